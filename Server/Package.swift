@@ -71,10 +71,21 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        // The part of a connection that the server and the simulator share.
+        .target(
+            name: "HTTPConnections",
+            dependencies: [
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+            ],
+            swiftSettings: strict
+        ),
         .target(
             name: "PurchaseServer",
             dependencies: [
-                "AppStoreConnection", "PurchaseLedger",
+                "AppStoreConnection", "HTTPConnections", "PurchaseLedger",
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "Yams", package: "Yams"),
@@ -100,6 +111,7 @@ let package = Package(
         .target(
             name: "AppStoreSimulator",
             dependencies: [
+                "HTTPConnections",
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -264,6 +276,7 @@ let package = Package(
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "TestSupport", package: "assay"),
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),

@@ -58,9 +58,10 @@ table() {
     allow Server/Sources/CZlib
     allow Server/Sources/PurchaseLedger PurchaseVerification CPostgreSQL CZlib Crypto Dispatch Foundation GRDB GRDBSQLite Synchronization
     allow Server/Sources/AppStoreConnection PurchaseAPI AsyncHTTPClient Crypto Foundation NIOCore NIOHTTP1 NIOHTTPCompression NIOPosix NIOSSL Synchronization
-    allow Server/Sources/PurchaseServer AppStoreConnection PurchaseAPI PurchaseLedger PurchaseVerification AsyncHTTPClient Crypto Foundation NIOSSL NIOTLS ServiceLifecycle Yams $server
+    allow Server/Sources/HTTPConnections HTTPTypes NIOCore NIOHTTP1 NIOHTTPTypes Synchronization
+    allow Server/Sources/PurchaseServer AppStoreConnection HTTPConnections PurchaseAPI PurchaseLedger PurchaseVerification AsyncHTTPClient Crypto Foundation NIOSSL NIOTLS ServiceLifecycle Yams $server
     # Never PurchaseVerification, for the same reason.
-    allow Server/Sources/AppStoreSimulator EvidenceMint PurchaseAPI Crypto Foundation GRDB HummingbirdTLS NIOSSL Yams $server
+    allow Server/Sources/AppStoreSimulator EvidenceMint HTTPConnections PurchaseAPI Crypto Foundation GRDB HummingbirdTLS NIOSSL Yams $server
     allow Server/Sources/assay AppStoreConnection AppStoreSimulator BuildInformation EvidenceMint PurchaseAPI PurchaseLedger PurchaseServer PurchaseVerification \
         ArgumentParser Foundation Hummingbird Logging NIOCore ServiceLifecycle Synchronization UnixSignals
 

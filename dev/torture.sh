@@ -15,6 +15,7 @@
 #   dev/torture.sh servers [ROUNDS]       three servers over one PostgreSQL: kill -9 of servers and of PostgreSQL under load, 100 rounds
 #                                         by default
 #   dev/torture.sh soak [MINUTES]         the server: memory and WAL under load, 10 minutes by default
+#   dev/torture.sh abuse [MINUTES]        the server: eight kinds of abuse at once beside honest purchases, 5 minutes by default
 #   dev/torture.sh opinion --seed 7 --mutations 20000
 #
 # ASSAY_CORPUS names the folder with real receipts, ASSAY_PYTHON a Python with app-store-server-library, ASSAY_PROGRAM an
@@ -109,6 +110,17 @@ server_rounds() {
     python3 dev/kill_servers.py "$ASSAY_PROGRAM" .torture/purchases --rounds "${1:-100}"
 }
 
+# Memory, /healthz and honest purchases while a server is abused in eight ways.
+abuse() {
+    if [ -z "${ASSAY_PROGRAM:-}" ]; then
+        say "Building assay"
+        build_product release Server assay
+        ASSAY_PROGRAM="$(products_folder release)/assay"
+    fi
+    say "Abusing the server for ${1:-5} minutes"
+    python3 dev/mixed_abuse.py "$ASSAY_PROGRAM" --minutes "${1:-5}"
+}
+
 soak() {
     purchases 60000
     say "Buying for ${1:-10} minutes"
@@ -117,11 +129,12 @@ soak() {
 
 case ${1:-} in
     '') core; server; store; histories; erasures; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
-        ASSAY_SHARED_CLAIMS=1000 suite threeProcesses; kill_rounds; server_rounds; soak ;;
+        ASSAY_SHARED_CLAIMS=1000 suite threeProcesses; kill_rounds; server_rounds; soak; abuse ;;
     tables) ASSAY_FUZZ_ROWS=${ASSAY_FUZZ_ROWS:-one} suite TableFuzzTests ;;
     postgres) ASSAY_SHARED_CLAIMS="${2:-1000}" suite threeProcesses ;;
     kill) kill_rounds "${2:-}" ;;
     servers) server_rounds "${2:-}" ;;
+    abuse) abuse "${2:-}" ;;
     soak) soak "${2:-}" ;;
     server) server ;;
     store) store ;;

@@ -43,19 +43,20 @@ struct AnswerSignatureTests {
         }
     }
 
-    @Test("The signed text is that of RFC 9421")
+    @Test("B.5 The signed text is that of RFC 9421, with the path of the request")
     func base() {
         let signature = AnswerSignature(label: "assay", created: 1_700_000_000, keyID: "0011", nonce: "bm9uY2U=")
         let message = AnswerSignature.Message(
             status: 200, contentType: "application/json", contentDigest: "sha-256=:AA==:", method: "POST",
-            requestDigest: "sha-256=:AQ==:")
+            path: "/v1/purchases", requestDigest: "sha-256=:AQ==:")
         let expected = """
             "@status": 200
             "content-type": application/json
             "content-digest": sha-256=:AA==:
             "@method";req: POST
+            "@path";req: /v1/purchases
             "content-digest";req: sha-256=:AQ==:
-            "@signature-params": ("@status" "content-type" "content-digest" "@method";req "content-digest";req);\
+            "@signature-params": ("@status" "content-type" "content-digest" "@method";req "@path";req "content-digest";req);\
             created=1700000000;keyid="0011";alg="ed25519";nonce="bm9uY2U=";tag="assay-answer"
             """
         #expect(String(decoding: signature.base(of: message), as: UTF8.self) == expected)
@@ -83,7 +84,8 @@ struct AnswerSignatureTests {
         let read = try #require(AnswerSignature.read(label: "assay", input: signature.input, signature: field))
         #expect(read.parameters == signature && read.signature == [1, 2])
         for (old, new) in [
-            ("\"@status\" ", ""), ("\"@status\"", "\"@path\""), (";req", ""), ("created=1;", ""),
+            ("\"@status\" ", ""), ("\"@status\"", "\"@authority\""), (";req", ""), ("\"@path\";req ", ""),
+            ("created=1;", ""),
             ("assay-answer", "other"),
             ("keyid=\"k\";alg=\"ed25519\"", "alg=\"ed25519\";keyid=\"k\""), ("ed25519", "hmac-sha256"),
             ("assay=(", "other=("),

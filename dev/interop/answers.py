@@ -71,6 +71,12 @@ def request_digest(answer):
     return lambda: answer.request.headers.__setitem__("Content-Digest", old)
 
 
+def path(answer):
+    old = answer.request.url
+    answer.request.url = old.replace("/v1/purchases", "/v1/restores")
+    return lambda: setattr(answer.request, "url", old)
+
+
 def content_type(answer):
     old = answer.headers["Content-Type"]
     answer.headers["Content-Type"] = "text/html"
@@ -92,14 +98,14 @@ for name, message, expected in [
 ]:
     sent = json.dumps(message).encode()
     nonce = base64.b64encode(os.urandom(32)).decode()
-    components = '"@status" "content-type" "content-digest" "@method";req "content-digest";req'
+    components = '"@status" "content-type" "content-digest" "@method";req "@path";req "content-digest";req'
     headers = {"Authorization": "Bearer " + api_key, "Content-Type": "application/json", "Content-Digest": digest(sent)}
     asking = headers | {"Accept-Signature": f'assay=({components});created;alg="ed25519";nonce="{nonce}";tag="assay-answer"'}
     answer = requests.post(address + "/v1/purchases", data=sent, headers=asking, timeout=60)
     if answer.status_code != expected:
         sys.exit(f"{name}: status {answer.status_code}, not {expected}: {answer.text}")
     verify(answer, nonce)
-    for change in [status, body, request_digest, content_type, nonce_of_another]:
+    for change in [status, body, request_digest, path, content_type, nonce_of_another]:
         if not refuses(answer, nonce, change):
             sys.exit(f"{name}: accepted with another {change.__name__}")
     verify(answer, nonce)

@@ -1,4 +1,5 @@
 public import Foundation
+import HTTPConnections
 public import Hummingbird
 import HummingbirdCore
 public import Logging
@@ -21,6 +22,9 @@ public final class ReloadableServer: Sendable {
     private let access: AccessLimits
     private let wrongSecrets: RateLimiter
     private let connections: ConnectionLimiter
+    private let answers = AnswerBudget()
+    private let deadlines: AnswerDeadlines
+    private let outages = OutageLog()
     private let desk: AppStoreDesk?
     private let uses = KeyUses()
     private let ledger: PurchaseLedger?
@@ -48,10 +52,11 @@ public final class ReloadableServer: Sendable {
         self.uptime = uptime
         readiness = ReadinessMonitor(ledger)
         workers = WorkerPool(limit: limits.waitingVerifications)
-        bodies = BodyReader(limits, workers: workers)
+        bodies = BodyReader(limits)
         access = AccessLimits(limits, uptime: uptime)
         wrongSecrets = RateLimiter(limits.wrongSecrets, uptime: uptime)
-        connections = ConnectionLimiter(limit: limits.connectionsPerAddress, exempt: configuration.uncountedAddresses)
+        connections = ConnectionLimiter(.init(limits, trustedProxies: configuration.trustedProxies))
+        deadlines = AnswerDeadlines(seconds: limits.answerSeconds)
         inForce = Mutex(InForce(responder: NoResponder(), limits: limits))
         replaceSettings(by: configuration, ledger: ledger)
     }
@@ -65,7 +70,7 @@ public final class ReloadableServer: Sendable {
         if let ledger { desk?.replaceSettings(by: configuration, ledger: ledger) }
         access.limit(to: limits)
         wrongSecrets.limit(to: limits.wrongSecrets)
-        connections.limit(to: limits.connectionsPerAddress, exempt: configuration.uncountedAddresses)
+        connections.limit(to: .init(limits, trustedProxies: configuration.trustedProxies))
         let responder = responder(configuration, ledger: ledger)
         inForce.withLock { $0 = InForce(responder: responder, limits: limits) }
     }
@@ -79,17 +84,20 @@ public final class ReloadableServer: Sendable {
     public func application(
         logger: Logger, services: [any Service] = [], onReady: @escaping @Sendable (String) async -> Void = { _ in }
     ) -> some ApplicationProtocol {
-        let (started, connections, readiness) = (started, connections, readiness)
+        let (started, connections, answers, readiness) = (started, connections, answers, readiness)
         let recording = ledger.map { KeyUses.Recording(uses: uses, ledger: $0, logger: logger) }
         var application = Application(
             responder: Responder(server: self),
             server: HTTPServerBuilder { responder in
-                HTTPConnection(responder: responder, limiter: connections) { self.inForce.withLock { $0.limits } }
+                HTTPConnection(responder: responder, limiter: connections, answers: answers) {
+                    self.inForce.withLock { $0.limits }
+                }
             },
             configuration: ApplicationConfiguration(
                 address: .hostname(started.host, port: started.port),
                 serverName: "assay",
-                availableConnectionsDelegate: MaximumAvailableConnections(started.limits.connections)),
+                availableConnectionsDelegate: MaximumAvailableConnections(
+                    started.limits.connections + ConnectionLimiter.reserve)),
             services: services + [readiness] + [recording].compactMap(\.self),
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? started.port
@@ -123,8 +131,9 @@ public final class ReloadableServer: Sendable {
         let router = Router(context: ServerContext.self)
         router.add(middleware: RequestLogMiddleware())
         if let signer = configuration.answerSigner { router.add(middleware: AnswerSigningMiddleware(signer: signer)) }
-        router.add(middleware: ProblemMiddleware())
+        router.add(middleware: ProblemMiddleware(outages: outages))
         router.add(middleware: RequestHeadMiddleware())
+        router.add(middleware: ContentDigestMiddleware(bodies: bodies, limits: configuration.limits))
         if !configuration.trustedProxies.isEmpty {
             router.add(middleware: ClientAddressMiddleware(proxies: configuration.trustedProxies))
         }
@@ -149,13 +158,15 @@ public final class ReloadableServer: Sendable {
     ) {
         let limits = configuration.limits
         let api = PurchaseAPIContext(
-            ledger: ledger, bodies: bodies.limited(to: min(limits.apiBodyBytes, limits.bodyBytes)), workers: workers,
+            ledger: TimedLedger(ledger: ledger, deadlines: deadlines),
+            bodies: bodies.limited(to: min(limits.apiBodyBytes, limits.bodyBytes)), workers: workers,
             desk: desk)
         let group = router.group("v1")
             .add(
                 middleware: AccessMiddleware(
-                    keys: KeyCache(ledger: ledger, uptime: uptime), apps: configuration.apps, limits: access,
-                    uses: uses)
+                    keys: KeyCache(ledger: ledger, deadlines: deadlines, uptime: uptime), apps: configuration.apps,
+                    limits: access, uses: uses,
+                    uncountedAddresses: limits.uncountedAddresses + configuration.trustedProxies)
             )
             .add(middleware: QueryMiddleware())
         OrderRoutes(api: api).add(to: group)
@@ -174,9 +185,6 @@ public final class ReloadableServer: Sendable {
 }
 
 extension ServerConfiguration {
-    /// The addresses whose connections are not counted by address.
-    fileprivate var uncountedAddresses: [AddressRange] { limits.uncountedAddresses + trustedProxies }
-
     /// The settings that differ from those of a running server and that only a restart changes.
     package func settingsThatNeedRestart(comparedWith running: ServerConfiguration) -> [ServerSetting] {
         var settings: [ServerSetting] = []

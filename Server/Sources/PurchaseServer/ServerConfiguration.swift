@@ -75,7 +75,11 @@ public struct ServerConfiguration: Sendable {
         /// Connections of one address (or /64 network of IPv6) at the same time; more are closed at once. An eighth of all, so
         /// that eight addresses are needed to lock out everybody else; a client with a pool of connections has far fewer.
         public var connectionsPerAddress = 512
-        /// Addresses whose connections are not counted by address. Those of `trustedProxies` are not counted either.
+        /// Connections of one /24 network of IPv4, or one /48 network of IPv6, which a provider gives to one customer; more are
+        /// closed at once. Half of all: two networks are needed to take all, and then idle ones are closed for new ones.
+        public var connectionsPerNetwork = 2048
+        /// Addresses that carry the connections and requests of many clients, so neither is counted by address. Those of
+        /// `trustedProxies` are not counted either.
         public var uncountedAddresses: [AddressRange] = AddressRange.loopback
         /// Bytes of bodies that are held at the same time, of all requests together; a further request is asked to try again
         /// later. Only bytes that have arrived count, so slow senders do not block others.
@@ -88,14 +92,23 @@ public struct ServerConfiguration: Sendable {
         public var perAddress = RateLimit(perSecond: 50_000, burst: 100_000)
         /// The rate at which one key may call `/v1`.
         public var perKey = RateLimit(perSecond: 1000, burst: 2000)
-        /// The percentage of `perKey` that one address may take of a key with the scope `client`, which all installations of an
-        /// app share. A quarter, so that four addresses are needed to lock out everybody else.
-        public var addressPercentOfKey = 25.0
+        /// The percentage of `perKey` that one IPv4 address, or one /64 network of IPv6, may take of a key with the scope `client`,
+        /// which all installations of an app share: 20 requests a second. Fifty addresses are needed to take the whole rate.
+        public var addressPercentOfKey = 2.0
+        /// The same for one /24 network of IPv4, or one /48 network of IPv6. Five are needed to take the whole rate.
+        public var networkPercentOfKey = 20.0
         /// The part of a key's rate that one address may take: at least one request at once.
-        var perAddressOfKey: RateLimit {
-            let part = addressPercentOfKey / 100
+        var perAddressOfKey: RateLimit { part(addressPercentOfKey) }
+        /// The part of a key's rate that one network may take.
+        var perNetworkOfKey: RateLimit { part(networkPercentOfKey) }
+
+        private func part(_ percent: Double) -> RateLimit {
+            let part = percent / 100
             return RateLimit(perSecond: perKey.perSecond * part, burst: max(1, (perKey.burst * part).rounded(.up)))
         }
+        /// The time limit for one call of the database, in seconds; a request whose call takes longer gets 503. A write waits at
+        /// most 10 seconds for another one, and clients wait for a minute: a key is looked up and a claim recorded within it.
+        public var answerSeconds: Double = 20
         /// The rate at which one address may send `verifyReceipt` a wrong shared secret for receipts of one app. Beyond it,
         /// secrets from this address are no longer compared for this app; receipts that need none, and those of other apps, are
         /// still answered.

@@ -53,6 +53,22 @@ struct DevTests {
         }
     }
 
+    @Test("B.5 The folder and its files are for their owner only, whatever the umask, also those of an earlier start")
+    func modes() async throws {
+        try await Program.inTemporaryFolder { folder in
+            let opened = "find assay-dev -perm /077; stat -c %a assay-dev"
+            for _ in 1...2 {
+                try await RunningServer.run(
+                    "sh -c 'umask 0; exec assay dev --port 0 --store-port 0 --no-open'", in: folder
+                ) { _ async throws in
+                    #expect(try await Program.shell(opened, in: folder).output == "700\n")
+                }
+                #expect(try await Program.shell(opened, in: folder).output == "700\n")
+                _ = try await Program.shell("chmod -R go+rX assay-dev", in: folder)
+            }
+        }
+    }
+
     @Test("A port in use is an error message that names the option of the port, with exit status 2")
     func portTaken() async throws {
         try await Program.inTemporaryFolder { folder in

@@ -97,6 +97,49 @@ struct ImportCommandTests {
         }
     }
 
+    @Test("B.5 A row of 8 MB of commas is rejected after as many fields as the header has, in little memory")
+    func manyFields() async throws {
+        try await Self.inFolder(1) { folder, evidence in
+            let commas = String(repeating: ",", count: 8_000_000)
+            try Self.write(
+                "customer_id,signed_transaction\n\(commas)\nalice,\(evidence[0])\n", "a.csv", folder)
+            let result = try await Program.shell(
+                "python3 -c 'import resource, subprocess, sys; status = subprocess.run(sys.argv[1:]).returncode; "
+                    + "print(\"peak\", resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(status)' "
+                    + "assay import --app game a.csv", in: folder)
+            #expect(result.status == 1)
+            #expect(
+                result.output.contains(
+                    "line 2: rejected, row_malformed: the row has more than 2 fields, as many as the header"),
+                "\(result.output)")
+            #expect(result.output.contains("accepted  1"), "\(result.output)")
+            let peak = result.output.split(separator: "peak ").last.flatMap { Int($0.prefix { $0.isNumber }) } ?? .max
+            #expect(peak < 300_000, "\(peak) kB")
+            try Self.write(commas, "header.csv", folder)
+            let header = try await Self.run("import --app game header.csv", folder)
+            #expect(header.status == 2 && header.output.contains("the header cannot be read"), "\(header.output)")
+        }
+    }
+
+    @Test(
+        "B.5 An import of a folder refuses symbolic links, to files and to folders, and imports the files beside them")
+    func links() async throws {
+        try await Self.inFolder(3) { folder, evidence in
+            try Self.write(evidence[0], "files/alice.jws", folder)
+            try Self.write(evidence[1], "secret/receipt", folder)
+            for (name, target) in [("files/bob.jws", "secret/receipt"), ("files/carol", "secret")] {
+                try FileManager.default.createSymbolicLink(
+                    at: folder.appending(path: name), withDestinationURL: folder.appending(path: target))
+            }
+            let result = try await Self.run("import --app game files", folder)
+            #expect(result.status == 1 && result.output.contains("accepted  1"), "\(result.output)")
+            for name in ["files/bob.jws", "files/carol"] {
+                #expect(
+                    result.output.contains("\(name): rejected, row_malformed: is a symbolic link"), "\(result.output)")
+            }
+        }
+    }
+
     @Test("A damaged row is reported with its line and code, and the rows around it are imported")
     func damagedRows() async throws {
         try await Self.inFolder(3) { folder, evidence in

@@ -276,7 +276,8 @@ struct NetworkTests {
         let base = parameters.base(
             of: AnswerSignature.Message(
                 status: answer.status, contentType: answer.headers["content-type"] ?? "", contentDigest: digest,
-                method: request.method, requestDigest: request.headers["content-digest"] ?? ""))
+                method: request.method, path: request.path,
+                requestDigest: request.headers["content-digest"] ?? ""))
         answer.headers["content-digest"] = digest
         answer.headers["signature-input"] = parameters.input
         answer.headers["signature"] = parameters.field(signature: [UInt8](try key.signature(for: base)))

@@ -77,33 +77,89 @@ struct RateLimitTests {
         }
     }
 
-    @Test("One address takes at most its part of a key that installations share, and the others have the rest")
+    /// A claim with evidence that is not genuine, so that it costs the key its token.
+    private static let junk = Data(
+        #"{"receipt_data":"bm8=","product_id":"a","transaction_id":"1","customer_id":"c"}"#.utf8)
+
+    /// Sends a request to `/v1/purchases` from an address behind a proxy.
+    private static func send(
+        _ body: Data = junk, from address: String, as scope: APIKeyScope = .client, to world: PurchaseServerWorld
+    ) async throws -> PurchaseServerWorld.Answer {
+        let name = try #require(HTTPField.Name("X-Forwarded-For"))
+        return try await world.send(.post, "/v1/purchases", data: body, as: scope, headers: [name: address])
+    }
+
+    @Test("B.4 One address takes at most its part of a key that installations share, and the others have the rest")
     func addressPart() async throws {
-        let (time, name) = (TestUptime(), try #require(HTTPField.Name("X-Forwarded-For")))
-        try await PurchaseServerWorld.run(uptime: time) { configuration in
+        try await PurchaseServerWorld.run { configuration in
             configuration.limits.perKey = RateLimit(perSecond: 0.04, burst: 16)
+            configuration.limits.addressPercentOfKey = 25
+            configuration.limits.networkPercentOfKey = 100
             configuration.trustedProxies = ["127.0.0.1", "::1"].compactMap(AddressRange.init)
         } _: { world async throws in
-            func send(_ address: String, as scope: APIKeyScope = .client) async throws -> PurchaseServerWorld.Answer {
-                try await world.send(.post, "/v1/purchases", data: Data("{}".utf8), as: scope, headers: [name: address])
-            }
-            for _ in 0..<4 { #expect(try await send("192.0.2.1").status == 400) }
-            let refused = try await send("192.0.2.1")
+            for _ in 0..<4 { #expect(try await Self.send(from: "192.0.2.1", to: world).status == 422) }
+            let refused = try await Self.send(from: "192.0.2.1", to: world)
             #expect(refused.status == 429 && refused.headers[.retryAfter] == "100")
             #expect(try refused.problem == "rate_limited")
             #expect(try refused.document?.detail?.contains("limits.per_key.address_percent") == true)
             #expect(try refused.document?.expected == "at most 0.01 a second, and 4 at once")
-            for _ in 0..<20 { #expect(try await send("192.0.2.1").status == 429) }
+            for _ in 0..<20 { #expect(try await Self.send(from: "192.0.2.1", to: world).status == 429) }
             // None of that was charged to the key.
             for address in ["192.0.2.2", "192.0.2.3", "2001:db8::1"] {
-                for _ in 0..<4 { #expect(try await send(address).status == 400) }
+                for _ in 0..<4 { #expect(try await Self.send(from: address, to: world).status == 422) }
             }
-            let all = try await send("192.0.2.9")
+            let all = try await Self.send(from: "192.0.2.9", to: world)
             #expect(all.status == 429)
             #expect(try all.document?.detail?.contains("(limits.per_key)") == true)
             // The key of a backend has its own limit.
-            for _ in 0..<16 { #expect(try await send("192.0.2.1", as: .admin).status == 400) }
-            #expect(try await send("192.0.2.1", as: .admin).status == 429)
+            for _ in 0..<16 { #expect(try await Self.send(from: "192.0.2.1", as: .admin, to: world).status == 422) }
+            #expect(try await Self.send(from: "192.0.2.1", as: .admin, to: world).status == 429)
+        }
+    }
+
+    @Test(
+        "B.4 One /48 of IPv6, or one /24 of IPv4, takes a fifth of the rate of a client key, and honest clients have the rest",
+        arguments: ["2001:db8:7:%::1", "198.51.100.%"])
+    func networkPart(pattern: String) async throws {
+        try await PurchaseServerWorld.run { configuration in
+            configuration.limits.perKey = RateLimit(perSecond: 0.04, burst: 100)
+            configuration.trustedProxies = ["127.0.0.1", "::1"].compactMap(AddressRange.init)
+        } _: { world async throws in
+            // By default one address has two of a hundred, and a network twenty.
+            var statuses: [Int: Int] = [:]
+            for number in 0..<40 {
+                let address = pattern.replacingOccurrences(of: "%", with: "\(number + 1)")
+                for _ in 0..<3 { statuses[try await Self.send(from: address, to: world).status, default: 0] += 1 }
+            }
+            #expect(statuses == [422: 20, 429: 100])
+            let refused = try await Self.send(from: pattern.replacingOccurrences(of: "%", with: "99"), to: world)
+            #expect(try refused.document?.detail?.contains("limits.per_key.network_percent") == true)
+            for number in 0..<40 {
+                #expect(try await Self.send(from: "203.0.\(number).1", to: world).status == 422, "\(number)")
+            }
+        }
+    }
+
+    @Test("B.4 A request that fails before evidence is read costs its address, and gives the key its token back")
+    func failedRequests() async throws {
+        try await PurchaseServerWorld.run { configuration in
+            configuration.limits.perKey = RateLimit(perSecond: 0.01, burst: 10)
+            configuration.limits.addressPercentOfKey = 50
+            configuration.limits.networkPercentOfKey = 100
+            configuration.trustedProxies = ["127.0.0.1", "::1"].compactMap(AddressRange.init)
+        } _: { world async throws in
+            for (number, body) in ["{}", "", "[", #"{"customer_id":7}"#, #"{"product_id":"a"}"#].enumerated() {
+                for _ in 0..<5 {
+                    let answer = try await Self.send(Data(body.utf8), from: "192.0.\(number + 1).1", to: world)
+                    #expect(answer.status == 400, "\(body)")
+                }
+                #expect(try await Self.send(Data(body.utf8), from: "192.0.\(number + 1).1", to: world).status == 429)
+            }
+            // All tokens of the key are left, and evidence takes them, genuine or not.
+            for number in 0..<10 {
+                #expect(try await Self.send(from: "198.51.\(number).1", to: world).status == 422)
+            }
+            #expect(try await Self.send(from: "198.51.99.1", to: world).status == 429)
         }
     }
 

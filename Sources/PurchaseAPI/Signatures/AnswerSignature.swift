@@ -1,8 +1,8 @@
 /// The signature of an answer of the server (RFC 9421), which an app asks for with `Accept-Signature`.
 ///
 /// It covers the status, so that an error cannot be turned into a success or back; the type and the digest of the content;
-/// and the method and the digest of the request, so that nobody can swap the purchase under a good nonce. It does not cover
-/// path and host, which a studio's relay may change. The random nonce proves that the answer is new, so the clock of the device does
+/// and the method, the path and the digest of the request, so that nobody can swap the purchase or the question under a good
+/// nonce. It does not cover the host, which a studio's relay may change. The random nonce proves that the answer is new, so the clock of the device does
 /// not matter.
 ///
 /// Server and apps share this part; each has its own keys and cryptography.
@@ -43,16 +43,18 @@ public struct AnswerSignature: Sendable, Equatable {
         public var contentType: String
         public var contentDigest: String
         public var method: String
+        public var path: String
         public var requestDigest: String
 
-        /// The message by its parts; the digests are the values of `Content-Digest`.
+        /// The message by its parts; the path is without the query, and the digests are the values of `Content-Digest`.
         public init(
-            status: Int, contentType: String, contentDigest: String, method: String, requestDigest: String
+            status: Int, contentType: String, contentDigest: String, method: String, path: String, requestDigest: String
         ) {
             self.status = status
             self.contentType = contentType
             self.contentDigest = contentDigest
             self.method = method
+            self.path = path
             self.requestDigest = requestDigest
         }
     }
@@ -60,7 +62,8 @@ public struct AnswerSignature: Sendable, Equatable {
     /// The bytes that are signed (RFC 9421, 2.5).
     public func base(of message: Message) -> [UInt8] {
         let values = [
-            "\(message.status)", message.contentType, message.contentDigest, message.method, message.requestDigest,
+            "\(message.status)", message.contentType, message.contentDigest, message.method, message.path,
+            message.requestDigest,
         ]
         var lines = zip(Self.components, values).map { "\(StructuredMember.item($0).text): \($1)" }
         lines.append("\"@signature-params\": \(parameters.text)")
@@ -79,6 +82,7 @@ public struct AnswerSignature: Sendable, Equatable {
     private static let components: [StructuredItem] = [
         StructuredItem(.string("@status")), StructuredItem(.string("content-type")),
         StructuredItem(.string("content-digest")), StructuredItem(.string("@method"), parameters: [request]),
+        StructuredItem(.string("@path"), parameters: [request]),
         StructuredItem(.string("content-digest"), parameters: [request]),
     ]
     private static let request = StructuredParameter("req")

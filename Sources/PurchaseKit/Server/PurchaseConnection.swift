@@ -78,7 +78,7 @@ public struct PurchaseConnection: Sendable {
         } catch {
             throw PurchaseError(.connectionFailed, error)
         }
-        let signed = try SignedAnswer(answer, requestDigest: digest, nonce: nonce)
+        let signed = try SignedAnswer(answer, path: path, requestDigest: digest, nonce: nonce)
         try signed.verify(answerKeys)
         do {
             guard signed.status == 200 else {

@@ -9,6 +9,8 @@ struct SignedAnswer: Sendable, Codable, Equatable {
     let body: Data
     let input: String
     let signature: String
+    /// The path of the request in the API, as the server sees it.
+    let path: String
     /// The `Content-Digest` of the request.
     let requestDigest: String
     let nonce: String
@@ -18,7 +20,7 @@ struct SignedAnswer: Sendable, Codable, Equatable {
     private static let method = "POST"
 
     /// An answer to a request, if it has the fields of a signature.
-    init(_ answer: ServiceAnswer, requestDigest: String, nonce: String) throws {
+    init(_ answer: ServiceAnswer, path: String, requestDigest: String, nonce: String) throws {
         guard answer.body.count <= ServiceAnswer.largestBody else { throw PurchaseError(.answerTooLarge) }
         guard let input = answer.headers[AnswerSignature.inputField.lowercased()],
             let signature = answer.headers[AnswerSignature.signatureField.lowercased()],
@@ -27,7 +29,7 @@ struct SignedAnswer: Sendable, Codable, Equatable {
         status = answer.status
         body = Data(answer.body)
         (self.contentType, self.input, self.signature) = (contentType, input, signature)
-        (self.requestDigest, self.nonce) = (requestDigest, nonce)
+        (self.path, self.requestDigest, self.nonce) = (path, requestDigest, nonce)
         // The signature must cover the digest of the received content, so this comparison only distinguishes the causes.
         if let stated = answer.headers[ContentDigest.field.lowercased()], stated != contentDigest {
             throw PurchaseError(.answerDigestMismatch)
@@ -50,7 +52,7 @@ struct SignedAnswer: Sendable, Codable, Equatable {
         }
         let message = AnswerSignature.Message(
             status: status, contentType: contentType, contentDigest: contentDigest, method: Self.method,
-            requestDigest: requestDigest)
+            path: path, requestDigest: requestDigest)
         guard key.isValidSignature(signature, for: parameters.base(of: message)) else {
             throw PurchaseError(.answerSignatureInvalid)
         }

@@ -7,28 +7,32 @@ import NIOCore
 struct PageRoutes {
     let authority: AppStoreAuthority
 
+    /// All answers share the bytes of a document.
+    private static let page = ByteBuffer(bytes: PackageResources.page_html)
+    private static let description = ByteBuffer(bytes: PackageResources.simulator_openapi_yaml)
+
     func add(to router: Router<SimulatorRequestContext>) {
         router.get("/") { _, _ in
-            Self.response(PackageResources.page_html, "text/html; charset=utf-8", policy: true)
+            Self.response(Self.page, "text/html; charset=utf-8", policy: true)
         }
         router.get("/openapi.yaml") { _, _ in
-            Self.response(PackageResources.simulator_openapi_yaml, "application/yaml")
+            Self.response(Self.description, "application/yaml")
         }
-        let certificates = Array(authority.trustedCertificatesPEM.utf8)
+        let certificates = ByteBuffer(string: authority.trustedCertificatesPEM)
         router.get("/trust.pem") { _, _ in
             Self.response(certificates, "application/x-pem-file")
         }
         // app-store-server-library takes roots in DER only. The path is that of the file in the authority's folder.
-        let root = authority.signedPayload.root.certificate
+        let root = ByteBuffer(bytes: authority.signedPayload.root.certificate)
         router.get("/signed-data/root.der") { _, _ in
             Self.response(root, "application/pkix-cert")
         }
         router.get("/healthz") { _, _ in
-            Self.response(Array(#"{"status":"ok"}"#.utf8), "application/json")
+            Self.response(ByteBuffer(string: #"{"status":"ok"}"#), "application/json")
         }
     }
 
-    private static func response(_ bytes: [UInt8], _ contentType: String, policy: Bool = false) -> Response {
+    private static func response(_ bytes: ByteBuffer, _ contentType: String, policy: Bool = false) -> Response {
         var headers: HTTPFields = [.contentType: contentType]
         if policy {
             // The page loads nothing from other origins, and must not be framed.
@@ -36,6 +40,6 @@ struct PageRoutes {
                 "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; "
                 + "img-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
         }
-        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: bytes))
     }
 }

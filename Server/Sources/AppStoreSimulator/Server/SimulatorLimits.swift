@@ -12,6 +12,9 @@ enum SimulatorLimits {
     /// A body of `verifyReceipt`: more than Apple accepts.
     static let verifyReceiptBody = 17 << 20
 
+    /// How long a client may take nothing of its answer, in seconds: the time that the server gives, too.
+    static let unreadSeconds: Int64 = 30
+
     /// The longest name of a member. Those that the simulator knows have at most 27 bytes.
     static let memberNameBytes = 64
     /// The longest text in JSON that is not plain ASCII. Foundation normalises text to hash and compare it, which takes

@@ -1,5 +1,6 @@
 public import EvidenceMint
 import Foundation
+import HTTPConnections
 public import Hummingbird
 import HummingbirdCore
 import HummingbirdTLS
@@ -54,8 +55,12 @@ public func simulatorServer(
     ClockRoutes(service: service).add(to: router)
     FaultRoutes(service: service).add(to: router)
     let responder = RequestGate(allowedHosts: allowedHosts, next: router.buildResponder())
+    let answers = AnswerBudget()
     let plain = HTTPServerBuilder.http1(
         configuration: .init(
+            additionalChannelHandlers: [
+                PipelineHandler(budget: answers, unreadLimit: .seconds(SimulatorLimits.unreadSeconds))
+            ],
             idleTimeout: .seconds(60),
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: SimulatorLimits.headerFieldBytes, maxHeaderListSize: SimulatorLimits.headerBytes)))

@@ -16,7 +16,7 @@ struct AnswerSigningMiddleware: RouterMiddleware {
         guard let accepted = request.headers[.acceptSignature] else { return try await next(request, context) }
         let response = try await next(request, context)
         guard request.method != .head, let wanted = AnswerSignature.Wanted(acceptSignature: accepted),
-            // `BodyReader` compares the body of the request with it.
+            // `ContentDigestMiddleware` compares the body of the request with it.
             let digest = request.headers[.contentDigest], ContentDigest.sha256(digest) != nil,
             let contentType = response.headers[.contentType]
         else { return response }
@@ -24,7 +24,7 @@ struct AnswerSigningMiddleware: RouterMiddleware {
         let message = AnswerSignature.Message(
             status: response.status.code, contentType: contentType,
             contentDigest: ContentDigest.text(sha256: Array(SHA256.hash(data: body.readableBytesView))),
-            method: request.method.rawValue, requestDigest: digest)
+            method: request.method.rawValue, path: request.uri.path, requestDigest: digest)
         let (input, signature) = try signer.signature(of: message, wanted)
         var signed = Response(status: response.status, headers: response.headers, body: ResponseBody(byteBuffer: body))
         signed.headers[.contentDigest] = message.contentDigest

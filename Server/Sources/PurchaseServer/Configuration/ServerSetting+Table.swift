@@ -141,10 +141,17 @@ extension ServerSetting {
     }
 
     package static let addressPercentOfKey = ServerSetting(
-        "limits.per_key.address_percent", default: "25",
-        "The percentage of the rate of a key with the scope client that one address may use"
+        "limits.per_key.address_percent", default: "2",
+        "The percentage of the rate of a key with the scope client that one IPv4 address, or one /64 network of IPv6, may use"
     ) { value, _, configuration throws(SettingFault) in
         configuration.limits.addressPercentOfKey = Double(try number(value, in: 1...100))
+    }
+
+    package static let networkPercentOfKey = ServerSetting(
+        "limits.per_key.network_percent", default: "20",
+        "The same for one /24 network of IPv4, or one /48 network of IPv6"
+    ) { value, _, configuration throws(SettingFault) in
+        configuration.limits.networkPercentOfKey = Double(try number(value, in: 1...100))
     }
 
     package static let connections = ServerSetting(
@@ -162,9 +169,17 @@ extension ServerSetting {
         configuration.limits.connectionsPerAddress = Int(try number(value, in: 1...1_000_000))
     }
 
+    package static let connectionsPerNetwork = ServerSetting(
+        "limits.connections_per_network", default: "2048",
+        "The maximum number of connections of one /24 network of IPv4, or of one /48 network of IPv6"
+    ) { value, _, configuration throws(SettingFault) in
+        configuration.limits.connectionsPerNetwork = Int(try number(value, in: 1...1_000_000))
+    }
+
     package static let uncountedAddresses = ServerSetting(
         "limits.uncounted_addresses", default: "127.0.0.0/8, ::1",
-        "Addresses whose connections are not counted by address, in addition to trusted proxies", isList: true
+        "Addresses whose connections and requests with a client key are not counted by address, besides trusted proxies",
+        isList: true
     ) { value, _, configuration throws(SettingFault) in
         configuration.limits.uncountedAddresses = try addressRanges(value)
     }
@@ -222,11 +237,11 @@ extension ServerSetting {
         [
             host, port, database, trust, environments, sharedSecret, answerKey, trustedProxies, logLevel, logFormat,
             entryKey, signingKey, origin, checkpoints, bodyBytes, apiBodyBytes, connections, connectionsPerAddress,
-            uncountedAddresses,
+            connectionsPerNetwork, uncountedAddresses,
             requestSeconds, idleSeconds,
         ]
         + rate("limits.per_key", \.perKey, 1000, 2000, "requests to /v1 with one key")
-        + [addressPercentOfKey]
+        + [addressPercentOfKey, networkPercentOfKey]
         + rate(
             "limits.per_address", \.perAddress, 50_000, 100_000, "requests to /v1 and verifyReceipt from one address")
         + rate("limits.wrong_secrets", \.wrongSecrets, 1, 20, "wrong shared secrets from one address, for each app")

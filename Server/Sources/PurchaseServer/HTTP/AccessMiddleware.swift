@@ -6,12 +6,16 @@ import PurchaseLedger
 import PurchaseVerification
 
 /// Admits requests with a known key, within the limits of their rate. The address is counted first, so that guessing keys is
-/// limited, too, then the address's part of the key, and then the key.
+/// limited, too, then the parts of the key that the address and its network may take, and then the key.
+///
+/// A request that is refused before any evidence in it was read costs only its address: the key gets its token back.
 struct AccessMiddleware: RouterMiddleware {
     let keys: KeyCache
     let apps: [String: RegisteredApp]
     let limits: AccessLimits
     let uses: KeyUses
+    /// Addresses that carry the requests of many clients: the whole rate of a key is theirs.
+    let uncountedAddresses: [AddressRange]
 
     func handle(
         _ request: Request, context: ServerContext, next: (Request, ServerContext) async throws -> Response
@@ -23,9 +27,12 @@ struct AccessMiddleware: RouterMiddleware {
         uses.note(key.id)
         let id = Array(key.id.utf8)
         // A key of an app is on every device, so one device must not use up the shared rate. Other keys belong to one backend.
-        if key.scopes.contains(.client) {
+        if key.scopes.contains(.client), !isUncounted(context) {
             try limits.shares.require(
                 id + address, "this address with a key that others share", "limits.per_key.address_percent")
+            try limits.networks.require(
+                id + context.limitedNetwork, "this network with a key that others share",
+                "limits.per_key.network_percent")
         }
         try limits.keys.require(id, "this key", "limits.per_key")
         guard let app = apps[key.app] else {
@@ -38,9 +45,36 @@ struct AccessMiddleware: RouterMiddleware {
             limits.keys.charge(id, tokens: Double(tokens))
         }
         context.logger[metadataKey: "key"] = "\(key.id)"
-        let response = try await next(request, context)
-        limits.addresses.charge(address, rejections: context.facts.values.rejectedVerifications)
-        return response
+        do {
+            let response = try await next(request, context)
+            limits.addresses.charge(address, rejections: context.facts.values.rejectedVerifications)
+            if response.status.kind == .clientError { giveBack(id, context) }
+            return response
+        } catch {
+            limits.addresses.charge(address, rejections: context.facts.values.rejectedVerifications)
+            if Self.isOfSender(error) { giveBack(id, context) }
+            throw error
+        }
+    }
+
+    private func isUncounted(_ context: ServerContext) -> Bool {
+        guard let address = context.clientAddress.flatMap(AddressRange.bytes) else { return false }
+        return uncountedAddresses.contains { $0.contains(address) }
+    }
+
+    private func giveBack(_ id: [UInt8], _ context: ServerContext) {
+        if !context.facts.values.isEvidenceRead { limits.keys.giveBack(id) }
+    }
+
+    /// Whether the error is one of the request.
+    private static func isOfSender(_ error: any Error) -> Bool {
+        switch error {
+        case let problem as Problem: problem.status.kind == .clientError
+        case let refusal as LedgerRefusal: HTTPResponse.Status(refusal.code).kind == .clientError
+        case let fault as BodyFault: Problem(fault).status.kind == .clientError
+        case let error as any HTTPResponseError: error.status.kind == .clientError
+        default: false
+        }
     }
 
     private func key(_ request: Request) async throws -> APIKey {
@@ -68,12 +102,15 @@ struct AccessLimits: Sendable {
     let addresses: RateLimiter
     /// By address and key.
     let shares: RateLimiter
+    /// By network and key.
+    let networks: RateLimiter
     /// By key.
     let keys: RateLimiter
 
     init(_ limits: ServerConfiguration.Limits, uptime: @escaping @Sendable () -> Double) {
         addresses = RateLimiter(limits.perAddress, uptime: uptime)
         shares = RateLimiter(limits.perAddressOfKey, uptime: uptime)
+        networks = RateLimiter(limits.perNetworkOfKey, uptime: uptime)
         keys = RateLimiter(limits.perKey, uptime: uptime)
     }
 
@@ -81,6 +118,7 @@ struct AccessLimits: Sendable {
     func limit(to limits: ServerConfiguration.Limits) {
         addresses.limit(to: limits.perAddress)
         shares.limit(to: limits.perAddressOfKey)
+        networks.limit(to: limits.perNetworkOfKey)
         keys.limit(to: limits.perKey)
     }
 }

@@ -1,16 +1,13 @@
-import Crypto
 import HTTPTypes
 import Hummingbird
 import Logging
 import NIOHTTP1
-import PurchaseAPI
 import Synchronization
 
 /// Reads the bodies of requests, within the limits of one of them and of all together. All readers of a server share one budget.
 struct BodyReader: Sendable {
     private let bodyBytes: Int
     private let budget: Budget
-    private let workers: WorkerPool
 
     /// The bytes of all bodies.
     private final class Budget: Sendable {
@@ -24,20 +21,18 @@ struct BodyReader: Sendable {
     /// announced body need not arrive.
     private static let usualBodyBytes = 256 << 10
 
-    init(_ limits: ServerConfiguration.Limits, workers: WorkerPool) {
+    init(_ limits: ServerConfiguration.Limits) {
         bodyBytes = limits.bodyBytes
         budget = Budget(bytes: limits.bufferedBytes)
-        self.workers = workers
     }
 
-    private init(bodyBytes: Int, budget: Budget, workers: WorkerPool) {
+    private init(bodyBytes: Int, budget: Budget) {
         self.bodyBytes = bodyBytes
         self.budget = budget
-        self.workers = workers
     }
 
     /// A reader of bodies of another size, within the same budget.
-    func limited(to bytes: Int) -> BodyReader { BodyReader(bodyBytes: bytes, budget: budget, workers: workers) }
+    func limited(to bytes: Int) -> BodyReader { BodyReader(bodyBytes: bytes, budget: budget) }
 
     /// Reads the body, and counts it in the budget until the closure returns.
     ///
@@ -68,16 +63,7 @@ struct BodyReader: Sendable {
         } catch {
             throw BodyFault.incomplete
         }
-        try await requireDigest(of: body, request)
         return try await use(body)
-    }
-
-    /// A signed answer vouches for the digest of its request, so the request must have that digest before anything is done with it.
-    private func requireDigest(of body: [UInt8], _ request: Request) async throws {
-        guard request.headers[.acceptSignature] != nil, let stated = request.headers[.contentDigest] else { return }
-        guard let digest = ContentDigest.sha256(stated),
-            try await workers.run({ SHA256.hash(data: body) == digest })
-        else { throw BodyFault.digestMismatch }
     }
 }
 
@@ -89,6 +75,6 @@ enum BodyFault: Error {
     case noRoom
     /// The connection broke or was cut off; nobody will read the answer.
     case incomplete
-    /// It does not match `Content-Digest`, in a request that asks for a signed answer.
+    /// It does not match `Content-Digest`.
     case digestMismatch
 }

@@ -12,6 +12,7 @@ package final class KeyCache: Sendable {
     private static let largestCount = 4096
 
     private let ledger: PurchaseLedger
+    private let deadlines: AnswerDeadlines
     private let uptime: @Sendable () -> Double
     private let state = Mutex(State())
 
@@ -23,9 +24,14 @@ package final class KeyCache: Sendable {
 
     /// - Parameters:
     ///   - ledger: knows the keys.
+    ///   - deadlines: the time limit of a lookup.
     ///   - uptime: seconds since any moment, never going back.
-    package init(ledger: PurchaseLedger, uptime: @escaping @Sendable () -> Double) {
+    package init(
+        ledger: PurchaseLedger, deadlines: AnswerDeadlines = AnswerDeadlines(seconds: 20),
+        uptime: @escaping @Sendable () -> Double
+    ) {
         self.ledger = ledger
+        self.deadlines = deadlines
         self.uptime = uptime
     }
 
@@ -38,7 +44,7 @@ package final class KeyCache: Sendable {
             return nil
         }
         if let known { return known }
-        let key = try await ledger.answer(APIKeyLookup(text))
+        let key = try await TimedLedger(ledger: ledger, deadlines: deadlines).answer(APIKeyLookup(text))
         state.withLock { state in
             if state.keys.count >= Self.largestCount { state.keys = [:] }
             state.keys[digest] = key.map { ($0, time + Self.lifetime) }

@@ -5,9 +5,11 @@ import NIOHTTP1
 import PurchaseLedger
 
 /// Converts every error to an RFC 9457 problem document, in one place.
-struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
+struct ProblemMiddleware: RouterMiddleware {
+    let outages: OutageLog
+
     func handle(
-        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+        _ request: Request, context: ServerContext, next: (Request, ServerContext) async throws -> Response
     ) async throws -> Response {
         var response: Response
         do {
@@ -25,15 +27,21 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         if request.method == .head { response.body = ResponseBody() }
         return response
     }
-    private func problem(_ error: any Error, _ context: Context) -> Problem {
+
+    private func problem(_ error: any Error, _ context: ServerContext) -> Problem {
         switch error {
         case let problem as Problem: return problem
         case let fault as BodyFault: return Problem(fault)
         case let error as WorkersBusy: return Problem(error)
         case let refusal as LedgerRefusal: return Problem(refusal)
         case let error as LedgerStorageError:
-            context.logger.error(
-                "database failed", metadata: ["code": "\(error.kind.rawValue)", "error": "\(error.detail)"])
+            if error.isOutage {
+                context.facts.noteOutage()
+                outages.note(error, context.logger)
+            } else {
+                context.logger.error(
+                    "database failed", metadata: ["code": "\(error.kind.rawValue)", "error": "\(error.detail)"])
+            }
             return Problem(error)
         case let error as any HTTPResponseError: return Problem(error.status)
         default:

@@ -97,6 +97,17 @@ package final class RateLimiter: Sendable {
         }
     }
 
+    /// Gives back a token that was taken for a request that then cost nothing.
+    func giveBack(_ name: [UInt8]) {
+        let time = uptime()
+        state.withLock { state in
+            guard state.young[name] != nil || state.old[name] != nil else { return }
+            var bucket = bucket(name, state, time)
+            bucket.tokens = min(state.limit.burst, bucket.tokens + 1)
+            if state.young[name] != nil { state.young[name] = bucket } else { state.old[name] = bucket }
+        }
+    }
+
     /// The number of seconds until there is a token; `nil` if there is one. It takes no token.
     package func wait(_ name: [UInt8]) -> Double? {
         let time = uptime()

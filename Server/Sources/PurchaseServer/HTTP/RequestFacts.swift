@@ -13,6 +13,10 @@ final class RequestFacts: Sendable {
         var receiptStatus: Int?
         /// The number of pieces of evidence that did not verify. They are not logged; they cost the address more of its rate.
         var rejectedVerifications = 0
+        /// Whether evidence in the request was read.
+        var isEvidenceRead = false
+        /// Whether the request failed because the database is away, which has a line of its own.
+        var isOutage = false
     }
 
     var values: Values { state.withLock { $0 } }
@@ -23,6 +27,14 @@ final class RequestFacts: Sendable {
 
     func note(rejectedVerifications: Int) {
         state.withLock { $0.rejectedVerifications += rejectedVerifications }
+    }
+
+    func noteEvidence() {
+        state.withLock { $0.isEvidenceRead = true }
+    }
+
+    func noteOutage() {
+        state.withLock { $0.isOutage = true }
     }
 
     func note(receiptStatus: Int) {

@@ -40,6 +40,8 @@ extension Problem {
             self.init(
                 .badRequest, fault.rawValue, "A header field that the server reads is not ASCII.",
                 expected: "visible ASCII")
+        case .busy:
+            self.init(.serviceUnavailable, fault.rawValue, "All connections are taken.", retryAfter: 1)
         }
     }
 }

@@ -9,7 +9,7 @@ import Logging
 ///
 /// An answer that succeeds on `verifyReceipt`, and on the routes of monitors, is logged at level debug. The drop-in answers in
 /// microseconds and anybody may call it; a line for each request would cost nearly half of its rate. All other answers are logged
-/// at level info or above.
+/// at level info or above, except while the database is away: then one line a second has the number of failed requests.
 struct RequestLogMiddleware: RouterMiddleware {
     private let clock = ContinuousClock()
 
@@ -40,10 +40,11 @@ struct RequestLogMiddleware: RouterMiddleware {
         _ request: Request, _ context: ServerContext, status: HTTPResponse.Status, code: String?,
         since start: ContinuousClock.Instant
     ) {
-        let level = Self.level(status, code, context)
+        let facts = context.facts.values
+        // `OutageLog` has one line a second for all of them.
+        let level = facts.isOutage ? .debug : Self.level(status, code, context)
         guard level >= context.logger.logLevel else { return }
         let milliseconds = (clock.now - start) / .milliseconds(1)
-        let facts = context.facts.values
         var metadata: Logger.Metadata = [
             "method": "\(Self.methods.contains(request.method) ? request.method.rawValue : "other")",
             "route": "\(context.endpointPath ?? "none")",

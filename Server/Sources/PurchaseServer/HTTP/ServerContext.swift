@@ -23,6 +23,9 @@ struct ServerContext: RequestContext {
     /// The key of limits per address.
     var limitedAddress: [UInt8] { AddressRange.limited(clientAddress) }
 
+    /// The key of limits per network.
+    var limitedNetwork: [UInt8] { clientAddress.flatMap(AddressRange.bytes).map(AddressRange.widerNetwork) ?? [] }
+
     /// The sender.
     ///
     /// - Throws: 401 if no key was checked, which means that the route is outside of those that need one.

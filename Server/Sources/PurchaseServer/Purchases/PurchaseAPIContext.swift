@@ -9,7 +9,7 @@ import Synchronization
 
 /// The objects that all routes of `/v1` share.
 final class PurchaseAPIContext: Sendable {
-    let ledger: PurchaseLedger
+    let ledger: TimedLedger
     let bodies: BodyReader
     /// Asks the App Store about claims.
     let desk: AppStoreDesk?
@@ -22,7 +22,7 @@ final class PurchaseAPIContext: Sendable {
     /// One in this number of requests with a key also deletes old keys.
     private static let keysPerDeletion = 1024
 
-    init(ledger: PurchaseLedger, bodies: BodyReader, workers: WorkerPool, desk: AppStoreDesk? = nil) {
+    init(ledger: TimedLedger, bodies: BodyReader, workers: WorkerPool, desk: AppStoreDesk? = nil) {
         self.desk = desk
         self.ledger = ledger
         self.bodies = bodies

@@ -51,12 +51,14 @@ struct PurchaseRoutes {
         let examined: ExaminedSubmission
         var unknown: [RequestMembers.UnknownMember] = []
         do {
-            (examined, unknown) = try await api.bodies.withBody(of: request) { body in try await examine(blank, body) }
+            (examined, unknown) = try await api.bodies.withBody(of: request) { body in
+                try await examine(blank, body, context)
+            }
         } catch let fault as BodyFault {
             // Only a body that is too large says something about the purchase.
             guard case .tooLarge = fault else { throw fault }
             submission.flaw = submission.flaw ?? fault.rejection
-            (examined, _) = try await examine(submission, [])
+            (examined, _) = try await examine(submission, [], context)
         }
         // The body is no longer held here: a claim can wait for the App Store.
         let outcome = try await api.claim(examined)
@@ -74,12 +76,13 @@ struct PurchaseRoutes {
 
     /// Reads a body and verifies its evidence. Unknown members are ignored: apps can be newer than the server.
     private func examine(
-        _ submission: PurchaseSubmission, _ body: [UInt8]
+        _ submission: PurchaseSubmission, _ body: [UInt8], _ context: ServerContext
     ) async throws -> (ExaminedSubmission, unknown: [RequestMembers.UnknownMember]) {
-        let ledger = api.ledger
+        let (ledger, facts) = (api.ledger, context.facts)
         return try await api.verify {
             var submission = submission
             let unknown = submission.fill(from: body)
+            if submission.evidence != nil { facts.noteEvidence() }
             return (ledger.examine(submission), unknown)
         }
     }

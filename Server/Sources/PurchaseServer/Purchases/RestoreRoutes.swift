@@ -18,6 +18,7 @@ struct RestoreRoutes {
         let (customer, examined, unknown) = try await api.bodies.withBody(of: request) { body in
             let read = try await api.verify { RestoreRequest.read(body) }
             let restore = read.message
+            if !restore.evidence.isEmpty { context.facts.noteEvidence() }
             // The request itself has taken one token.
             caller.charge(max(0, restore.evidence.count - 1))
             if let flaw = read.flaw {

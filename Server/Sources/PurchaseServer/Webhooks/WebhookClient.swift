@@ -188,7 +188,11 @@ package final class WebhookClient: Sendable {
                     if let tls {
                         try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: name))
                     }
-                    try pipeline.addHTTPClientHandlers()
+                    // As `addHTTPClientHandlers`, but interim answers reach the handler, which counts them.
+                    try pipeline.addHandlers(
+                        HTTPRequestEncoder(),
+                        ByteToMessageHandler(HTTPResponseDecoder(informationalResponseStrategy: .forward)),
+                        NIOHTTPRequestHeadersValidator())
                     let handler = WebhookExchangeHandler(isSecure: tls != nil, host: tls == nil ? nil : name)
                     made.handler.withLock { $0 = NIOLoopBound(handler, eventLoop: channel.eventLoop) }
                     try pipeline.addHandler(handler)

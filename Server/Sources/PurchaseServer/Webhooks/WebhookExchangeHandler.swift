@@ -10,6 +10,9 @@ final class WebhookExchangeHandler: ChannelInboundHandler {
 
     /// The number of bytes of an answer's body that are read, so that the connection can be used again. None of it is kept.
     static let bodyLimit = 64 << 10
+    /// The number of interim answers (1xx) before the answer. A receiver sends one or none; one that sends them without end would
+    /// keep the connection busy until the time limit.
+    static let interimLimit = 8
 
     private var exchange: Exchange?
     /// Whether something may be written: at once without TLS, and after its handshake with it. NIOSSL (2.37.6) writes data that
@@ -37,6 +40,7 @@ final class WebhookExchangeHandler: ChannelInboundHandler {
         var status: Int?
         var isKeptAlive = false
         var bodyBytes = 0
+        var interimAnswers = 0
     }
 
     /// Sends a request.
@@ -92,6 +96,10 @@ final class WebhookExchangeHandler: ChannelInboundHandler {
         // Bytes that belong to no request.
         guard exchange != nil else { return context.close(promise: nil) }
         switch unwrapInboundIn(data) {
+        case .head(let head) where head.status.mayBeFollowedByAnother:
+            exchange?.interimAnswers += 1
+            guard exchange.map({ $0.interimAnswers > Self.interimLimit }) == true else { return }
+            fail(WebhookFailure(.malformed), context.channel)
         case .head(let head):
             exchange?.status = Int(head.status.code)
             exchange?.isKeptAlive = head.isKeepAlive
@@ -128,9 +136,11 @@ final class WebhookExchangeHandler: ChannelInboundHandler {
     private func fail(_ failure: WebhookFailure, _ channel: any Channel) {
         self.failure = self.failure ?? failure
         waiting = []
+        // Taken out first: closing reports the end of the connection, which is not the reason.
+        let exchange = exchange
+        self.exchange = nil
         channel.close(promise: nil)
         guard let exchange else { return }
-        self.exchange = nil
         exchange.deadline.cancel()
         exchange.promise.fail(failure)
     }
@@ -145,4 +155,9 @@ final class WebhookExchangeHandler: ChannelInboundHandler {
         default: WebhookFailure(.connection)
         }
     }
+}
+
+extension HTTPResponseStatus {
+    /// RFC 9110, 15.2; 101 is the last one on its connection.
+    fileprivate var mayBeFollowedByAnother: Bool { (100..<200).contains(code) && code != 101 }
 }

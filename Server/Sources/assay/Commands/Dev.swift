@@ -52,12 +52,19 @@ struct Dev: AsyncParsableCommand {
         try Self.requireFree(port, option: "--port")
         try Self.requireFree(storePort, option: "--store-port")
         let folder = URL(fileURLWithPath: folder, isDirectory: true)
+        // The folder has keys that buy anything, so its files are for this user only, whatever the umask was.
+        umask(0o077)
         do {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try Self.openFolder(folder)
         } catch {
             throw InputError(folder.path, "cannot be created: \(error.localizedDescription)")
         }
         let authority = try AppStoreAuthority(folder: folder.appending(path: "authority"))
+        do {
+            try Self.closeFiles(folder)
+        } catch {
+            throw InputError(folder.path, "cannot be closed to other users: \(error.localizedDescription)")
+        }
         let time = SimulatorTime()
         let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
         do {
@@ -68,6 +75,36 @@ struct Dev: AsyncParsableCommand {
             throw ExitCode.unusable
         }
         try await database.close()
+    }
+
+    private static func openFolder(_ folder: URL) throws {
+        let manager = FileManager.default
+        if manager.fileExists(atPath: folder.path) {
+            // Another folder of the user, such as the current one, keeps its mode.
+            guard manager.fileExists(atPath: folder.appending(path: "entries.key").path) else { return }
+            try manager.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path)
+        } else {
+            try manager.createDirectory(
+                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        }
+    }
+
+    /// Closes what is in the folder to other users: the certificates of the authority, and the files of an earlier start.
+    private static func closeFiles(_ folder: URL) throws {
+        let manager = FileManager.default
+        guard let names = manager.enumerator(atPath: folder.path) else { return }
+        while let name = names.nextObject() as? String {
+            let isFolder = names.fileAttributes?[.type] as? FileAttributeType == .typeDirectory
+            guard
+                ["authority", "assay.sqlite", "store.sqlite", "answers.key"].contains(where: name.hasPrefix)
+                    || name.hasSuffix(".key")
+            else {
+                if isFolder { names.skipDescendants() }
+                continue
+            }
+            try manager.setAttributes(
+                [.posixPermissions: isFolder ? 0o700 : 0o600], ofItemAtPath: folder.appending(path: name).path)
+        }
     }
 
     private func serve(

@@ -3,6 +3,9 @@
 /// After a damaged record, reading continues with the next line.
 struct CSVReader {
     private(set) var bytes: ImportBytes
+    /// The number of fields of a record; reading a record stops beyond it, because a row of commas alone would take a hundred times
+    /// its size. Before the header was read, more fields than there are columns.
+    var largestFieldCount = 2 * ImportColumn.allCases.count
 
     /// A record, or the error in it, and its first line.
     struct Record {
@@ -57,6 +60,11 @@ struct CSVReader {
         var position = bytes.start
         var fields: [[UInt8]] = []
         while true {
+            guard fields.count < largestFieldCount else {
+                return .malformed(
+                    ImportFlaw(
+                        .rowMalformed, "the row has more than \(largestFieldCount) fields, as many as the header"))
+            }
             if position < all.count, all[position] == Self.quote {
                 guard let (field, end) = quotedField(from: position + 1) else {
                     return bytes.isAtEnd

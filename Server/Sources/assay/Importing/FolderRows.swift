@@ -3,7 +3,8 @@ import Foundation
 /// The files of a folder as rows: one piece of evidence each, named by its customer.
 ///
 /// A file directly in the folder belongs to the customer of its name without the ending; a file in a folder inside belongs to the
-/// customer of that folder's name.
+/// customer of that folder's name. Symbolic links are refused: they could lead to files that somebody else put there, or to one
+/// file for several customers.
 struct FolderRows {
     /// The endings that are not part of a customer's name.
     private static let endings: Set<String> = [
@@ -25,7 +26,7 @@ struct FolderRows {
         guard path != "-", FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue
         else { return nil }
         folder = path
-        files = try InputFolder.expanding([path])
+        files = try InputFolder.files(in: path, listingLinksToFolders: true)
     }
 
     var share: Double { Double(position) / Double(max(1, files.count)) }
@@ -34,6 +35,10 @@ struct FolderRows {
         guard position < files.count else { return nil }
         let path = files[position]
         position += 1
+        guard !InputFolder.isLink(path) else {
+            let detail = "is a symbolic link; put the file itself into the folder"
+            return ImportRow(place: path, content: .flaw(ImportFlaw(.rowMalformed, detail)))
+        }
         do {
             let content = try InputFile.read(path, limit: ImportBytes.rowLimit)
             return ImportRow(

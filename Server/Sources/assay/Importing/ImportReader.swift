@@ -122,6 +122,7 @@ struct ImportReader {
         guard columns.contains(.receiptData) || columns.contains(.signedTransaction) else {
             throw InputError(source, "the header lacks 'receipt_data' and 'signed_transaction'; one of them is needed")
         }
+        reader.largestFieldCount = columns.count
         return .csv(reader, columns: columns)
     }
 

@@ -13,11 +13,25 @@ enum InputFolder {
                 files.append(path)
                 continue
             }
-            let found = contents(of: path)
-            guard !found.isEmpty else { throw InputError(path, "the folder has no files") }
-            files += found
+            files += try Self.files(in: path)
         }
         return files
+    }
+
+    /// The files of a folder, at any depth, in order of their paths. Hidden files are left out, and links to folders are not followed.
+    ///
+    /// - Parameter listsLinks: whether links to folders are listed, for callers that refuse all links.
+    /// - Throws: `InputError` if the folder has no files.
+    static func files(in folder: String, listingLinksToFolders listsLinks: Bool = false) throws -> [String] {
+        let found = contents(of: folder, listsLinks)
+        guard !found.isEmpty else { throw InputError(folder, "the folder has no files") }
+        return found
+    }
+
+    /// Whether a path is a symbolic link.
+    static func isLink(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
     private static func isFolder(_ path: String) -> Bool {
@@ -25,7 +39,7 @@ enum InputFolder {
         return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
     }
 
-    private static func contents(of folder: String) -> [String] {
+    private static func contents(of folder: String, _ listsLinks: Bool) -> [String] {
         guard let enumerator = FileManager.default.enumerator(atPath: folder) else { return [] }
         var found: [String] = []
         while let name = enumerator.nextObject() as? String {
@@ -35,7 +49,7 @@ enum InputFolder {
                 if isHidden { enumerator.skipDescendants() }
             case .typeRegular?, .typeSymbolicLink?:
                 let path = (folder as NSString).appendingPathComponent(name)
-                if !isHidden, !isFolder(path) { found.append(path) }
+                if !isHidden, listsLinks || !isFolder(path) { found.append(path) }
             default: break
             }
         }

@@ -139,6 +139,23 @@ struct WebhookAddressTests {
         }
     }
 
+    @Test("B.5 Interim answers without end are counted, and end the exchange")
+    func interimAnswers() async throws {
+        try await WebhookReceiver.run { receiver in
+            let webhook = try WebhookWorld.webhook("http://127.0.0.1:\(receiver.port)/")
+            for interim in ["100 Continue", "102 Processing", "103 Early Hints\r\nlink: </a>", "199 Other"] {
+                for (count, outcome) in [
+                    (1, "delivered"), (8, "delivered"), (9, "answer_malformed"), (10_000, "answer_malformed"),
+                ] {
+                    let text = String(repeating: "HTTP/1.1 \(interim)\r\n\r\n", count: count)
+                    receiver.react { _, _ in .raw(text + "HTTP/1.1 204 No Content\r\n\r\n") }
+                    let found = try await refusal(webhook)
+                    #expect(found == outcome, "\(count) of \(interim)")
+                }
+            }
+        }
+    }
+
     @Test("A host that speaks no TLS, a name without addresses, and a name server that does not answer")
     func otherFailures() async throws {
         try await WebhookReceiver.run { receiver in

@@ -1,3 +1,4 @@
+import HTTPConnections
 import HummingbirdCore
 import Logging
 import NIOCore
@@ -12,23 +13,39 @@ struct HTTPConnection: HTTPChannelHandler {
 
     let responder: HTTPChannelHandler.Responder
     let limiter: ConnectionLimiter
+    let answers: AnswerBudget
     /// The limits in force when a connection is opened.
     let currentLimits: @Sendable () -> ServerConfiguration.Limits
 
+    /// The time limit for the one request of a connection in the reserve. A monitor sends it at once; the shorter the limit, the
+    /// sooner there is room for the next monitor.
+    private static let reservedSeconds: Int64 = 2
+
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        guard limiter.admit(channel) else {
+        var limits = currentLimits()
+        let activity: ConnectionActivity?
+        switch limiter.admit(channel) {
+        case .admitted(let admitted): activity = admitted
+        case .reserved:
+            activity = nil
+            limits.idleSeconds = min(limits.idleSeconds, Self.reservedSeconds)
+            limits.requestSeconds = min(limits.requestSeconds, Self.reservedSeconds)
+        case .refused:
             channel.close(promise: nil)
             return channel.eventLoop.makeFailedFuture(ChannelError.eof)
         }
-        let limits = currentLimits()
+        let allowed = limits
         return channel.eventLoop.makeCompletedFuture {
+            let limits = allowed
             let pipeline = channel.pipeline.syncOperations
             // NIOAsyncChannel keeps the order of pipelined requests; HTTPTypes validates the headers of answers.
             try pipeline.configureHTTPServerPipeline(
                 withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false)
             // Before the codec, which compares names and splits values as text.
-            try pipeline.addHandler(RequestHeadHandler())
+            try pipeline.addHandler(RequestHeadHandler(isReserved: activity == nil))
             try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
+            try pipeline.addHandler(
+                PipelineHandler(budget: answers, unreadLimit: .seconds(limits.requestSeconds), activity: activity))
             try pipeline.addHandler(
                 RequestDeadlineHandler(
                     headLimit: .seconds(limits.idleSeconds), bodyLimit: .seconds(limits.requestSeconds)))

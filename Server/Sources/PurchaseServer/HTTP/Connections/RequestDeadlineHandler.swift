@@ -2,20 +2,25 @@ import NIOCore
 import NIOHTTPTypes
 
 /// Closes a connection whose request takes too long to arrive, however steadily it trickles: the head within the idle time
-/// since the connection was made or the request before it ended, the body within the time for a request.
+/// since the connection was made or the request before it was answered, the body within the time for a request. A request that
+/// has arrived is not cut off; `AnswerDeadlines` limits the time for its answer.
 ///
 /// A request only notes its deadline. The timer checks the deadline when it fires, so there are a few timers a minute for each
 /// connection instead of several for each request.
 ///
 /// Unchecked because all of it runs on the event loop of its channel.
-final class RequestDeadlineHandler: ChannelInboundHandler, RemovableChannelHandler, @unchecked Sendable {
+final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler, @unchecked Sendable {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
 
     private let headLimit: TimeAmount
     private let bodyLimit: TimeAmount
     private var deadline = NIODeadline.distantFuture
     private var timer: Scheduled<Void>?
+    private var isReceiving = false
+    private var isAnswered = true
 
     init(headLimit: TimeAmount, bodyLimit: TimeAmount) {
         self.headLimit = headLimit
@@ -29,11 +34,23 @@ final class RequestDeadlineHandler: ChannelInboundHandler, RemovableChannelHandl
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head: deadline = .now() + bodyLimit
+        case .head:
+            (isReceiving, isAnswered) = (true, false)
+            deadline = .now() + bodyLimit
         case .body: break
-        case .end: deadline = .now() + headLimit
+        case .end:
+            isReceiving = false
+            deadline = isAnswered ? .now() + headLimit : .distantFuture
         }
         context.fireChannelRead(data)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if case .end = unwrapOutboundIn(data) {
+            isAnswered = true
+            if !isReceiving { deadline = .now() + headLimit }
+        }
+        context.write(data, promise: promise)
     }
 
     func channelInactive(context: ChannelHandlerContext) {

@@ -10,27 +10,37 @@ final class RequestHeadHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
 
+    private let isReserved: Bool
+
+    /// - Parameter isReserved: whether the connection is in the reserve: only the routes of monitors are answered, once.
+    init(isReserved: Bool = false) { self.isReserved = isReserved }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head(let head): context.fireChannelRead(wrapInboundOut(.head(Self.checked(head))))
+        case .head(let head): context.fireChannelRead(wrapInboundOut(.head(checked(head))))
         case .body: context.fireChannelRead(data)
         // No code reads trailers.
         case .end: context.fireChannelRead(wrapInboundOut(.end(nil)))
         }
     }
 
-    private static func checked(_ head: HTTPRequestHead) -> HTTPRequestHead {
-        if let fault = RequestHeadFault(head) {
+    private func checked(_ head: HTTPRequestHead) -> HTTPRequestHead {
+        if let fault = RequestHeadFault(head) ?? (isReserved ? .reserved(head) : nil) {
             var headers: HTTPHeaders = ["Host": "refused", RequestHeadFault.fieldName: fault.rawValue]
-            if isLast(head) { headers.add(name: "Connection", value: "close") }
+            if isReserved || Self.isLast(head) { headers.add(name: "Connection", value: "close") }
             return HTTPRequestHead(version: head.version, method: head.method, uri: "/", headers: headers)
         }
-        guard head.headers.contains(where: { !$0.value.utf8.isPlain }) else { return head }
-        // Fields that the server does not read may hold any text from a proxy; they are dropped.
         var head = head
-        head.headers = HTTPHeaders(head.headers.filter { $0.value.utf8.isPlain })
+        // Fields that the server does not read may hold any text from a proxy; they are dropped, as is the field that only this
+        // handler may add.
+        if head.headers.contains(where: { !$0.value.utf8.isPlain || Self.isFault($0.name) }) {
+            head.headers = HTTPHeaders(head.headers.filter { $0.value.utf8.isPlain && !Self.isFault($0.name) })
+        }
+        if isReserved { head.headers.replaceOrAdd(name: "Connection", value: "close") }
         return head
     }
+
+    private static func isFault(_ name: String) -> Bool { name.utf8.isEqual(ignoringCase: "assay-head-fault") }
 
     /// Whether the sender expects the connection to end with the answer (RFC 9112, 9.6). Compared as bytes.
     private static func isLast(_ head: HTTPRequestHead) -> Bool {
@@ -45,8 +55,10 @@ enum RequestHeadFault: String {
     case headersTooLarge = "headers_too_large"
     case hostMalformed = "host_malformed"
     case headerMalformed = "header_malformed"
+    /// Not an error in it: all connections are taken, and this one is in the reserve for monitors.
+    case busy = "server_busy"
 
-    /// The field that carries a fault to the middleware. A request that already has it is refused.
+    /// The field that carries a fault to the middleware. It is dropped from requests that already have it.
     static let fieldName = "Assay-Head-Fault"
 
     /// The longest target that is answered, in bytes: RFC 9110, 4.1 recommends supporting at least 8,000.
@@ -101,6 +113,12 @@ enum RequestHeadFault: String {
             return
         }
         return nil
+    }
+
+    /// The fault of a request on a connection in the reserve; `nil` for a request of a monitor.
+    static func reserved(_ head: HTTPRequestHead) -> RequestHeadFault? {
+        let path = head.uri.utf8.prefix { $0 != UInt8(ascii: "?") }
+        return path.elementsEqual("/healthz".utf8) || path.elementsEqual("/readyz".utf8) ? nil : .busy
     }
 
     /// `uri-host [ ":" port ]` (RFC 9110, 7.2) in the characters of RFC 3986, 3.2.2, without percent-encoding, which no name in

@@ -1,0 +1,22 @@
+import PurchaseLedger
+
+/// The ledger as requests use it: each call of the database has a time limit.
+struct TimedLedger: Sendable {
+    let ledger: PurchaseLedger
+    let deadlines: AnswerDeadlines
+
+    /// Performs an operation; after the time limit it may still be stored.
+    func perform<Operation: LedgerOperation>(_ operation: Operation) async throws -> Operation.Outcome {
+        try await deadlines.run(orFail: .outcomeUnknown) { [ledger] in try await ledger.perform(operation) }
+    }
+
+    func answer<Query: LedgerQuery>(_ query: Query) async throws -> Query.Answer {
+        try await deadlines.run(orFail: .unavailable) { [ledger] in try await ledger.answer(query) }
+    }
+
+    func examine(_ submission: PurchaseSubmission) -> ExaminedSubmission { ledger.examine(submission) }
+
+    func examine(_ submission: RestoreSubmission) -> ExaminedRestore { ledger.examine(submission) }
+
+    func examine(_ submission: EvidenceSubmission) -> ExaminedEvidenceSubmission { ledger.examine(submission) }
+}
