@@ -72,10 +72,6 @@ public final class TransactionClaims: SignedClaims {
     public let billingPlanType: String?
     /// The fields of a commitment, unchanged.
     public let commitmentInfo: JSONValue?
-    /// The seats of a multiseat purchase, unchanged.
-    public let multiSeatInfo: JSONValue?
-    /// The reason why a period has several transactions, such as `SEAT_ADDITION`.
-    public let additionalTransactionReason: String?
     /// The device hash in base64; only in data that the device received.
     public let deviceVerification: String?
     /// The UUID that goes into the device hash.
@@ -120,8 +116,6 @@ public final class TransactionClaims: SignedClaims {
         advancedCommerceInfo = reader.description("advancedCommerceInfo")
         billingPlanType = reader.description("billingPlanType")
         commitmentInfo = reader.description("commitmentInfo")
-        multiSeatInfo = reader.description("multiSeatInfo")
-        additionalTransactionReason = reader.description("additionalTransactionReason")
         deviceVerification = try reader.claim("deviceVerification")
         deviceVerificationNonce = try reader.claim("deviceVerificationNonce")
         otherClaims = try reader.others()

@@ -50,14 +50,12 @@ extension SignedContent where Claims == TransactionClaims, Trust == Verified {
     /// The seats of a multiseat purchase; `nil` for any other.
     private var seats: SeatFacts? {
         guard self.multiSeatInfo != nil || self.additionalTransactionReason != nil else { return nil }
-        var info: [String: JSONValue] = [:]
-        if case .object(let members) = self.multiSeatInfo { info = members }
         var seats = SeatFacts(quantity: self.quantity ?? 1)
-        if case .integer(let revoked) = info["revokedSeatQuantity"] { seats.revoked = revoked }
-        if case .string(let name) = info["invitationManagement"] {
-            seats.invitationManagement = ExactText(identifier: name)
+        if let revoked = self.multiSeatInfo?.revokedSeatQuantity { seats.revoked = revoked }
+        if let management = self.multiSeatInfo?.invitationManagement {
+            seats.invitationManagement = ExactText(identifier: management.rawValue)
         }
-        seats.additionReason = ExactText(identifier: self.additionalTransactionReason)
+        seats.additionReason = ExactText(identifier: self.additionalTransactionReason?.rawValue)
         return seats
     }
 
@@ -78,7 +76,8 @@ extension SignedContent where Claims == TransactionClaims, Trust == Verified {
         claims["advancedCommerceInfo"] = self.advancedCommerceInfo
         claims["commitmentInfo"] = self.commitmentInfo
         claims["billingPlanType"] = self.billingPlanType.map(JSONValue.string)
-        claims["multiSeatInfo"] = self.multiSeatInfo
+        claims["multiSeatInfo"] = self.multiSeatInfo.map { .object($0.members) }
+        claims["previousOriginalTransactionId"] = self.previousOriginalTransactionID.map(JSONValue.string)
         // Values that the field in the facts cannot hold.
         if statement.kind == nil { claims["type"] = self.type.map { .string($0.rawValue) } }
         if statement.accountToken == nil { claims["appAccountToken"] = self.appAccountToken.map(JSONValue.string) }

@@ -56,7 +56,7 @@ public struct EventSearch: LedgerQuery {
         return Answer(
             events: try page.events.map { event throws(LedgerStorageError) in
                 StoredEvent(
-                    cursor: event.key, type: event.type, body: try EventBody(event, app: app.settings.id).encoded())
+                    cursor: event.key, type: event.type, body: try EventBody(event, app: app.settings).encoded())
             }, next: page.next, isEnd: page.isEnd)
     }
 
