@@ -25,7 +25,7 @@ struct DecisionCodeTests {
             for outcome in try await orders(world) { note(outcome) }
         }
         try await LedgerWorld.with {
-            $0.requiresAccountToken = true
+            $0.requiresSignedTransaction = true
         } _: { world in
             let receipt = try LedgerWorld.receipt([MintedWorld.purchases()[0]])
             note(try await world.claim("2000000000000001", receipt))

@@ -136,7 +136,7 @@ struct OperationTests {
 
     @Test("With require_account_token, a receipt cannot claim a new purchase, and the app is told to try again")
     func tokenNeeded() async throws {
-        try await LedgerWorld.with({ $0.requiresAccountToken = true }) { world in
+        try await LedgerWorld.with({ $0.requiresSignedTransaction = true }) { world in
             let receipt = try LedgerWorld.receipt([
                 .consumable(
                     productID: LedgerWorld.coins, transactionID: "2000000000000001", purchaseDate: MintedWorld.moment)

@@ -65,15 +65,18 @@ struct UpgradeTests {
                 case .sqlite:
                     let file = folder.appending(path: "assay.sqlite").path
                     try await Self.run(
-                        "/bin/sh", ["-c", "gzip -dc \"$0\" > \"$1\"", Self.folder.appending(path: "sqlite/ledger.gz").path, file])
+                        "/bin/sh",
+                        ["-c", "gzip -dc \"$0\" > \"$1\"", Self.folder.appending(path: "sqlite/ledger.gz").path, file])
                     try await with(engine, try SQLiteDatabase(path: file), folder, body)
                 case .postgresql:
                     try await ThrowawayPostgreSQL.withDatabase { place in
                         try await Self.run(
                             "\(place.server.programs)/psql",
                             [
-                                "-q", "-v", "ON_ERROR_STOP=1", "-h", place.server.folder, "-p", "\(place.server.port)", "-U",
-                                "assay", "-o", "/dev/null", "-f", Self.folder.appending(path: "postgresql/ledger.sql").path,
+                                "-q", "-v", "ON_ERROR_STOP=1", "-h", place.server.folder, "-p", "\(place.server.port)",
+                                "-U",
+                                "assay", "-o", "/dev/null", "-f",
+                                Self.folder.appending(path: "postgresql/ledger.sql").path,
                                 place.name,
                             ])
                         try await with(engine, try PostgreSQLDatabase(url: place.url()), folder, body)

@@ -11,18 +11,25 @@ struct ReplayStep {
     /// Whether evidence is skipped, so that there are no facts, lots and entitlements of purchases.
     let isOfEntriesAlone: Bool
     let evidence: (examined: ExaminedEvidence, key: Int64)?
+    let findings: ReplayFindings
 
     var connection: any LedgerConnection { transaction.connection }
 
     func apply(_ entry: JournalEntry, _ app: RegistryApp?) throws {
         switch leaf.kind {
         case .rules:
-            try RulesTable(connection: connection).insertIfNew(RulesDetails(encoded: details).version, entry: entry.key)
+            let (rules, version) = (RulesTable(connection: connection), try RulesDetails(encoded: details).version)
+            if let latest = try rules.latest(), latest > version {
+                findings.add(impossible: leaf, "version \(version) of the rules comes after version \(latest)")
+            }
+            try rules.insertIfNew(version, entry: entry.key)
         case .recordContinued: return
         case .keyCreated: try createKey(try KeyCreatedDetails(encoded: details))
         case .keyRevoked:
-            _ = try APIKeysTable(connection: connection).revoke(
-                try KeyRevokedDetails(encoded: details).keyID, at: leaf.at)
+            let key = try KeyRevokedDetails(encoded: details).keyID
+            if try !APIKeysTable(connection: connection).revoke(key, at: leaf.at) {
+                findings.add(impossible: leaf, "there is no valid key \(key) before it")
+            }
         case .evidence:
             try observe(entry, app, claims: nil)
         default:
@@ -38,10 +45,12 @@ struct ReplayStep {
         case .decision: try decide(try DecisionDetails(encoded: details), entry, app)
         case .orderCreated: try createOrder(try OrderCreatedDetails(encoded: details), entry, app)
         case .orderCancelled:
+            try requireOpenOrder()
             try changeOrder(entry, app) {
                 $0.status = .cancelled; $0.closedAt = leaf.at
             }
         case .orderFulfilled:
+            try requireOrder(besides: [.cancelled])
             let balance = try take(try OrderFulfilledDetails(encoded: details).takes)
             try changeOrder(entry, app, balance: balance) {
                 $0.status = .fulfilled; $0.fulfilledAt = leaf.at
@@ -101,6 +110,7 @@ struct ReplayStep {
             if let claims, claims.order != nil, claims.names(outcome) { named = key }
         }
         try changes.settle(except: leaf.order == nil ? nil : named)
+        if let claims { try requirePriorClaims(claims, changes) }
         if let named, let id = leaf.order,
             claims?.outcomes.contains(where: { $0.order.flatMap { UUID(uuidString: $0) } == id }) ?? false,
             let order = try transaction.orders.row(id: id), order.status == .created,
@@ -111,6 +121,7 @@ struct ReplayStep {
             try changes.payments.pay(order, with: record, among: changes.copies(of: record, in: place.history))
         }
         try changes.finish(entry, isAnnounced: claims?.imported?.announced ?? true)
+        if let named { try note(named, entry) }
         try transaction.hold(examined, evidence?.key, entry)
     }
 
@@ -168,7 +179,11 @@ struct ReplayStep {
         let customer = try existing(details.customer, app)
         guard let token = UUID(uuidString: details.token) else { return }
         let tokens = AccountTokensTable(connection: connection)
-        let isNew = try tokens.customer(of: token, appKey: app.key) == nil
+        let known = try tokens.customer(of: token, appKey: app.key)
+        if let known, known != customer.key, !hasErasures {
+            findings.add(impossible: leaf, "the token belongs to another customer")
+        }
+        let isNew = known == nil
         if isNew { try tokens.insert(token, appKey: app.key, customer: customer.key, entry: entry.key) }
         try transaction.customers.setToken(token, of: customer.key)
         let events = events(entry, app)
@@ -179,17 +194,23 @@ struct ReplayStep {
 
     private func merge(_ details: CustomerMergedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
         let target = try existing(details.into, app)
-        guard let customer = try customer(referenceText: details.from), customer.key != target.key else { return }
+        guard let customer = try customer(referenceText: details.from), customer.key != target.key else {
+            if !hasErasures { findings.add(impossible: leaf, "the merged customer is not known, or was merged before") }
+            return
+        }
         try MergeCustomers.apply(customer, into: target, transaction, app, entry, reason: details.reason)
     }
 
     private func changeTester(_ details: TestersChangedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
         let customer = try existing(details.customer, app)
         let table = TestersTable(connection: connection)
-        _ =
+        let isChanged =
             details.isTester
             ? try table.insert(customer.key, appKey: app.key, entry: entry.key)
             : try table.delete(customer.key, appKey: app.key)
+        if !isChanged {
+            findings.add(impossible: leaf, "the customer is \(details.isTester ? "a tester already" : "no tester")")
+        }
     }
 
     private func move(_ details: PurchaseMovedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
@@ -203,7 +224,10 @@ struct ReplayStep {
         guard
             let place = try changes.place(
                 of: key, environment: try transaction.environments.keyToWrite(of: environment))
-        else { return }
+        else {
+            if !isOfEntriesAlone { findings.add(impossible: leaf, "the purchase is not known") }
+            return
+        }
         changes.move(key, from: former?.key, to: customer.key, in: place.history)
         try changes.settle()
         try changes.finish(entry)
@@ -221,7 +245,7 @@ struct ReplayStep {
 
 extension ClaimDetails {
     /// Whether this is the outcome of the transaction that the claim named for the order.
-    fileprivate func names(_ outcome: Outcome) -> Bool {
+    func names(_ outcome: Outcome) -> Bool {
         outcomes.count == 1 || outcome.transactionID.isSame(as: transactionID)
     }
 }

@@ -14,6 +14,8 @@ struct RecordedSettings: Codable {
     var sandbox_access: String
     var refund_shortfall: String
     var require_account_token: Bool
+    /// `nil` in settings that were recorded under the first version of the rules: there `require_account_token` has this meaning.
+    var require_signed_transaction: Bool?
     /// `nil` for `offline`.
     var mode: String?
 
@@ -36,6 +38,7 @@ extension RegisteredApp {
             },
             transfer: transfer.rawValue, order_lifetime: orderLifetime, sandbox_access: sandboxAccess.rawValue,
             refund_shortfall: refundShortfall.rawValue, require_account_token: requiresAccountToken,
+            require_signed_transaction: requiresSignedTransaction,
             mode: mode == .offline ? nil : mode.rawValue)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -71,7 +74,8 @@ extension RegisteredApp {
         orderLifetime = settings.order_lifetime
         sandboxAccess = SandboxAccess(rawValue: settings.sandbox_access) ?? .testers
         refundShortfall = RefundShortfallPolicy(rawValue: settings.refund_shortfall) ?? .forgive
-        requiresAccountToken = settings.require_account_token
+        requiresSignedTransaction = settings.require_signed_transaction ?? settings.require_account_token
+        requiresAccountToken = settings.require_signed_transaction != nil && settings.require_account_token
         mode = settings.mode.flatMap(AppStoreMode.init(rawValue:)) ?? .offline
     }
 }

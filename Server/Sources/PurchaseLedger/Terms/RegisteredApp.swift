@@ -25,7 +25,9 @@ public struct RegisteredApp: Sendable, Equatable {
     public var sandboxAccess = SandboxAccess.testers
     /// Whether units that were consumed and then refunded are subtracted from the balance.
     public var refundShortfall = RefundShortfallPolicy.forgive
-    /// Whether new purchases need evidence with an account token, which app receipts do not have.
+    /// Whether new purchases need a signed transaction, or other evidence with an account token. App receipts have none.
+    public var requiresSignedTransaction = false
+    /// Whether new purchases need evidence with an account token.
     public var requiresAccountToken = false
     /// Whether the App Store is asked about the receipts of claims.
     public var mode = AppStoreMode.offline

@@ -196,7 +196,7 @@ struct WaitingClaimTests {
     @Test("An app that requires account tokens accepts one that the App Store states")
     func requiredToken() async throws {
         try await LedgerWorld.with {
-            ($0.mode, $0.requiresAccountToken) = (.apple, true)
+            ($0.mode, $0.requiresSignedTransaction) = (.apple, true)
         } _: { world in
             let token = UUID()
             _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "alice", token: token))

@@ -11,6 +11,7 @@ struct OrderedWorld {
     let world: LedgerWorld
     let sealing: LogSealing
     let folder: URL
+    let entryKey: EntryKey
     private let signer: CheckpointSigner
 
     /// Calls the body with an empty world of each engine.
@@ -19,18 +20,23 @@ struct OrderedWorld {
     ) async throws {
         var app = LedgerWorld.app()
         change(&app)
-        let apps = [app]
-        for engine in TestEngine.chosen {
-            try await engine.withDatabase { open in
-                try await TemporaryFolder.with { folder in
-                    let world = try await OrderedWorld(engine, try open(), folder, apps)
-                    do {
-                        try await body(world)
-                    } catch {
-                        Issue.record("on \(engine.rawValue): \(error)")
-                    }
-                    try await world.database.close()
+        for engine in TestEngine.chosen { try await withEngine(engine, [app], body) }
+    }
+
+    /// Calls the body with an empty world of one engine.
+    static func withEngine(
+        _ engine: TestEngine, _ apps: [RegisteredApp] = [LedgerWorld.app()],
+        _ body: (OrderedWorld) async throws -> Void
+    ) async throws {
+        try await engine.withDatabase { open in
+            try await TemporaryFolder.with { folder in
+                let world = try await OrderedWorld(engine, try open(), folder, apps)
+                do {
+                    try await body(world)
+                } catch {
+                    Issue.record("on \(engine.rawValue): \(error)")
                 }
+                try await world.database.close()
             }
         }
     }
@@ -39,7 +45,7 @@ struct OrderedWorld {
         _ engine: TestEngine, _ database: any LedgerDatabase, _ folder: URL, _ apps: [RegisteredApp]
     ) async throws {
         (self.engine, self.database, self.folder) = (engine, database, folder)
-        let entryKey = try EntryKey.openOrCreate(at: folder.appending(path: "entries.key").path)
+        entryKey = try EntryKey.openOrCreate(at: folder.appending(path: "entries.key").path)
         let signingKey = folder.appending(path: "log.key").path
         try CheckpointSigner.createKey(at: signingKey, origin: "example.com/assay")
         signer = try CheckpointSigner(keyFile: signingKey)
@@ -72,23 +78,34 @@ struct OrderedWorld {
     }
 
     /// Exchanges the numbers of two entries, in the journal and in the log, and then runs further statements.
-    ///
-    /// - Parameter isSealed: whether the log has the entries already.
-    func swap(_ left: Int64, _ right: Int64, isSealed: Bool = true, _ statements: [String] = []) async throws {
+    func swap(_ left: Int64, _ right: Int64, _ statements: [String] = []) async throws {
         try await tamper { connection in
-            try Self.swap(left, right, in: isSealed ? ["journal", "log_entries"] : ["journal"], connection)
+            for table in ["journal", "log_entries"] {
+                try Self.swap(left, right, in: table, "entry_key", connection)
+            }
             for sql in statements { try connection.execute(sql, []) }
         }
     }
 
-    static func swap(
-        _ left: Int64, _ right: Int64, in tables: [String], _ connection: any LedgerConnection
-    ) throws {
-        for table in tables {
-            for (from, to) in [(left, Int64(-1)), (right, left), (-1, right)] {
-                try connection.execute(
-                    "UPDATE \(table) SET entry_key = ?2 WHERE entry_key = ?1", [.integer(from), .integer(to)])
+    /// Exchanges the numbers of two entries in every table that refers to entries.
+    func swapEverywhere(_ left: Int64, _ right: Int64) async throws {
+        let tables = try StoredTable.all()
+        try await tamper { connection in
+            for table in tables {
+                for column in ["entry_key", "merge_entry", "answer_entry", "decision_entry"]
+                where table.columns.contains(column) {
+                    try Self.swap(left, right, in: table.name, column, connection)
+                }
             }
+        }
+    }
+
+    private static func swap(
+        _ left: Int64, _ right: Int64, in table: String, _ column: String, _ connection: any LedgerConnection
+    ) throws {
+        for (from, to) in [(left, Int64(-1)), (right, left), (-1, right)] {
+            try connection.execute(
+                "UPDATE \(table) SET \(column) = ?2 WHERE \(column) = ?1", [.integer(from), .integer(to)])
         }
     }
 

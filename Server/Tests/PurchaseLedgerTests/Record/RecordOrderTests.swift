@@ -30,7 +30,7 @@ struct RecordOrderTests {
                     "UPDATE entitlements SET customer_key = \(Self.mallory)",
                     "UPDATE events SET customer_key = \(Self.mallory)",
                 ])
-            #expect(try await world.entitlement(of: "mallory")?.balance == 3)
+            #expect(try await world.entitlement(of: "mallory", environment: .sandbox)?.balance == 3)
             #expect(try await ordered.findings().contains("order_differs"))
             #expect(try await ordered.findings(isVerifyingEvidence: false).contains("order_differs"))
             // A repair does not adopt the order either.
@@ -91,7 +91,8 @@ struct RecordOrderTests {
         try await OrderedWorld.with { ordered in
             let ledger = ordered.world.ledger
             let grant = try await ledger.perform(
-                GrantByHand(app: "example", customerID: "alice", productID: LedgerWorld.coins, quantity: 5, reason: "gift"))
+                GrantByHand(
+                    app: "example", customerID: "alice", productID: LedgerWorld.coins, quantity: 5, reason: "gift"))
             try await ledger.perform(LiftByHand(app: "example", customerID: "alice", id: grant))
             try await ordered.sealing.round()
             #expect(try await ordered.findings() == [])
@@ -102,13 +103,68 @@ struct RecordOrderTests {
                 granted, lifted,
                 [
                     "UPDATE hand_grants SET lifted_at = NULL",
-                    "UPDATE lots SET withdrawn = 0, available = 5, reason = NULL",
+                    "UPDATE lots SET withdrawn = 0, available = 5, reason = ''",
                     "UPDATE entitlements SET balance = 5, reason = NULL",
                 ])
             #expect(try await ordered.world.entitlement()?.balance == 5)
             let findings = try await ordered.findings()
             #expect(findings.contains("order_differs") && findings.contains("row_differs"), "\(findings)")
             #expect(try await ordered.findings(isVerifyingEvidence: false).contains("order_differs"))
+        }
+    }
+}
+
+/// Events of repairs that no repair wrote.
+@Suite("A.4 Events of repairs")
+struct CorrectionTests {
+    private static let event = """
+        INSERT INTO events (app_key, entry_key, type, customer_key, environment, product_key, figures)
+        SELECT app_key, %ENTRY, 'corrected', %CUSTOMER, environment, %PRODUCT, %FIGURES FROM events
+        WHERE type = 'corrected' LIMIT 1
+        """
+
+    @Test(
+        "A.4 An invented event corrected is a finding: without a repair, with another subject or content, or one too many"
+    )
+    func invented() async throws {
+        try await OrderedWorld.with { ordered in
+            let world = ordered.world
+            _ = try await world.claim("1", try LedgerWorld.signed("1"))
+            _ = try await world.claim(
+                "2", product: LedgerWorld.pro, customer: "bob",
+                try LedgerWorld.signed("2", product: LedgerWorld.pro, kind: .nonConsumable))
+            try await world.database.write { connection in
+                _ = try connection.execute("UPDATE entitlements SET balance = 7 WHERE timeline IS NULL", [])
+            }
+            #expect(try await world.ledger.repair().findings.count == 1)
+            try await ordered.sealing.round()
+            #expect(try await ordered.findings() == [])
+            let bob = "(SELECT customer_key FROM customers WHERE name = 'bob')"
+            for (entry, customer, product, figures) in [
+                ("(SELECT min(entry_key) FROM journal WHERE kind = 3)", "customer_key", "product_key", "figures"),
+                ("1", "customer_key", "product_key", "figures"),
+                ("entry_key", bob, "product_key", "figures"),
+                ("entry_key", "NULL", "product_key", "figures"),
+                ("entry_key", "customer_key", "NULL", "figures"),
+                ("entry_key", "customer_key", "product_key", "figures"),
+                (
+                    "entry_key", "customer_key", "product_key",
+                    "(SELECT figures FROM events WHERE type = 'granted' LIMIT 1)"
+                ),
+            ] {
+                let sql = Self.event.replacing("%ENTRY", with: entry).replacing("%CUSTOMER", with: customer)
+                    .replacing("%PRODUCT", with: product).replacing("%FIGURES", with: figures)
+                try await ordered.tamper { try $0.execute(sql, []) }
+                for evidence in [true, false] {
+                    #expect(try await ordered.findings(isVerifyingEvidence: evidence) == ["row_unknown"], "\(sql)")
+                }
+                try await ordered.tamper {
+                    try $0.execute("DELETE FROM events WHERE event_key = (SELECT max(event_key) FROM events)", [])
+                }
+            }
+            // An event that is missing is a finding as well.
+            try await ordered.tamper { try $0.execute("DELETE FROM events WHERE type = 'corrected'", []) }
+            #expect(try await ordered.findings() == ["row_missing"])
         }
     }
 }

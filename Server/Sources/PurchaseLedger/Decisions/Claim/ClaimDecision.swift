@@ -25,7 +25,8 @@ enum ClaimDecision {
     /// Whether a claim with such evidence affects the owner, whatever its outcome: an expired, withdrawn or sandbox purchase
     /// still belongs to somebody. With `require_account_token`, claims with receipts do not bind.
     static func binds(_ source: EvidenceSource, _ proven: ObservedTransaction, _ app: RegisteredApp) -> Bool {
-        !app.requiresAccountToken || source == .signedData || proven.accountToken != nil
+        proven.accountToken != nil
+            || (!app.requiresAccountToken && (!app.requiresSignedTransaction || source == .signedData))
     }
 
     /// The reason why the customer is not the owner.
