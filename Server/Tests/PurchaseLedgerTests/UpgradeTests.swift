@@ -53,6 +53,52 @@ struct UpgradeTests {
         }
     }
 
+    @Test("A.1 Under the first rules, already_claimed needs an earlier claim as well, although no decision is compared")
+    func copiedReceipt() async throws {
+        try await with { database, ledger, checkpoint in
+            _ = try await ledger.applyNewRules()
+            let claims = try await Self.integers(
+                database,
+                """
+                SELECT entry_key FROM journal WHERE kind = 3 AND evidence_key = (
+                    SELECT evidence_key FROM journal WHERE kind = 3 AND code = 'already_claimed'
+                    ORDER BY entry_key LIMIT 1)
+                ORDER BY entry_key LIMIT 2
+                """)
+            // The log keeps its entries' numbers, so these two change their leaves.
+            try await OrderedWorld.swapEverywhere(claims[0], claims[1], besides: ["log_entries"], database)
+            let kinds = try await ledger.audit().findings.map(\.kind)
+            #expect(kinds.contains(.entryImpossible) && !kinds.contains(.decisionDiffers), "\(kinds)")
+            #expect(try await ledger.auditLog([checkpoint]).findings.map(\.kind).contains(.recordRewritten))
+        }
+    }
+
+    @Test(
+        "A.1 Near leaves that the sealer of the first rules exchanged on PostgreSQL keep the order of their numbers and times"
+    )
+    func oldSealer() async throws {
+        try await with { database, ledger, _ in
+            let entries = try await Self.integers(
+                database, "SELECT entry_key FROM log_entries ORDER BY leaf LIMIT 30"
+            ).suffix(8)
+            // Each pair of near leaves, as if the sealer had read the second one first.
+            for (left, right) in zip(entries, entries.dropFirst(3)) {
+                try await OrderedWorld.swapLeaves(left, right, database)
+                let kinds = try await ledger.audit().findings.map(\.kind)
+                #expect(kinds.contains(.orderDiffers) == database.dialect.hasOneWriter, "\(kinds)")
+                try await OrderedWorld.swapLeaves(left, right, database)
+            }
+        }
+    }
+
+    private static func integers(_ database: any LedgerDatabase, _ sql: String) async throws -> [Int64] {
+        try await database.read(.lists) { connection in
+            try connection.rows(sql, []).compactMap { row in
+                if case .integer(let number)? = row.values.first { number } else { nil }
+            }
+        }
+    }
+
     // MARK: The fixture
 
     /// Calls the body with the migrated ledger of each engine and its last checkpoint.

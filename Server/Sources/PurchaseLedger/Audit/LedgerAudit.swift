@@ -111,7 +111,7 @@ struct LedgerAudit {
     }
 
     /// Whether an error means that the content of the database is wrong, rather than that it cannot be read now.
-    private static func isFinding(_ error: any Error) -> Bool {
+    static func isFinding(_ error: any Error) -> Bool {
         guard let error = error as? LedgerStorageError else { return error is LedgerRefusal }
         return [.corrupt, .constraint, .other].contains(error.kind)
     }
@@ -147,15 +147,20 @@ struct LedgerAudit {
     private func replay(
         into rebuilt: SQLiteDatabase, _ erasures: Erasures, _ report: inout AuditReport
     ) async throws {
-        let (total, isStrict) = try await ledger.database.read(.lists) { connection in
-            (try JournalTable(connection: connection).last(), try NumberedElsewhere.isStrict(connection))
+        let hasOneWriter = ledger.database.dialect.hasOneWriter
+        let (total, isStrict, ordered) = try await ledger.database.read(.lists) { connection in
+            let isStrict = try hasOneWriter && NumberedElsewhere.isStrict(connection)
+            return (
+                try JournalTable(connection: connection).last(), isStrict,
+                isStrict ? 0 : try SealedOrder.firstOrdered(connection)
+            )
         }
-        var state = ReplayState(order: EntryOrder(isStrict: isStrict && ledger.database.dialect.hasOneWriter))
-        var page = try await readPage(after: ReplayEntries.Position(), erasures, state.registry)
+        var state = ReplayState(order: EntryOrder(isStrict: isStrict), ordered: ordered)
+        var page = try await readPage(after: ReplayEntries.Position(), erasures, state)
         while let end = page.rows.last?.position {
             let (start, current, verifier) = (state, page, ledger.verifier)
             let isOfEntriesAlone = !isVerifyingEvidence
-            async let following = readPage(after: end, erasures, start.registry)
+            async let following = readPage(after: end, erasures, start)
             let (after, findings) = try await rebuilt.write { connection in
                 var replay = JournalReplay(
                     connection: connection, verifier: verifier, erasures: erasures, state: start,
@@ -202,8 +207,9 @@ struct LedgerAudit {
     }
 
     private func readPage(
-        after position: ReplayEntries.Position, _ erasures: Erasures, _ registry: Registry
+        after position: ReplayEntries.Position, _ erasures: Erasures, _ state: ReplayState
     ) async throws -> Page {
+        let registry = state.registry
         let isVerifyingEvidence = isVerifyingEvidence
         var page = try await ledger.database.read(.lists) { connection in
             var page = Page()
@@ -211,7 +217,9 @@ struct LedgerAudit {
             let names = Dictionary(
                 uniqueKeysWithValues: try AppsTable(connection: connection).all().map { ($0.key, $0.name) })
             let check = JournalCheck(connection: connection, erasures: erasures)
-            for (row, position) in try ReplayEntries(connection: connection).page(after: position, limit: Self.page) {
+            let entries = ReplayEntries(connection: connection, ordered: state.ordered)
+            for entry in try entries.page(after: position, limit: Int(Self.page)) {
+                var row = entry.row
                 var findings: [AuditFinding]
                 do {
                     findings = try check.findings(of: row, apps: names)
@@ -232,9 +240,8 @@ struct LedgerAudit {
                     }
                 }
                 // Changed details are not used in a rebuild.
-                var row = row
                 if findings.contains(where: { $0.kind == .detailsChanged }) { row.details = nil }
-                page.rows.append(Page.Item(row: row, position: position, evidence: evidence))
+                page.rows.append(Page.Item(row: row, position: entry.position, evidence: evidence))
                 bytes += evidence?.bytes?.count ?? 0
                 if bytes > Self.pageBytes { break }
             }

@@ -8,41 +8,72 @@ struct ReplayEntries {
     struct Position: Sendable {
         /// The last leaf; -1 before the first one.
         var leaf: Int64 = -1
+        /// The entries after it that were read.
+        var skipped = 0
         /// The number of the last entry without a leaf; `nil` while the log is read.
         var number: Int64?
     }
 
-    let connection: any LedgerConnection
+    /// An entry with its position.
+    struct Entry {
+        let row: JournalRow
+        let position: Position
+    }
 
-    /// The entries after a position, each with its own position; empty after the last one.
-    func page(
-        after position: Position, limit: Int64
-    ) throws(LedgerStorageError) -> [(row: JournalRow, position: Position)] {
+    let connection: any LedgerConnection
+    /// The first leaf that a sealer of today numbered (`SealedOrder`).
+    let ordered: Int64
+
+    /// The entries after a position; empty after the last one.
+    func page(after position: Position, limit: Int) throws(LedgerStorageError) -> [Entry] {
         if position.number == nil {
-            let page = try leaves(after: position.leaf, limit: limit)
+            let page = try leaves(after: position, limit: limit)
             if !page.isEmpty { return page }
         }
         // An entry that was sealed since the log was read has a higher leaf, and is read here.
-        return try JournalRow.all(
+        let rows = try JournalRow.all(
             """
             WHERE entry_key > ?1 AND NOT EXISTS (
                 SELECT 1 FROM log_entries WHERE log_entries.entry_key = journal.entry_key
                 AND log_entries.leaf BETWEEN 0 AND ?2)
             ORDER BY entry_key LIMIT ?3
-            """, [.integer(position.number ?? .min), .integer(position.leaf), .integer(limit)], connection
-        ).map { ($0, Position(leaf: position.leaf, number: $0.key)) }
+            """, [.integer(position.number ?? .min), .integer(position.leaf), .integer(Int64(limit))], connection)
+        return rows.map { Entry(row: $0, position: Position(leaf: position.leaf, number: $0.key)) }
     }
 
-    private func leaves(
-        after leaf: Int64, limit: Int64
-    ) throws(LedgerStorageError) -> [(row: JournalRow, position: Position)] {
-        var page: [(row: JournalRow, position: Position)] = []
-        for row in try connection.rows(Self.query, [.integer(leaf), .integer(limit)]) {
-            var reader = row.reader
-            let leaf = try reader.integer()
-            page.append((try JournalRow(&reader), Position(leaf: leaf)))
+    private func leaves(after position: Position, limit: Int) throws(LedgerStorageError) -> [Entry] {
+        guard position.leaf + 1 < ordered else {
+            return try read(after: position.leaf, limit: limit).map {
+                Entry(row: $0.row, position: Position(leaf: $0.leaf))
+            }
         }
-        return page
+        let lookahead = SealedOrder.lookahead
+        let rows = try read(after: position.leaf, limit: position.skipped + limit + lookahead)
+        let isEnd = rows.count < position.skipped + limit + lookahead
+        var page: [Entry] = []
+        for block in SealedOrder.blocks(of: rows.map(\.row), isEnd: isEnd) {
+            let end = rows[block.range.upperBound - 1].leaf
+            for (index, row) in zip(block.range, block.rows) {
+                let isLast = index == block.range.upperBound - 1
+                page.append(
+                    Entry(
+                        row: row,
+                        position: isLast
+                            ? Position(leaf: end) : Position(leaf: position.leaf, skipped: index + 1)))
+            }
+        }
+        return Array(page.dropFirst(position.skipped).prefix(limit))
+    }
+
+    private func read(
+        after leaf: Int64, limit: Int
+    ) throws(LedgerStorageError) -> [(leaf: Int64, row: JournalRow)] {
+        var rows: [(leaf: Int64, row: JournalRow)] = []
+        for row in try connection.rows(Self.query, [.integer(leaf), .integer(Int64(limit))]) {
+            var reader = row.reader
+            rows.append((try reader.integer(), try JournalRow(&reader)))
+        }
+        return rows
     }
 
     private static let query: String = {

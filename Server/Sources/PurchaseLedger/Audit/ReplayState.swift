@@ -7,6 +7,8 @@ struct ReplayState: Sendable {
     /// The version of the rules in force.
     var rules: Int64 = 0
     var order: EntryOrder
+    /// The first leaf whose order needs no look at the numbers.
+    var ordered: Int64
 }
 
 /// The findings of a replay. It is a class because all steps share it.

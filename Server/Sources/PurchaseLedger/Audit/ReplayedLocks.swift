@@ -21,8 +21,18 @@ enum ReplayedLocks {
             if let token = try AppAccountToken(TokenAssignedDetails(encoded: details).token) {
                 locks.insert(.token(token.uuid))
             }
+        case .claim: locks.formUnion(self.locks(of: try ClaimDetails(encoded: details)))
+        case .decision: locks.formUnion(self.locks(of: try DecisionDetails(encoded: details).decided))
         default: break
         }
         return locks
+    }
+
+    /// One lock for each transaction with an outcome: a claim holds the lock of its original, which an audit without evidence does
+    /// not know.
+    private static func locks(of claim: ClaimDetails) -> [LedgerLock] {
+        claim.outcomes.map {
+            .original(AppStoreEnvironment($0.environment), "of transaction \($0.transactionID) \($0.second ?? 0)")
+        }
     }
 }

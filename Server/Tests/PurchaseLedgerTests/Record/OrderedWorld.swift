@@ -89,8 +89,15 @@ struct OrderedWorld {
 
     /// Exchanges the numbers of two entries in every table that refers to entries.
     func swapEverywhere(_ left: Int64, _ right: Int64) async throws {
-        let tables = try StoredTable.all()
-        try await tamper { connection in
+        try await Self.swapEverywhere(left, right, database)
+    }
+
+    /// Exchanges the numbers of two entries in every table except some.
+    static func swapEverywhere(
+        _ left: Int64, _ right: Int64, besides excluded: Set<String> = [], _ database: any LedgerDatabase
+    ) async throws {
+        let tables = try StoredTable.all().filter { !excluded.contains($0.name) }
+        try await tamper(database) { connection in
             for table in tables {
                 for column in ["entry_key", "merge_entry", "answer_entry", "decision_entry"]
                 where table.columns.contains(column) {
@@ -98,6 +105,11 @@ struct OrderedWorld {
                 }
             }
         }
+    }
+
+    /// Exchanges the leaves of two entries.
+    static func swapLeaves(_ left: Int64, _ right: Int64, _ database: any LedgerDatabase) async throws {
+        try await tamper(database) { try swap(left, right, in: "log_entries", "entry_key", $0) }
     }
 
     private static func swap(
@@ -111,7 +123,13 @@ struct OrderedWorld {
 
     /// Changes the database as its owner can: without the triggers, which are in place again afterwards.
     func tamper(_ change: @escaping @Sendable (any LedgerConnection) throws -> Void) async throws {
-        let engine = engine
+        try await Self.tamper(database, change)
+    }
+
+    private static func tamper(
+        _ database: any LedgerDatabase, _ change: @escaping @Sendable (any LedgerConnection) throws -> Void
+    ) async throws {
+        let engine: TestEngine = database.dialect.hasOneWriter ? .sqlite : .postgresql
         try await database.write { connection in
             let tables = ["journal", "log_entries", "log_tiles"]
             switch engine {

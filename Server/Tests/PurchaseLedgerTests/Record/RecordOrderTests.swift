@@ -112,6 +112,40 @@ struct RecordOrderTests {
             #expect(try await ordered.findings(isVerifyingEvidence: false).contains("order_differs"))
         }
     }
+
+    @Test("A.1 A recorded decision that the entries before it do not give is a finding: claims, restores and imports")
+    func decisions() async throws {
+        try await OrderedWorld.with { ordered in
+            let world = ordered.world
+            let order = try await world.order()
+            #expect(try await world.claim("1", order: order.id, try LedgerWorld.signed("1")).code == "accepted")
+            #expect(
+                try await world.claim("2", order: order.id, try LedgerWorld.signed("2")).code == "order_already_paid")
+            let copies = try ["11", "12"].map { id in
+                try LedgerWorld.signed(id) { $0.originalTransactionID = "11" }
+            }
+            for copy in copies {
+                _ = try await world.ledger.restore(
+                    RestoreSubmission(app: "example", customerID: "bob", evidence: [copy]))
+            }
+            for customer in ["carol", "dora"] {
+                let row = ImportSubmission(customerID: customer, evidence: [try LedgerWorld.signed("21")])
+                _ = try await world.ledger.perform(
+                    ImportPurchases(app: "example", isAnnounced: true, [world.ledger.examine(row, app: "example")]))
+            }
+            #expect(try await world.ledger.audit().findings == [])
+            let claims = try await ordered.entries(.claim)
+            #expect(claims.count == 6)
+            for pair in [0, 2, 4] {
+                // Nothing is sealed, so only the decisions tell.
+                try await ordered.swapEverywhere(claims[pair], claims[pair + 1])
+                let findings = try await world.ledger.audit().findings.map(\.kind)
+                #expect(findings.contains(.decisionDiffers) && !findings.contains(.orderDiffers), "\(findings)")
+                try await ordered.swapEverywhere(claims[pair], claims[pair + 1])
+            }
+            #expect(try await world.ledger.audit().findings == [])
+        }
+    }
 }
 
 /// Events of repairs that no repair wrote.

@@ -70,6 +70,29 @@ struct SwappedEntriesTests {
         }
     }
 
+    @Test("A.1 A SQLite file that was copied from PostgreSQL keeps its numbers, and is compared like PostgreSQL")
+    func copied() async throws {
+        try await OrderedWorld.withEngine(.postgresql) { ordered in
+            for customer in ["alice", "bob"] { _ = try await ordered.world.order(customer) }
+            try await ordered.sealing.round()
+            let orders = try await ordered.entries(.orderCreated)
+            // As if Bob's transaction had got its number first and had been committed last.
+            try await ordered.swapEverywhere(orders[0], orders[1])
+            #expect(try await ordered.findings() == [])
+            let file = ordered.folder.appending(path: "backup.sqlite").path
+            _ = try await LedgerBackup(of: ordered.database, to: file).write()
+            let backup = try SQLiteDatabase(path: file)
+            let clock = ordered.world.clock
+            let ledger = try await PurchaseLedger.openRecorded(
+                database: backup, verifier: try LedgerWorld.verifier(), entryKey: ordered.entryKey,
+                clock: { clock.now })
+            #expect(try await ledger.audit().findings == [])
+            try await backup.write { _ = try $0.execute("DELETE FROM schema_migrations WHERE number = 0", []) }
+            #expect(try await ledger.audit().findings.map(\.kind) == [.orderDiffers])
+            try await backup.close()
+        }
+    }
+
     /// The pairs of kinds that cannot be in the other order, with the finding.
     private static let impossible = [
         "key_created key_revoked": "entry_impossible",
