@@ -28,6 +28,26 @@ struct UpgradeTests {
         }
     }
 
+    @Test("G The first start of a newer version records its settings, applies its rules, and is audited clean")
+    func firstStart() async throws {
+        try await with { _, ledger, checkpoint in
+            var app = RegisteredApp(id: "game", bundleIDs: ["com.example.game"])
+            app.products = [
+                "coins": RegisteredProduct(kind: .consumable),
+                "pro": RegisteredProduct(kind: .nonConsumable, entitlements: ["pro"]),
+                "monthly": RegisteredProduct(kind: .autoRenewable, entitlements: ["pro"]),
+                "pass": RegisteredProduct(kind: .nonRenewing, duration: PassDuration("1mo")),
+            ]
+            app.requiresSignedTransaction = true
+            let started = try await ledger.underSettings(
+                apps: [app], verifier: PurchaseVerifier(anchors: try Self.anchors()))
+            #expect(try await started.applyNewRules()?.findings.filter { !$0.kind.isOfTables } == [])
+            _ = try await LogSealing(ledger: started, signer: nil).seal()
+            #expect(try await started.audit().findings == [])
+            #expect(try await started.auditLog([checkpoint]).findings == [])
+        }
+    }
+
     @Test("G A recorded require_account_token: true of the first rules is read as require_signed_transaction: true")
     func recordedSetting() async throws {
         try await with { _, ledger, _ in

@@ -59,11 +59,9 @@ struct JournalReplay {
         let examined = isUnverified ? nil : examine(evidence, known, app)
         try compareOrder(row, leaf, details, examined)
         try check(examined, leaf, details)
-        let step = try step(leaf, details, examined, evidence)
         if leaf.kind == .rules { state.rules = max(state.rules, try RulesDetails(encoded: details).version) }
-        if state.rules >= ReplayedDecision.firstRules {
-            findings.add(try ReplayedDecision(step: step, app: app)?.finding())
-        }
+        let step = try step(leaf, details, examined, evidence)
+        findings.add(try ReplayedDecision(step: step, app: app)?.finding())
         let entry = try insert(row)
         if leaf.kind == .settings { try keepSettings(entry, leaf, details) }
         try step.apply(entry, app)
@@ -110,7 +108,7 @@ struct JournalReplay {
             transaction: LedgerTransaction(
                 connection: connection, now: leaf.at, registry: registry, erasures: erasures),
             leaf: leaf, details: details, verifier: verifier, isOfEntriesAlone: isOfEntriesAlone, evidence: stored,
-            findings: findings)
+            rules: state.rules, findings: findings)
     }
 
     /// Inserts the entry without the numbers of the other database.

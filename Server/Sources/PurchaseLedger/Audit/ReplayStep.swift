@@ -11,6 +11,8 @@ struct ReplayStep {
     /// Whether evidence is skipped, so that there are no facts, lots and entitlements of purchases.
     let isOfEntriesAlone: Bool
     let evidence: (examined: ExaminedEvidence, key: Int64)?
+    /// The version of the rules in force.
+    let rules: Int64
     let findings: ReplayFindings
 
     var connection: any LedgerConnection { transaction.connection }

@@ -25,7 +25,7 @@ struct ReplayedDecision {
 
     /// - Returns: `nil` if the entry has no decision, or one that is not compared.
     init?(step: ReplayStep, app: RegistryApp?) throws(LedgerStorageError) {
-        guard step.leaf.kind == .claim || step.leaf.kind == .decision, let app,
+        guard step.rules >= Self.firstRules, step.leaf.kind == .claim || step.leaf.kind == .decision, let app,
             let evidence = step.evidence?.examined, case .success(let observation) = evidence.verified
         else { return nil }
         if let code = DecisionCode(rawValue: step.leaf.code), code.isWithoutEffect || Self.flaws.contains(code) {
@@ -106,7 +106,7 @@ struct ReplayedDecision {
     /// - Returns: the entry that a server would have written.
     private func decide() throws -> JournalRow? {
         let transaction = LedgerTransaction(
-            connection: step.connection, now: leaf.at, registry: step.transaction.registry, verifier: step.verifier,
+            connection: step.connection, now: leaf.at, registry: registry, verifier: step.verifier,
             erasures: step.transaction.erasures)
         let journal = JournalTable(connection: step.connection)
         let before = try journal.last()
@@ -129,6 +129,17 @@ struct ReplayedDecision {
         }
         let last = try journal.last()
         return last > before ? try journal.row(key: last) : nil
+    }
+
+    /// The settings, with the transfer policy that the entry states.
+    private var registry: Registry {
+        guard let transfer = TransferPolicy(rawValue: recorded.transfer), transfer != app.settings.transfer else {
+            return step.transaction.registry
+        }
+        var settings = app.settings
+        settings.transfer = transfer
+        let changed = RegistryApp(key: app.key, settings: settings)
+        return Registry(apps: step.transaction.registry.apps.map { $0.key == app.key ? changed : $0 })
     }
 
     private var submission: PurchaseSubmission {
