@@ -17,15 +17,19 @@ enum SealedOrder {
         let rows: [JournalRow]
     }
 
-    /// The first leaf of the newer sealer: that of the entry which introduced version 2 of the rules.
+    /// The first leaf of the newer sealer: that of the entry which introduced version 2 of the rules. The entry is found by its
+    /// leaf and details, because the table of rules and the numbers prove nothing.
     static func firstOrdered(_ connection: any LedgerConnection) throws(LedgerStorageError) -> Int64 {
-        let rows = try connection.rows(
-            """
-            SELECT min(log_entries.leaf) FROM rules JOIN log_entries ON log_entries.entry_key = rules.entry_key
-            WHERE rules.version >= \(ReplayedDecision.firstRules)
-            """, [])
-        guard case .integer(let leaf)? = rows.first?.values.first else { return .max }
-        return leaf
+        var first = Int64.max
+        for row in try JournalTable(connection: connection).rows(kind: Int64(JournalKind.rules.rawValue)) {
+            guard let leaf = JournalLeaf(bytes: row.leaf), leaf.kind == .rules, let salt = row.salt,
+                let details = row.details, Journal.digest(salt: salt, details: details) == leaf.details,
+                try RulesDetails(encoded: details).version >= ReplayedDecision.firstRules,
+                let place = try LogEntriesTable(connection: connection).leaf(of: row.key)
+            else { continue }
+            first = min(first, place)
+        }
+        return first
     }
 
     /// Divides leaves where all numbers before are lower than all after.

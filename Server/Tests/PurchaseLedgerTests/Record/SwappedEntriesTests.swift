@@ -26,7 +26,8 @@ struct SwappedEntriesTests {
             let pairs = try await pairs(ordered)
             #expect(pairs.count >= 120)
             var harmless: [Pair] = []
-            for pair in FuzzedRows.wanted == "all" ? pairs : Array(pairs.shuffled().prefix(12)) {
+            let first = pairs.filter { $0.kinds == "rules claim" }
+            for pair in FuzzedRows.wanted == "all" ? pairs : first + pairs.shuffled().prefix(10) {
                 try await ordered.swap(pair.left, pair.right)
                 let report = try await ordered.world.ledger.audit(isVerifyingEvidence: ordered.engine == .postgresql)
                 if !report.findings.contains(where: { $0.kind == .orderDiffers }) { harmless.append(pair) }
@@ -48,6 +49,7 @@ struct SwappedEntriesTests {
                 }
             }
             print("PostgreSQL: \(pairs.count) pairs; harmless: \(harmless.map(\.kinds).sorted())")
+            if FuzzedRows.wanted == "all" { #expect(Set(harmless.map(\.kinds)) == Self.harmless) }
         }
     }
 
@@ -92,6 +94,13 @@ struct SwappedEntriesTests {
             try await backup.close()
         }
     }
+
+    /// The pairs of kinds that were exchanged without a finding on PostgreSQL: they concern different customers, orders, purchases
+    /// and pieces of evidence, so neither transaction has read what the other has written.
+    private static let harmless: Set = [
+        "claim consumed", "evidence claim", "evidence token_assigned", "order_cancelled claim",
+        "order_fulfilled order_created", "testers_changed order_created", "token_assigned claim",
+    ]
 
     /// The pairs of kinds that cannot be in the other order, with the finding.
     private static let impossible = [
