@@ -45,6 +45,12 @@ public struct AuditFinding: Sendable, Equatable {
         case auditIncomplete = "audit_incomplete"
         /// A claim was accepted without evidence.
         case grantWithoutEvidence = "grant_without_evidence"
+        /// An entry has a lower number than one that the log has before it.
+        case orderDiffers = "order_differs"
+        /// An entry that cannot come at its place, such as the revocation of a key that does not exist yet.
+        case entryImpossible = "entry_impossible"
+        /// The recorded decision about a claim is not the one that the rules in force give.
+        case decisionDiffers = "decision_differs"
         /// A table, an index, a trigger or a function is missing.
         case schemaMissing = "schema_missing"
         /// A table, an index, a trigger or a function has another definition or is disabled.

@@ -2,6 +2,8 @@
 public struct ExportedEntry: Sendable, Equatable {
     /// The number of the entry: the cursor for the next page.
     public var key: Int64
+    /// The place in the Merkle log, which is the order of the record; `nil` while it is pending.
+    public var leafNumber: Int64?
     public var leaf: JournalLeaf
     /// The hash of the leaf in the Merkle log.
     public var leafHash: [UInt8]
@@ -9,7 +11,7 @@ public struct ExportedEntry: Sendable, Equatable {
     public var details: [UInt8]?
 }
 
-/// A page of the journal, oldest entries first.
+/// A page of the journal, by the numbers of the entries.
 public struct JournalExport: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
@@ -25,6 +27,7 @@ public struct JournalExport: LedgerQuery {
 
     public func answer(_ reader: LedgerTransaction) throws -> [ExportedEntry] {
         let rows = try JournalTable(connection: reader.connection).rows(after: after, limit: Int64(max(1, limit)))
+        let log = LogEntriesTable(connection: reader.connection)
         var entries: [ExportedEntry] = []
         for row in rows {
             guard let leaf = JournalLeaf(bytes: row.leaf) else {
@@ -32,7 +35,8 @@ public struct JournalExport: LedgerQuery {
             }
             entries.append(
                 ExportedEntry(
-                    key: row.key, leaf: leaf, leafHash: JournalLeaf.hash(row.leaf), details: row.details))
+                    key: row.key, leafNumber: try log.leaf(of: row.key), leaf: leaf,
+                    leafHash: JournalLeaf.hash(row.leaf), details: row.details))
         }
         return entries
     }

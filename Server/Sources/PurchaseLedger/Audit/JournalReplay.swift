@@ -5,29 +5,31 @@ import PurchaseVerification
 /// Applies journal entries, in order, to the tables of an empty database.
 ///
 /// Facts, owners and entitlements are computed again from the evidence, which is verified again. Decisions are taken from the
-/// entries and never change: which claims bind, which orders they paid, and which lots were used.
+/// entries and never change: which claims bind, which orders they paid, and which lots were used. They are only compared with
+/// what the rules in force give (`ReplayedDecision`).
 struct JournalReplay {
     let connection: any LedgerConnection
     let verifier: PurchaseVerifier
     let erasures: Erasures
     /// Whether evidence is skipped, so that there are no facts, lots and entitlements of purchases.
     let isOfEntriesAlone: Bool
-    /// The settings so far.
-    var registry: Registry
+    /// The settings and the rules so far.
+    private(set) var state: ReplayState
     /// Whether the settings changed since the replay began.
     private var isRegistryChanged = false
-    /// Evidence that was accepted when it was submitted, and is refused now.
-    var findings: [AuditFinding] = []
+    let findings = ReplayFindings()
+
+    private var registry: Registry { state.registry }
 
     init(
-        connection: any LedgerConnection, verifier: PurchaseVerifier, erasures: Erasures, registry: Registry,
+        connection: any LedgerConnection, verifier: PurchaseVerifier, erasures: Erasures, state: ReplayState,
         isOfEntriesAlone: Bool
     ) {
         self.isOfEntriesAlone = isOfEntriesAlone
         self.connection = connection
         self.verifier = verifier
         self.erasures = erasures
-        self.registry = registry
+        self.state = state
     }
 
     /// Applies one entry.
@@ -40,10 +42,13 @@ struct JournalReplay {
         guard let leaf = JournalLeaf(bytes: row.leaf) else { return }
         let details: [UInt8]
         if let erased = erasures.entries[row.id] {
-            guard let kept = erased else { return try applyErased(row, leaf, evidence, known) }
+            guard let kept = erased else {
+                try compareOrder(row, leaf, [], known)
+                return try applyErased(row, leaf, evidence, known)
+            }
             details = kept
         } else {
-            guard let known = row.details else { return }
+            guard let known = row.details else { return try compareOrder(row, leaf, [], nil) }
             details = known
         }
         if leaf.kind == .settings { try register(leaf, details) }
@@ -52,11 +57,22 @@ struct JournalReplay {
         // has no signature.
         let isUnverified = try UnverifiedEvidence(leaf.kind, details: details) != nil || leaf.kind == .appStoreAnswer
         let examined = isUnverified ? nil : examine(evidence, known, app)
+        try compareOrder(row, leaf, details, examined)
         try check(examined, leaf, details)
+        if leaf.kind == .rules { state.rules = max(state.rules, try RulesDetails(encoded: details).version) }
         let step = try step(leaf, details, examined, evidence)
+        findings.add(try ReplayedDecision(step: step, app: app)?.finding())
         let entry = try insert(row)
         if leaf.kind == .settings { try keepSettings(entry, leaf, details) }
         try step.apply(entry, app)
+    }
+
+    /// Compares the number of an entry with those of the entries before it.
+    private mutating func compareOrder(
+        _ row: JournalRow, _ leaf: JournalLeaf, _ details: [UInt8], _ evidence: ExaminedEvidence?
+    ) throws(LedgerStorageError) {
+        let locks = state.order.isStrict ? [] : try ReplayedLocks.locks(of: leaf, details, evidence)
+        findings.add(try state.order.finding(row, leaf.kind, locks: locks, connection))
     }
 
     private func examine(
@@ -91,7 +107,8 @@ struct JournalReplay {
         return ReplayStep(
             transaction: LedgerTransaction(
                 connection: connection, now: leaf.at, registry: registry, erasures: erasures),
-            leaf: leaf, details: details, verifier: verifier, isOfEntriesAlone: isOfEntriesAlone, evidence: stored)
+            leaf: leaf, details: details, verifier: verifier, isOfEntriesAlone: isOfEntriesAlone, evidence: stored,
+            rules: state.rules, findings: findings)
     }
 
     /// Inserts the entry without the numbers of the other database.
@@ -111,7 +128,7 @@ struct JournalReplay {
             wasAccepted = try DecisionDetails(encoded: details).decided.outcomes.contains(where: \.binds)
         }
         guard wasAccepted else { return }
-        findings.append(
+        findings.add(
             AuditFinding(
                 kind: .evidenceRefused,
                 detail: "\((leaf.evidence ?? []).hexadecimal) of entry \(leaf.id.text): \(error.code.rawValue)"))
@@ -123,7 +140,7 @@ struct JournalReplay {
         let text = try SettingsDetails(encoded: details).settings
         guard !text.isEmpty else {
             // The app is no longer in the settings.
-            registry = Registry(apps: registry.apps.filter { !$0.settings.id.isSame(as: leaf.app) })
+            state.registry = Registry(apps: registry.apps.filter { !$0.settings.id.isSame(as: leaf.app) })
             return
         }
         let settings = try RegisteredApp(recorded: Array(text.utf8))
@@ -131,7 +148,7 @@ struct JournalReplay {
         let table = AppsTable(connection: connection)
         let key = try table.all().first { $0.name.isSame(as: leaf.app) }?.key ?? table.insert(leaf.app)
         apps.append(RegistryApp(key: key, settings: settings))
-        registry = Registry(apps: apps)
+        state.registry = Registry(apps: apps)
     }
 
     /// Writes the settings of an entry as a registration does.

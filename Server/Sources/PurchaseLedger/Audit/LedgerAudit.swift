@@ -90,6 +90,9 @@ struct LedgerAudit {
             try await rebuilt.write { connection in
                 // An erasure refers to customers by reference.
                 _ = try connection.execute("CREATE INDEX customers_by_reference ON customers (reference)", [])
+                // A replay notes the order and the transaction of a claim after it was applied.
+                _ = try connection.execute("DROP TRIGGER journal_no_update", [])
+                try EntryOrder.createTable(connection)
             }
             do {
                 let erasures = try await ledger.database.read(.lists) { try Erasures(of: $0) }
@@ -115,7 +118,7 @@ struct LedgerAudit {
     }
 
     /// Whether an error means that the content of the database is wrong, rather than that it cannot be read now.
-    private static func isFinding(_ error: any Error) -> Bool {
+    static func isFinding(_ error: any Error) -> Bool {
         guard let error = error as? LedgerStorageError else { return error is LedgerRefusal }
         return [.corrupt, .constraint, .other].contains(error.kind)
     }
@@ -164,32 +167,39 @@ struct LedgerAudit {
     private func replay(
         into rebuilt: SQLiteDatabase, _ erasures: Erasures, _ report: inout AuditReport
     ) async throws {
-        let total = try await ledger.database.read(.lists) { try JournalTable(connection: $0).last() }
-        var registry = Registry(apps: [])
-        var page = try await readPage(after: 0, erasures, registry)
-        while let end = page.rows.last?.row.key {
-            let (start, current, verifier) = (registry, page, ledger.verifier)
+        let hasOneWriter = ledger.database.dialect.hasOneWriter
+        let (total, isStrict, ordered) = try await ledger.database.read(.lists) { connection in
+            let isStrict = try hasOneWriter && NumberedElsewhere.isStrict(connection)
+            return (
+                try JournalTable(connection: connection).last(), isStrict,
+                isStrict ? 0 : try SealedOrder.firstOrdered(connection)
+            )
+        }
+        var state = ReplayState(order: EntryOrder(isStrict: isStrict), ordered: ordered)
+        var page = try await readPage(after: ReplayEntries.Position(), erasures, state)
+        while let end = page.rows.last?.position {
+            let (start, current, verifier) = (state, page, ledger.verifier)
             let isOfEntriesAlone = !isVerifyingEvidence
             async let following = readPage(after: end, erasures, start)
             let (after, findings) = try await rebuilt.write { connection in
                 var replay = JournalReplay(
-                    connection: connection, verifier: verifier, erasures: erasures, registry: start,
+                    connection: connection, verifier: verifier, erasures: erasures, state: start,
                     isOfEntriesAlone: isOfEntriesAlone)
                 for item in current.rows {
-                    let known = current.isVerified(under: start) ? item.examined : nil
+                    let known = current.isVerified(under: start.registry) ? item.examined : nil
                     do {
                         try replay.apply(item.row, evidence: item.evidence, known: known)
                     } catch {
                         guard Self.isFinding(error) else { throw error }
-                        replay.findings.append(Self.unread(item.row, error))
+                        replay.findings.add(Self.unread(item.row, error))
                     }
                 }
-                return (replay.registry, replay.findings)
+                return (replay.state, replay.findings.list)
             }
-            registry = after
+            state = after
             report.entries += page.rows.count
             add(page.findings + findings, to: &report)
-            progress(AuditProgress(done: Int64(report.entries), total: max(total, end)))
+            progress(AuditProgress(done: Int64(report.entries), total: max(total, Int64(report.entries))))
             page = try await following
         }
     }
@@ -208,6 +218,7 @@ struct LedgerAudit {
 
         struct Item: Sendable {
             var row: JournalRow
+            var position: ReplayEntries.Position
             var evidence: ReplayedEvidence?
             var examined: ExaminedEvidence?
         }
@@ -215,7 +226,10 @@ struct LedgerAudit {
         func isVerified(under registry: Registry) -> Bool { apps == registry.apps.map(\.settings) }
     }
 
-    private func readPage(after key: Int64, _ erasures: Erasures, _ registry: Registry) async throws -> Page {
+    private func readPage(
+        after position: ReplayEntries.Position, _ erasures: Erasures, _ state: ReplayState
+    ) async throws -> Page {
+        let registry = state.registry
         let isVerifyingEvidence = isVerifyingEvidence
         var page = try await ledger.database.read(.lists) { connection in
             var page = Page()
@@ -223,7 +237,9 @@ struct LedgerAudit {
             let names = Dictionary(
                 uniqueKeysWithValues: try AppsTable(connection: connection).all().map { ($0.key, $0.name) })
             let check = JournalCheck(connection: connection, erasures: erasures)
-            for row in try JournalTable(connection: connection).rows(after: key, limit: Self.page) {
+            let entries = ReplayEntries(connection: connection, ordered: state.ordered)
+            for entry in try entries.page(after: position, limit: Int(Self.page)) {
+                var row = entry.row
                 var findings: [AuditFinding]
                 do {
                     findings = try check.findings(of: row, apps: names)
@@ -244,9 +260,8 @@ struct LedgerAudit {
                     }
                 }
                 // Changed details are not used in a rebuild.
-                var row = row
                 if findings.contains(where: { $0.kind == .detailsChanged }) { row.details = nil }
-                page.rows.append(Page.Item(row: row, evidence: evidence))
+                page.rows.append(Page.Item(row: row, position: entry.position, evidence: evidence))
                 bytes += evidence?.bytes?.count ?? 0
                 if bytes > Self.pageBytes { break }
             }
@@ -311,6 +326,9 @@ struct LedgerAudit {
     private func compare(
         _ rebuilt: SQLiteDatabase, _ erasures: Erasures, _ report: inout AuditReport
     ) async throws {
+        add(
+            try await Corrections(ledger: ledger.database, rebuilt: rebuilt, erasures: erasures)
+                .findings(knowsProducts: isVerifyingEvidence), to: &report)
         for table in isVerifyingEvidence ? TableDump.all : TableDump.ofEntries {
             var (findings, unexamined) = try await TableComparison(
                 table: table, ledger: ledger.database, rebuilt: rebuilt

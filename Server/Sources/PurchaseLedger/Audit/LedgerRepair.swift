@@ -50,12 +50,8 @@ struct LedgerRepair {
             try connection.execute("DELETE FROM \(pages.table.name)", [])
             try pages.insert(renumbered, most: 1, connection)
         }
-        let entry = try transaction.journal.append(
-            transaction.draft(nil),
-            RulesDetails(version: RegisterSettings.rulesVersion, repair: "\(findings) findings"))
-        try RulesTable(connection: connection).insertIfNew(RegisterSettings.rulesVersion, entry: entry.key)
         let after = try entitlements?.rows(connection) ?? [:]
-        try writeCorrections(before, after, entry, transaction)
+        try writeCorrections(before, after, findings, transaction)
     }
 
     /// Checks that no purchase whose order was fulfilled pays a second order.
@@ -102,32 +98,52 @@ struct LedgerRepair {
         }
     }
 
-    /// One event for each customer and product whose entitlement changed.
+    /// Records the repair, with one event for each customer and product whose entitlement changed.
     private static func writeCorrections(
-        _ before: [[LedgerValue]: [LedgerValue]], _ after: [[LedgerValue]: [LedgerValue]], _ entry: JournalEntry,
+        _ before: [[LedgerValue]: [LedgerValue]], _ after: [[LedgerValue]: [LedgerValue]], _ findings: Int,
         _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) {
         var corrected: Set<[LedgerValue]> = []
         for key in Set(before.keys).union(after.keys) where before[key] != after[key] { corrected.insert(key) }
         let connection = transaction.connection
+        let names = Dictionary(
+            try AppsTable(connection: connection).all().map { ($0.key, $0.name) },
+            uniquingKeysWith: { first, _ in first })
+        var subjects = Corrections.Subjects()
+        var events: [(app: RegistryApp, customer: Int64, product: Int64?, environment: Int64?)] = []
         // A row's key begins with the customer's reference, the product and the environment.
         for subject in Set(corrected.map { Array($0.prefix(3)) }).sorted(by: { "\($0)" < "\($1)" }) {
             guard case .blob(let reference)? = subject.first,
                 let customer = try CustomersTable(connection: connection).row(reference: reference),
-                let name = try AppsTable(connection: connection).all().first(where: { $0.key == customer.appKey })?.name
+                let name = names[customer.appKey]
             else { continue }
             let app =
                 transaction.registry.app(key: customer.appKey)
                 ?? RegistryApp(key: customer.appKey, settings: RegisteredApp(id: name, bundleIDs: []))
-            let events = EventWriter(transaction: transaction, app: app, entry: entry)
-            var event = events.event(.corrected)
-            if let product = text(subject[1]) {
-                event.productKey = try transaction.products.key(product, appKey: customer.appKey)
-            }
-            if let environment = text(subject[2]) {
-                event.environment = try transaction.environments.keyToWrite(of: AppStoreEnvironment(environment))
-            }
-            try events.write(event, customer: customer.key)
+            let (product, environment) = (text(subject[1]), text(subject[2]))
+            subjects.add(reference, product, environment)
+            events.append(
+                (
+                    app, customer.key,
+                    try product.flatMap { id throws(LedgerStorageError) in
+                        try transaction.products.key(id, appKey: customer.appKey)
+                    },
+                    try environment.map { name throws(LedgerStorageError) in
+                        try transaction.environments.keyToWrite(of: AppStoreEnvironment(name))
+                    }
+                ))
+        }
+        let entry = try transaction.journal.append(
+            transaction.draft(nil),
+            RulesDetails(
+                version: RegisterSettings.rulesVersion, repair: "\(findings) findings", corrections: subjects.count,
+                correctionsSHA256: subjects.digest))
+        try RulesTable(connection: connection).insertIfNew(RegisterSettings.rulesVersion, entry: entry.key)
+        for (app, customer, product, environment) in events {
+            let writer = EventWriter(transaction: transaction, app: app, entry: entry)
+            var event = writer.event(.corrected)
+            (event.productKey, event.environment) = (product, environment)
+            try writer.write(event, customer: customer)
         }
     }
 

@@ -66,7 +66,12 @@ struct LogAudit {
     private mutating func readState() async throws -> [UInt8] {
         let (state, beyond) = try await ledger.database.read(.lists) { connection in
             let state = try LogStateTable(connection: connection).row()
-            return (state, try LogEntriesTable(connection: connection).rows(from: state.size, limit: 1))
+            let table = LogEntriesTable(connection: connection)
+            return (
+                state,
+                try table.rows(from: .min, limit: 1).filter { $0.leafNumber < 0 }
+                    + table.rows(from: state.size, limit: 1)
+            )
         }
         report.size = state.size
         for row in beyond {

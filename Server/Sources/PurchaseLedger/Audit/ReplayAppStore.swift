@@ -22,6 +22,9 @@ extension ReplayStep {
     /// Applies the App Store's answer about a claim.
     func answer(_ details: AppStoreAnswerDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
         let row = try RecordAppStoreAnswer.row(ofClaim: details.claim, transaction)
+        if !hasErasures, row == nil || row?.answerEntry != nil {
+            findings.add(impossible: leaf, "no claim \(details.claim) waits for an answer")
+        }
         if let row, row.waits {
             try RecordAppStoreAnswer.writeContradiction(details, entry, row.customerKey, app, transaction)
         } else {
@@ -37,7 +40,13 @@ extension ReplayStep {
         if !isWithoutEffect {
             try observe(entry, app, claims: details.decided, stated: details)
         }
-        guard let row = try RecordAppStoreAnswer.row(ofClaim: details.claim, transaction) else { return }
+        guard let row = try RecordAppStoreAnswer.row(ofClaim: details.claim, transaction) else {
+            if !hasErasures { findings.add(impossible: leaf, "no claim \(details.claim) waits for a decision") }
+            return
+        }
+        if !row.waits || row.answerEntry == nil || row.decisionEntry != nil {
+            findings.add(impossible: leaf, "the claim \(details.claim) does not wait for a decision")
+        }
         let customer = try transaction.customers.surviving(try transaction.customers.row(row.customerKey))
         let events = EventWriter(transaction: transaction, app: app, entry: entry)
         try events.write(events.decided(details.claim, code: leaf.code), customer: customer.key)

@@ -40,7 +40,14 @@ extension ReplayStep {
             guard
                 let purchase = try transaction.transactions.row(
                     key, environment: try transaction.environments.keyToWrite(of: environment))
-            else { return }
+            else {
+                guard isOfEntriesAlone else {
+                    return findings.add(impossible: leaf, "the purchase is not known")
+                }
+                // Without evidence there are no purchases. The end of the revocation refers to the row.
+                _ = try grants.insert(row)
+                return
+            }
             (row.productKey, row.environment) = (purchase.productKey, purchase.environment)
             row.revokedOriginal = purchase.originalKey
             row.revokedShared = try purchase.observed(in: environment).ownership.holder != .buyer
@@ -48,6 +55,8 @@ extension ReplayStep {
             let grant = try grants.row(id: grantID)
         {
             (row.productKey, row.environment, row.revokedGrant) = (grant.productKey, grant.environment, grant.key)
+        } else if !hasErasures {
+            findings.add(impossible: leaf, "the grant is not known")
         }
         row = try grants.insert(row)
         try HandGrantWriter(transaction: transaction, app: app)
@@ -56,7 +65,11 @@ extension ReplayStep {
 
     func lift(_ details: ActLiftedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
         let grants = HandGrantsTable(connection: connection)
-        guard let id = UUID(uuidString: details.id), var row = try grants.row(id: id) else { return }
+        guard let id = UUID(uuidString: details.id), var row = try grants.row(id: id) else {
+            if !hasErasures { findings.add(impossible: leaf, "the grant or revocation is not known") }
+            return
+        }
+        if row.liftedAt != nil { findings.add(impossible: leaf, "the grant or revocation has ended before") }
         row.liftedAt = leaf.at
         try grants.lift(row.key, at: leaf.at)
         try HandGrantWriter(transaction: transaction, app: app)

@@ -11,18 +11,27 @@ struct ReplayStep {
     /// Whether evidence is skipped, so that there are no facts, lots and entitlements of purchases.
     let isOfEntriesAlone: Bool
     let evidence: (examined: ExaminedEvidence, key: Int64)?
+    /// The version of the rules in force.
+    let rules: Int64
+    let findings: ReplayFindings
 
     var connection: any LedgerConnection { transaction.connection }
 
     func apply(_ entry: JournalEntry, _ app: RegistryApp?) throws {
         switch leaf.kind {
         case .rules:
-            try RulesTable(connection: connection).insertIfNew(RulesDetails(encoded: details).version, entry: entry.key)
+            let (rules, version) = (RulesTable(connection: connection), try RulesDetails(encoded: details).version)
+            if let latest = try rules.latest(), latest > version {
+                findings.add(impossible: leaf, "version \(version) of the rules comes after version \(latest)")
+            }
+            try rules.insertIfNew(version, entry: entry.key)
         case .recordContinued: return
         case .keyCreated: try createKey(try KeyCreatedDetails(encoded: details))
         case .keyRevoked:
-            _ = try APIKeysTable(connection: connection).revoke(
-                try KeyRevokedDetails(encoded: details).keyID, at: leaf.at)
+            let key = try KeyRevokedDetails(encoded: details).keyID
+            if try !APIKeysTable(connection: connection).revoke(key, at: leaf.at) {
+                findings.add(impossible: leaf, "there is no valid key \(key) before it")
+            }
         case .evidence:
             try observe(entry, app, claims: nil)
         default:
@@ -39,11 +48,15 @@ struct ReplayStep {
         case .decision: try decide(try DecisionDetails(encoded: details), entry, app)
         case .orderCreated: try createOrder(try OrderCreatedDetails(encoded: details), entry, app)
         case .orderCancelled:
+            try requireOpenOrder()
             try changeOrder(entry, app) {
                 $0.status = .cancelled; $0.closedAt = leaf.at
             }
-        case .orderFulfilled: try fulfilOrder(try OrderFulfilledDetails(encoded: details), entry, app)
+        case .orderFulfilled:
+            try requireOrder(besides: [.cancelled, .closed])
+            try fulfilOrder(try OrderFulfilledDetails(encoded: details), entry, app)
         case .orderClosed:
+            try requireOrder(besides: [.cancelled, .closed])
             try changeOrder(entry, app, reason: try OrderClosedDetails(encoded: details).reason) {
                 $0.status = .closed; $0.closedAt = leaf.at
             }
@@ -101,6 +114,7 @@ struct ReplayStep {
             changes.claim(key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
         }
         try changes.settle(except: named)
+        if let claims { try requirePriorClaims(claims, changes) }
         if let named, let id = leaf.order,
             claims?.outcomes.contains(where: { $0.order.flatMap { UUID(uuidString: $0) } == id }) ?? false,
             let order = try transaction.orders.row(id: id), order.status == .created,
@@ -119,6 +133,7 @@ struct ReplayStep {
         try changes.finish(entry, isAnnounced: isAnnounced)
         try delivery?.write(
             EventWriter(transaction: transaction, app: target, entry: entry, isAnnounced: isAnnounced))
+        if let named { try note(named, entry) }
         try transaction.hold(examined, evidence?.key, entry)
     }
 
@@ -176,7 +191,11 @@ struct ReplayStep {
         let customer = try existing(details.customer, app)
         guard let token = UUID(uuidString: details.token) else { return }
         let tokens = AccountTokensTable(connection: connection)
-        let isNew = try tokens.customer(of: token, appKey: app.key) == nil
+        let known = try tokens.customer(of: token, appKey: app.key)
+        if let known, known != customer.key, !hasErasures {
+            findings.add(impossible: leaf, "the token belongs to another customer")
+        }
+        let isNew = known == nil
         if isNew { try tokens.insert(token, appKey: app.key, customer: customer.key, entry: entry.key) }
         try transaction.customers.setToken(token, of: customer.key)
         let events = events(entry, app)
@@ -187,17 +206,23 @@ struct ReplayStep {
 
     private func merge(_ details: CustomerMergedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
         let target = try existing(details.into, app)
-        guard let customer = try customer(referenceText: details.from), customer.key != target.key else { return }
+        guard let customer = try customer(referenceText: details.from), customer.key != target.key else {
+            if !hasErasures { findings.add(impossible: leaf, "the merged customer is not known, or was merged before") }
+            return
+        }
         try MergeCustomers.apply(customer, into: target, transaction, app, entry, reason: details.reason)
     }
 
     private func changeTester(_ details: TestersChangedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
         let customer = try existing(details.customer, app)
         let table = TestersTable(connection: connection)
-        _ =
+        let isChanged =
             details.isTester
             ? try table.insert(customer.key, appKey: app.key, entry: entry.key)
             : try table.delete(customer.key, appKey: app.key)
+        if !isChanged {
+            findings.add(impossible: leaf, "the customer is \(details.isTester ? "a tester already" : "no tester")")
+        }
     }
 
     private func move(_ details: PurchaseMovedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
@@ -211,7 +236,10 @@ struct ReplayStep {
         guard
             let place = try changes.place(
                 of: key, environment: try transaction.environments.keyToWrite(of: environment))
-        else { return }
+        else {
+            if !isOfEntriesAlone { findings.add(impossible: leaf, "the purchase is not known") }
+            return
+        }
         changes.move(key, from: former?.key, to: customer.key, in: place.history)
         try changes.settle()
         try changes.finish(entry)

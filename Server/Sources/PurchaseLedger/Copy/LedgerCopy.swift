@@ -172,8 +172,11 @@ public struct LedgerCopy: Sendable {
     private func finish(_ id: String) async throws {
         let now = clock().millisecondsSince1970
         try await source.write { try CopyMark(role: .moved, id: id).write($0, now: now) }
+        let isStrict = try await source.read(.keys) { try NumberedElsewhere.isStrict($0) }
+        let isNumberedElsewhere = !source.dialect.hasOneWriter || !isStrict
         let renumbering = target.dialect.renumbering
         try await target.write { connection in
+            if isNumberedElsewhere { try NumberedElsewhere.write(connection, now: now) }
             try CopyMark.remove(connection)
             for sql in renumbering { try connection.execute(sql, []) }
         }

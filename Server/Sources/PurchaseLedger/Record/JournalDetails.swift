@@ -384,6 +384,10 @@ struct RulesDetails: JournalDetails {
     var version: Int64
     /// Why the tables were rewritten; `nil` if they were not.
     var repair: String?
+    /// The number of events `corrected` that the repair wrote.
+    var corrections: Int64?
+    /// The hash of their subjects (`Corrections`).
+    var correctionsSHA256: String?
 }
 
 /// `record_continued`: the log that ended, and the reason. It is the first leaf that the new origin signs.

@@ -49,6 +49,13 @@ struct LogPendingTable {
         return entries
     }
 
+    /// The number of entries up to a key.
+    func count(upTo key: Int64) throws(LedgerStorageError) -> Int64 {
+        let rows = try connection.rows("SELECT count(*) FROM log_pending WHERE entry_key <= ?1", [.integer(key)])
+        guard var reader = rows.first?.reader else { return 0 }
+        return try reader.integer()
+    }
+
     func count() throws(LedgerStorageError) -> Int64 {
         guard var reader = try connection.rows("SELECT count(*) FROM log_pending", []).first?.reader else { return 0 }
         return try reader.integer()

@@ -28,6 +28,10 @@ struct JournalLine {
             member("code", leaf.code.isEmpty ? nil : leaf.code)
             member("evidence_sha256", leaf.evidence.map(Self.hexadecimal))
             member("leaf_hash", Self.hexadecimal(entry.leafHash))
+            if let number = entry.leafNumber {
+                json.key("leaf_number")
+                json.number(number)
+            }
             // Canonical JSON, as the ledger wrote it; any other text was changed, which the audit reports.
             if let details = entry.details, let value = JSONValue(details) {
                 json.key("details")

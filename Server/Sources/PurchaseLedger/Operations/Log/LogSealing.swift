@@ -97,7 +97,12 @@ public actor LogSealing {
                 last = end
                 continue
             }
-            let outcome = try await ledger.perform(SealEntries(key: key, after: last))
+            let outcome = try await ledger.perform(
+                SealEntries(key: key, after: last, refused: Int64(round.refused.count)))
+            guard !outcome.isOvertaken else {
+                (round.refused, last) = ([], 0)
+                continue
+            }
             round.sealed += outcome.sealed
             round.refused += outcome.refused
             last = outcome.last ?? end

@@ -10,6 +10,8 @@ struct SealEntries: LedgerOperation {
     let key: EntryKey
     /// The position at which the previous transaction ended.
     let after: Int64
+    /// The number of pending entries up to that position, all of which were refused.
+    let refused: Int64
 
     struct Outcome: Sendable {
         /// The number of entries that were sealed.
@@ -18,6 +20,8 @@ struct SealEntries: LedgerOperation {
         var refused: [Int64] = []
         /// The last entry that was examined; `nil` if none is pending.
         var last: Int64?
+        /// Whether an entry before the position was committed since, so that nothing was sealed and the caller begins again.
+        var isOvertaken = false
     }
 
     var locks: LedgerLocks { .parts([.log]) }
@@ -30,6 +34,12 @@ struct SealEntries: LedgerOperation {
         let waiting = try pending.entries(after: after, limit: Self.limit)
         var outcome = Outcome(last: waiting.last?.entryKey)
         guard !waiting.isEmpty else { return outcome }
+        // PostgreSQL commits entries in another order than it numbers them. An entry of this page may have read what one before
+        // the position has written, so that one must get the lower leaf. This statement sees all that the one above has seen.
+        guard try pending.count(upTo: after) == refused else {
+            outcome.isOvertaken = true
+            return outcome
+        }
         var appender = try MerkleAppender(size: state.size, source: LogHashes(connection, size: state.size))
         guard appender.root().bytes == state.root else {
             throw LogError(

@@ -72,6 +72,8 @@ struct PostgreSQLDialect: LedgerDialect {
     }
 
     /// Rows were inserted with explicit keys, which the sequences of the keys do not know.
+    var hasOneWriter: Bool { false }
+
     var renumbering: [String] {
         [
             """

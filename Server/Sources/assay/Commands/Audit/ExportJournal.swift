@@ -7,7 +7,8 @@ struct ExportJournal: AsyncParsableCommand {
         commandName: "export", abstract: "Writes the journal as one JSON object a line, oldest entry first.",
         discussion: """
             Each line has the members of the entry's leaf (entry_id, at, kind, app, customer, order, code, evidence_sha256), \
-            the hash of the leaf, and the details, which contain names of customers. 'assay audit evidence' writes the \
+            the hash of the leaf and its number in the log, which is the order of the record (entries that wait for the log have \
+            none), and the details, which contain names of customers. 'assay audit evidence' writes the \
             evidence of a hash.
             """)
 

@@ -1,0 +1,56 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// What an entry needs before it, under every version of the rules.
+extension ReplayStep {
+    /// Whether customers were erased: entries may refer to some that have no details any more.
+    var hasErasures: Bool { transaction.erasures.map { !$0.customers.isEmpty } ?? false }
+
+    /// Checks that the order of a cancellation is open. Without evidence, and under older rules, it is not known whether it was
+    /// paid.
+    func requireOpenOrder() throws(LedgerStorageError) {
+        let knowsPayment = !isOfEntriesAlone && rules >= ReplayedDecision.firstRules
+        try requireOrder(besides: knowsPayment ? [.cancelled, .fulfilled, .paid] : [.cancelled, .fulfilled])
+    }
+
+    /// Checks that the order exists, and is in none of these states.
+    func requireOrder(besides excluded: Set<OrderStatus>) throws(LedgerStorageError) {
+        guard let id = leaf.order else { return findings.add(impossible: leaf, "it names no order") }
+        guard let row = try transaction.orders.row(id: id) else {
+            return findings.add(impossible: leaf, "there is no order \(id.text) before it")
+        }
+        if excluded.contains(row.status) {
+            findings.add(impossible: leaf, "the order \(id.text) is \(row.status.rawValue)")
+        }
+    }
+
+    /// Checks that something gave each purchase that was refused as `already_claimed` to somebody before: an earlier claim or
+    /// transfer, an account token, another transaction of the purchase, or an erased owner.
+    func requirePriorClaims(_ claims: ClaimDetails, _ changes: LedgerChanges) throws {
+        guard !isOfEntriesAlone else { return }
+        for outcome in claims.outcomes where outcome.code.isSame(as: DecisionCode.alreadyClaimed.rawValue) {
+            guard let key = outcome.key,
+                let place = try changes.place(
+                    of: key, environment: try transaction.environments.keyToWrite(of: key.environment))
+            else { continue }
+            let history = changes.histories[place.history]
+            if history.records[place.record].isErased || history.records.count > 1 { continue }
+            if history.acts.contains(where: { $0.entry != nil }) { continue }
+            if try changes.identities.customer(of: history.records[place.record].facts.accountToken) != nil { continue }
+            findings.add(impossible: leaf, "nobody claimed \(outcome.transactionID) before it")
+        }
+    }
+
+    /// Notes the order and the transaction that a claim names, as a live claim does: they decide whether a purchase keeps its
+    /// order.
+    func note(_ named: TransactionKey, _ entry: JournalEntry) throws(LedgerStorageError) {
+        guard let id = leaf.order, let order = try transaction.orders.row(id: id),
+            let row = try transaction.transactions.row(
+                named, environment: try transaction.environments.keyToWrite(of: named.environment))
+        else { return }
+        try connection.execute(
+            "UPDATE journal SET order_key = ?2, transaction_key = ?3 WHERE entry_key = ?1",
+            [.integer(entry.key), .integer(order.key), .integer(row.key)])
+    }
+}

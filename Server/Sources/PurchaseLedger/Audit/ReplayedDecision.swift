@@ -1,0 +1,161 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// Decides a recorded claim, restore or row of an import again, as a server does, from the tables that the entries before it
+/// give, and compares the outcome with the recorded one. Everything that the decision writes is rolled back.
+///
+/// Refusals for load, for the daily budget or by the App Store are not decided again, and neither are requests with a flaw: they
+/// do not follow from the record.
+struct ReplayedDecision {
+    /// The first version of the rules whose decisions are compared. Of older ones, only what every version demands is
+    /// (`ReplayStep.requirePriorClaims`).
+    static let firstRules: Int64 = 2
+    /// The codes of requests that say nothing about a purchase.
+    private static let flaws: Set<DecisionCode> = [.bodyMalformed, .bodyTooLarge, .fieldMissing, .fieldMalformed]
+
+    private let step: ReplayStep
+    private let app: RegistryApp
+    private let evidence: ExaminedEvidence
+    private let recorded: ClaimDetails
+    /// The App Store's answer, for the decision about a claim that waited.
+    private let word: AppStoreWord?
+
+    private var leaf: JournalLeaf { step.leaf }
+
+    /// - Returns: `nil` if the entry has no decision, or one that is not compared.
+    init?(step: ReplayStep, app: RegistryApp?) throws(LedgerStorageError) {
+        guard step.rules >= Self.firstRules, step.leaf.kind == .claim || step.leaf.kind == .decision, let app,
+            let evidence = step.evidence?.examined, case .success(let observation) = evidence.verified
+        else { return nil }
+        if let code = DecisionCode(rawValue: step.leaf.code), code.isWithoutEffect || Self.flaws.contains(code) {
+            return nil
+        }
+        if let erasures = step.transaction.erasures,
+            Self.isAffected(observation, by: erasures) || erasures.entries[step.leaf.id] != nil
+        {
+            return nil
+        }
+        if step.leaf.kind == .claim {
+            (recorded, word) = (try ClaimDetails(encoded: step.details), nil)
+        } else {
+            let decision = try DecisionDetails(encoded: step.details)
+            guard let claim = UUID(uuidString: decision.claim) else { return nil }
+            var answer = AppStoreAnswer()
+            answer.cancellations = decision.cancellations
+            for token in decision.tokens { answer.tokens[token.key] = AppAccountToken(token.token) }
+            (recorded, word) = (decision.decided, AppStoreWord(claim: claim, answer: answer))
+        }
+        // The order may be an erased customer's, of which only the id is left.
+        if step.hasErasures, recorded.order != nil, step.leaf.order == nil { return nil }
+        (self.step, self.app, self.evidence) = (step, app, evidence)
+    }
+
+    /// Whether an erasure removed something on which a decision depends.
+    private static func isAffected(_ observation: Observation, by erasures: Erasures) -> Bool {
+        guard !erasures.customers.isEmpty else { return false }
+        return observation.transactionFacts.contains {
+            erasures.transactions[$0.key] != nil || erasures.originals.contains($0.original) || $0.accountToken != nil
+        }
+    }
+
+    /// The finding if the decision differs from the recorded one.
+    func finding() throws -> AuditFinding? {
+        let connection = step.connection
+        try connection.execute("SAVEPOINT decision", [])
+        let decided: JournalRow?
+        do {
+            decided = try decide()
+        } catch {
+            try rollBack()
+            guard LedgerAudit.isFinding(error) else { throw error }
+            return differs("\(error)")
+        }
+        try rollBack()
+        guard let decided, let content = decided.details else { return differs("there is none") }
+        let details =
+            leaf.kind == .claim
+            ? try ClaimDetails(encoded: content) : try DecisionDetails(encoded: content).decided
+        guard decided.code.isSame(as: leaf.code) else { return differs(decided.code) }
+        for outcome in recorded.outcomes {
+            let other = details.outcomes.first { $0.key == outcome.key }
+            guard let other, other.code.isSame(as: outcome.code), other.binds == outcome.binds,
+                other.order == outcome.order
+            else {
+                return differs("\(outcome.transactionID) is \(other?.code ?? "missing")")
+            }
+        }
+        return nil
+    }
+
+    private func rollBack() throws(LedgerStorageError) {
+        try step.connection.execute("ROLLBACK TO decision", [])
+        try step.connection.execute("RELEASE decision", [])
+    }
+
+    private func differs(_ decided: String) -> AuditFinding {
+        AuditFinding(
+            kind: .decisionDiffers,
+            detail: "entry \(leaf.id.text) recorded \(leaf.code), and by the entries before it: \(decided)")
+    }
+
+    // MARK: The decision
+
+    /// Decides as a server does.
+    ///
+    /// - Returns: the entry that a server would have written.
+    private func decide() throws -> JournalRow? {
+        let transaction = LedgerTransaction(
+            connection: step.connection, now: leaf.at, registry: registry, verifier: step.verifier,
+            erasures: step.transaction.erasures)
+        let journal = JournalTable(connection: step.connection)
+        let before = try journal.last()
+        if let note = recorded.imported {
+            _ = try ImportPurchases(
+                app: leaf.app, isAnnounced: note.announced,
+                [ExaminedImport(submission: imported(note), evidence: [evidence])]
+            ).perform(transaction)
+        } else if recorded.isRestore {
+            var submission = RestoreSubmission(
+                app: leaf.app, customerID: recorded.customer ?? "", evidence: [[]])
+            submission.keyID = recorded.keyID
+            let examined = ExaminedRestore(submission: submission, evidence: [evidence])
+            let restore = word.map { RestorePurchases(examined, word: $0) } ?? RestorePurchases(examined)
+            _ = try restore.perform(transaction)
+        } else {
+            var judgement = try ClaimJudgement(
+                transaction, ExaminedSubmission(submission: submission, evidence: evidence, flaw: nil), word: word)
+            _ = try judgement.outcome()
+        }
+        let last = try journal.last()
+        return last > before ? try journal.row(key: last) : nil
+    }
+
+    /// The settings, with the transfer policy that the entry states.
+    private var registry: Registry {
+        guard let transfer = TransferPolicy(rawValue: recorded.transfer), transfer != app.settings.transfer else {
+            return step.transaction.registry
+        }
+        var settings = app.settings
+        settings.transfer = transfer
+        let changed = RegistryApp(key: app.key, settings: settings)
+        return Registry(apps: step.transaction.registry.apps.map { $0.key == app.key ? changed : $0 })
+    }
+
+    private var submission: PurchaseSubmission {
+        var submission = PurchaseSubmission(app: leaf.app)
+        submission.keyID = recorded.keyID
+        submission.claim.productID = recorded.productID
+        submission.claim.transactionID = recorded.transactionID
+        submission.claim.orderID = recorded.order
+        submission.claim.customerID = recorded.customer
+        submission.claim.quantity = recorded.quantity
+        return submission
+    }
+
+    private func imported(_ note: ImportNote) -> ImportSubmission {
+        ImportSubmission(
+            customerID: recorded.customer ?? "", evidence: [], orderID: recorded.order,
+            importedAt: note.at.map { Timestamp(millisecondsSince1970: $0) })
+    }
+}
