@@ -134,7 +134,7 @@ struct UpgradeTests {
                         "/bin/sh",
                         ["-c", "gzip -dc \"$0\" > \"$1\"", Self.folder.appending(path: "sqlite/ledger.gz").path, file])
                     try await with(engine, try SQLiteDatabase(path: file), folder, body)
-                case .postgresql:
+                case .postgresql, .postgresqlServerRole:
                     try await ThrowawayPostgreSQL.withDatabase { place in
                         try await Self.run(
                             "\(place.server.programs)/psql",

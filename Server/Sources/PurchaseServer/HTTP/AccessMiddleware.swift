@@ -131,7 +131,7 @@ extension RateLimiter {
     /// Takes the tokens of rejected verifications.
     func charge(_ address: [UInt8], rejections: Int) {
         guard rejections > 0 else { return }
-        charge(address, Self.tokensOfRejection * Double(rejections))
+        charge(address, tokens: Self.tokensOfRejection * Double(rejections), isBounded: true)
     }
 
     /// Takes a token now.

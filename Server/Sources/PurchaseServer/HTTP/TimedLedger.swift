@@ -1,4 +1,5 @@
 import PurchaseLedger
+import PurchaseVerification
 
 /// The ledger as requests use it: each call of the database has a time limit.
 struct TimedLedger: Sendable {
@@ -17,6 +18,8 @@ struct TimedLedger: Sendable {
     func examine(_ submission: PurchaseSubmission) -> ExaminedSubmission { ledger.examine(submission) }
 
     func examine(_ submission: RestoreSubmission) -> ExaminedRestore { ledger.examine(submission) }
+
+    func inspect(_ evidence: [UInt8], app: String) -> EvidenceInspection { ledger.inspect(evidence, app: app) }
 
     func examine(_ submission: EvidenceSubmission) -> ExaminedEvidenceSubmission { ledger.examine(submission) }
 }

@@ -146,7 +146,7 @@ struct OrderedWorld {
                     guard case .text(let sql) = trigger.values[1] else { continue }
                     try connection.execute(sql, [])
                 }
-            case .postgresql:
+            case .postgresql, .postgresqlServerRole:
                 for table in tables { try connection.execute("ALTER TABLE \(table) DISABLE TRIGGER USER", []) }
                 try change(connection)
                 for table in tables { try connection.execute("ALTER TABLE \(table) ENABLE TRIGGER USER", []) }
