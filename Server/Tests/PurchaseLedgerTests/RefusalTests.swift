@@ -111,8 +111,14 @@ struct RefusalTests {
             let database = try SQLiteDatabase(path: file.path)
             let world = try await LedgerWorld(database)
             func size() async throws -> Int {
-                try await database.vacuum()
-                return try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int ?? 0
+                let counts = try await database.read(.lists) { connection in
+                    try ["page_count", "page_size", "freelist_count"].map { name in
+                        guard case .integer(let number)? = try connection.rows("PRAGMA \(name)", []).first?.values.first
+                        else { return 0 }
+                        return Int(number)
+                    }
+                }
+                return (counts[0] - counts[2]) * counts[1]
             }
             var random = SeededGenerator(seed: 26)
             func pieces() -> [[UInt8]] {

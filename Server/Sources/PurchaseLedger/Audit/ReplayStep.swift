@@ -43,7 +43,7 @@ struct ReplayStep {
     private func apply(_ entry: JournalEntry, of app: RegistryApp) throws {
         switch leaf.kind {
         case .claim: try claim(try ClaimDetails(encoded: details), entry, app)
-        case .refusals: _ = try customer(try RefusalsDetails(encoded: details).customer, app)
+        case .refusals: try refuse(try RefusalsDetails(encoded: details), app)
         case .appStoreAnswer: try answer(try AppStoreAnswerDetails(encoded: details), entry, app)
         case .decision: try decide(try DecisionDetails(encoded: details), entry, app)
         case .orderCreated: try createOrder(try OrderCreatedDetails(encoded: details), entry, app)
@@ -144,6 +144,15 @@ struct ReplayStep {
         for original in originals { _ = try changes.history(original) }
         try changes.settle()
         try changes.finish(entry)
+    }
+
+    /// Refused evidence proves nothing, but its customer and its rows exist.
+    private func refuse(_ details: RefusalsDetails, _ app: RegistryApp) throws {
+        _ = try customer(details.customer, app)
+        for hash in details.kept {
+            let row = EvidenceRow(sha256: [UInt8](hexadecimal: hash), size: 0, content: nil)
+            _ = try EvidenceTable(connection: connection).insertIfNew(row)
+        }
     }
 
     private func bind(_ details: BundleBoundDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {

@@ -205,7 +205,9 @@ struct RefusalsDetails: JournalDetails {
     var count: Int64
     /// The number of pieces with each code.
     var codes: [String: Int64]
-    /// The SHA-256 of each piece in hexadecimal; beyond the daily budget, only of the last one.
+    /// The SHA-256, in hexadecimal, of each piece whose bytes were stored.
+    var kept: [String]
+    /// The SHA-256 of each other piece; beyond the daily budget, only of the last one.
     var hashes: [String]
 }
 

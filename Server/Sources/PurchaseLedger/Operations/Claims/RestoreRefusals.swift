@@ -31,9 +31,16 @@ struct RestoreRefusals {
         left -= isWithinBudget ? cost : EvidenceBudget.entryBytes
         var spent = isWithinBudget ? cost : EvidenceBudget.entryBytes
         let store = EvidenceStore(connection: transaction.connection)
-        for piece in pieces where isWithinBudget && piece.evidence.stored.size <= left {
-            let bytes = try store.keep(piece.evidence.stored).bytes
+        var (kept, hashes): ([String], [String]) = ([], [])
+        for piece in pieces.suffix(isWithinBudget ? pieces.count : 1) {
+            let stored = piece.evidence.stored
+            guard isWithinBudget, stored.size <= left else {
+                hashes.append(stored.sha256.hexadecimal)
+                continue
+            }
+            let bytes = try store.keep(stored).bytes
             (left, spent) = (left - bytes, spent + bytes)
+            kept.append(stored.sha256.hexadecimal)
         }
         try use.add(spent)
         var codes: [String: Int64] = [:]
@@ -44,8 +51,7 @@ struct RestoreRefusals {
             draft,
             RefusalsDetails(
                 keyID: submission.keyID, sourceAddress: submission.sourceAddress, customer: submission.customerID,
-                count: Int64(pieces.count), codes: codes,
-                hashes: pieces.suffix(isWithinBudget ? pieces.count : 1).map(\.evidence.stored.sha256.hexadecimal)))
+                count: Int64(pieces.count), codes: codes, kept: kept, hashes: hashes))
         outcome.entries.append(entry.id)
         outcome.refused += pieces.map { piece in
             RefusedEvidence(

@@ -115,8 +115,13 @@ extension ErasureScope {
             return try lift.encoded()
         case .evidence, .orderCreated, .orderCancelled, .orderFulfilled, .orderClosed, .consumed, .tokenAssigned,
             .customerErased, .grantAdded, .testersChanged, .settings, .bundleBound, .keyCreated, .keyRevoked, .rules,
-            .recordContinued, .refusals:
+            .recordContinued:
             return nil
+        case .refusals:
+            // A rebuild needs the hashes of the evidence.
+            var refusals = try RefusalsDetails(encoded: details)
+            (refusals.keyID, refusals.sourceAddress, refusals.customer) = (nil, nil, "")
+            return try refusals.encoded()
         }
     }
 

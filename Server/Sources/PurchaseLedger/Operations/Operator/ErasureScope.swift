@@ -100,7 +100,7 @@ struct ErasureScope {
         var keys: Set<Int64> = []
         for entry in entries where entry.kind == Int64(JournalKind.refusals.rawValue) {
             guard let details = entry.details else { continue }
-            for hash in try RefusalsDetails(encoded: details).hashes {
+            for hash in try RefusalsDetails(encoded: details).kept {
                 if let row = try table.row(sha256: [UInt8](hexadecimal: hash)) { keys.insert(row.key) }
             }
         }
