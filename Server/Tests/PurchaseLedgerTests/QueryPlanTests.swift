@@ -13,6 +13,8 @@ struct QueryPlanTests {
         "FROM webhooks WHERE app_key = ?1 ORDER BY url",
         // A migration.
         "UPDATE entitlements SET ground =",
+        "UPDATE events SET type = CASE", "UPDATE settings_history SET settings_key", "FROM settings_history AS earlier",
+        "UPDATE orders SET fulfilled_units = quantity WHERE fulfilled_at IS NOT NULL",
     ]
 
     @Test("Every statement of an operation or a list is answered by an index, without a sort")
