@@ -33,7 +33,7 @@ struct ForeignOwnerTests {
                     ImportSubmission(customerID: "newcomer \(number)", evidence: [piece]), app: "example")
             }
             let imported = try await world.ledger.perform(
-                ImportPurchases(app: "example", isAnnounced: false, rows))
+                ImportPurchases(app: "example", isAnnounced: false, consumables: .balance, rows))
             #expect(imported.map(\.code) == pieces.map { _ in "already_claimed" })
             for number in 0..<Self.owners {
                 #expect(try await world.entitlement(of: "owner \(number)")?.balance == 1)
@@ -64,7 +64,7 @@ struct ForeignOwnerTests {
             #expect(restored.purchases.map(\.code) == purchases.map { _ in "already_claimed" })
             let imported = try await world.ledger.perform(
                 ImportPurchases(
-                    app: "example", isAnnounced: false,
+                    app: "example", isAnnounced: false, consumables: .balance,
                     receipts.map {
                         world.ledger.examine(
                             ImportSubmission(customerID: "newcomer", evidence: [$0]), app: "example")

@@ -113,6 +113,8 @@ struct ReplayedDecision {
         if let note = recorded.imported {
             _ = try ImportPurchases(
                 app: leaf.app, isAnnounced: note.announced,
+                // A row without consumables states no choice, and either choice decides it in the same way.
+                consumables: note.consumables.flatMap(ImportedConsumables.init(rawValue:)) ?? .balance,
                 [ExaminedImport(submission: imported(note), evidence: [evidence])]
             ).perform(transaction)
         } else if recorded.isRestore {

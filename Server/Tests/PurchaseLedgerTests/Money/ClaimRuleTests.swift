@@ -18,7 +18,9 @@ struct ClaimRuleTests {
             if isImported {
                 let row = ImportSubmission(customerID: "bob", evidence: [evidence])
                 _ = try await world.ledger.perform(
-                    ImportPurchases(app: "example", isAnnounced: false, [world.ledger.examine(row, app: "example")]))
+                    ImportPurchases(
+                            app: "example", isAnnounced: false, consumables: .balance,
+                            [world.ledger.examine(row, app: "example")]))
             } else {
                 #expect(try await claim(world, "bob").code == "already_claimed")
             }

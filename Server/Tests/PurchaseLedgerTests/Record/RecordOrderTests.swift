@@ -131,7 +131,9 @@ struct RecordOrderTests {
             for customer in ["carol", "dora"] {
                 let row = ImportSubmission(customerID: customer, evidence: [try LedgerWorld.signed("21")])
                 _ = try await world.ledger.perform(
-                    ImportPurchases(app: "example", isAnnounced: true, [world.ledger.examine(row, app: "example")]))
+                    ImportPurchases(
+                        app: "example", isAnnounced: true, consumables: .balance,
+                        [world.ledger.examine(row, app: "example")]))
             }
             #expect(try await world.ledger.audit().findings == [])
             let claims = try await ordered.entries(.claim)
