@@ -66,7 +66,7 @@ struct UpgradeTests {
                 .consumable(productID: "coins", transactionID: "1001", purchaseDate: MintedWorld.moment, quantity: 1)
             ]
             let receipt = Array(Data(try MintedWorld.mint(template)).base64EncodedString().utf8)
-            #expect(try await code("1001", receipt) == "account_token_needed")
+            #expect(try await code("1001", receipt) == "signed_transaction_needed")
             let signed = try LedgerWorld.signed("1002", product: "coins") { $0.bundleID = "com.example.game" }
             #expect(try await code("1002", signed) == "accepted")
             #expect(try await ledger.audit().findings == [])

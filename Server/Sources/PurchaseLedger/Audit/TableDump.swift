@@ -95,7 +95,11 @@ struct TableDump: Sendable {
                 """),
         TableDump(
             name: "account_tokens", keyCount: 2, pageKey: ["account_tokens.app_key", "account_tokens.token"],
-            columns: "apps.name, account_tokens.token, customers.reference, journal.entry_id",
+            // An erasure keeps the tokens of a customer, and not the entries that assigned them.
+            columns: """
+                apps.name, account_tokens.token, customers.reference,
+                CASE WHEN customers.name IS NULL THEN NULL ELSE journal.entry_id END
+                """,
             source: """
                 account_tokens \(join("apps", "app_key", "account_tokens"))
                 \(join("customers", "customer_key", "account_tokens"))

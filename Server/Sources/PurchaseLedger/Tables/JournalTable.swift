@@ -157,12 +157,13 @@ struct JournalTable {
 
     /// Whether a customer claimed a transaction.
     func hasClaim(of customerKey: Int64, transaction transactionKey: Int64) throws(LedgerStorageError) -> Bool {
-        // 3 is `JournalKind.claim`.
-        try !connection.rows(
-            "SELECT entry_key FROM journal WHERE transaction_key = ?1 AND kind = 3 AND customer_key = ?2 LIMIT 1",
-            [.integer(transactionKey), .integer(customerKey)]
-        ).isEmpty
+        try !connection.rows(Self.ofClaimant.sql, [.integer(transactionKey), .integer(customerKey)]).isEmpty
     }
+
+    /// A claim of a transaction by the customer with a name. 3 is `JournalKind.claim`.
+    static let ofClaimant = ReadShape(
+        "SELECT entry_key FROM journal WHERE transaction_key = ?1 AND kind = 3 AND customer_key = ?2 LIMIT 1",
+        [.column(0, of: TransactionsTable.byKey), .column(0, of: CustomersTable.byName)])
 
     /// The claims with a piece of evidence whose entries refer to a transaction.
     func claims(withEvidence key: Int64, transaction transactionKey: Int64) throws(LedgerStorageError) -> [JournalRow] {

@@ -67,6 +67,7 @@ struct ObservationTests {
         var template = MintedWorld.transaction()
         template.appAccountToken = "0B5B2F5E-9D2C-4A7E-8F00-000000000001"
         template.revocationDate = MintedWorld.moment.addingTimeInterval(9)
+        template.signedDate = MintedWorld.moment.addingTimeInterval(10)
         template.revocationReason = 1
         template.revocationType = "REFUND_PRORATED"
         template.revocationPercentage = 33_333

@@ -46,6 +46,22 @@ private struct EvidenceReads {
         reads.append(ExpectedRead(CustomersTable.byName, [.integer(app.key), .text(customer)]))
     }
 
+    /// Adds the earlier claims of the claimed transaction by the same customer.
+    mutating func addClaims(of claim: ClaimFields, in evidence: ExaminedEvidence?, app: RegistryApp) {
+        guard let customer = claim.customerID, case .success(let observation) = evidence?.verified,
+            let facts = observation.transactionFacts.first(where: {
+                $0.key.transactionID == claim.transactionID.map { ExactText($0) }
+            }), let environment = EnvironmentsTable.fixedKey(of: facts.key.environment)
+        else { return }
+        reads.append(
+            ExpectedRead(
+                JournalTable.ofClaimant,
+                [
+                    .integer(environment), .text(facts.key.transactionID.string), .integer(facts.key.second),
+                    .integer(app.key), .text(customer),
+                ]))
+    }
+
     mutating func add(order: UUID) {
         reads.append(ExpectedRead(OrdersTable.byID, [.id(order)]))
         reads.append(ExpectedRead(CustomersTable.ofOrder, [.id(order)]))
@@ -109,6 +125,7 @@ extension ClaimPurchase: PlannedOperation {
         if let name = claim.customerID { reads.add(customer: name, app: app) }
         if let order = claim.orderID.flatMap({ UUID(uuidString: $0) }) { reads.add(order: order) }
         if let evidence = examined.evidence { reads.add(evidence, app: app, customer: claim.customerID) }
+        reads.addClaims(of: claim, in: examined.evidence, app: app)
         return LedgerWritePlan(locks: locks, reads: reads.reads, insertions: reads.insertions)
     }
 }
