@@ -195,6 +195,7 @@ struct ElevenObservationsTests {
             let present = try LedgerWorld.signed("3") {
                 $0.quantity = 2
                 $0.purchaseDate = MintedWorld.moment.addingTimeInterval(3600 + 3 * 86_400)
+                $0.signedDate = $0.purchaseDate
             }
             #expect(try await world.order(third.id).status == .created)
             let named = try await world.claim("3", order: third.id, present)
