@@ -106,7 +106,7 @@ struct ImportCommandTests {
             let result = try await Program.shell(
                 "python3 -c 'import resource, subprocess, sys; status = subprocess.run(sys.argv[1:]).returncode; "
                     + "print(\"peak\", resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(status)' "
-                    + "assay import --app game a.csv", in: folder)
+                    + "assay import --app game --consumables balance a.csv", in: folder)
             #expect(result.status == 1)
             #expect(
                 result.output.contains(
@@ -116,7 +116,7 @@ struct ImportCommandTests {
             let peak = result.output.split(separator: "peak ").last.flatMap { Int($0.prefix { $0.isNumber }) } ?? .max
             #expect(peak < 300_000, "\(peak) kB")
             try Self.write(commas, "header.csv", folder)
-            let header = try await Self.run("import --app game header.csv", folder)
+            let header = try await Self.run("import --app game --consumables balance header.csv", folder)
             #expect(header.status == 2 && header.output.contains("the header cannot be read"), "\(header.output)")
         }
     }
@@ -131,7 +131,7 @@ struct ImportCommandTests {
                 try FileManager.default.createSymbolicLink(
                     at: folder.appending(path: name), withDestinationURL: folder.appending(path: target))
             }
-            let result = try await Self.run("import --app game files", folder)
+            let result = try await Self.run("import --app game --consumables balance files", folder)
             #expect(result.status == 1 && result.output.contains("accepted  1"), "\(result.output)")
             for name in ["files/bob.jws", "files/carol"] {
                 #expect(

@@ -52,7 +52,7 @@ struct SettingsReloadTests {
                 // They send until they are told to stop, some over connections that stay open.
                 let clients = """
                     for c in 1 2 3 4; do (until [ -e stop ]; do
-                    curl -sS -o /dev/null -w "%{http_code}\\n" \(Self.key) "\(server.address)/v1/events?limit=1&n=[1-50]"
+                    curl -sS -o /dev/null -w "%{http_code}\\n" \(Self.key) "\(server.address)/v1/events?limit=[1-50]"
                     for n in 1 2 3 4 5 6 7 8 9 10; do curl -sS -o /dev/null -w "%{http_code}\\n" \(Self.key) -H "Idempotency-Key: $(date +%s%N)" \
                     --data '{"customer_id":"a","product_id":"product0"}' "\(server.address)/v1/orders"; done
                     done; touch done.$c) >codes.$c 2>&1 & done
