@@ -33,6 +33,7 @@ struct DenialTests {
                 try LedgerWorld.signed("2") {
                     $0.purchaseDate = MintedWorld.moment.addingTimeInterval(3601)
                     $0.originalPurchaseDate = $0.purchaseDate
+                    $0.signedDate = $0.purchaseDate
                 })
             #expect(try await world.entitlement(of: used)?.reason == nil)
             _ = try await world.consume(1, "b", of: used)
