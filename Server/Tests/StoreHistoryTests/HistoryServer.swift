@@ -26,6 +26,8 @@ final class HistoryServer: Sendable {
     private static func app(_ rules: ExpectedEntitlements.Rules) -> RegisteredApp {
         var app = RegisteredApp(id: "example", bundleIDs: [HistoryCatalog.app])
         app.transfer = rules.claimsTransfer ? .move : .deny
+        // The store's customer of the sandbox is a customer like the others; the rule has tests of its own.
+        app.sandboxAccess = .everyone
         app.refundShortfall = rules.isShortfallDebt ? .debt : .forgive
         for name in HistoryCatalog.consumables { app.products[name] = RegisteredProduct(kind: .consumable) }
         for name in HistoryCatalog.subscriptions { app.products[name] = RegisteredProduct(kind: .autoRenewable) }

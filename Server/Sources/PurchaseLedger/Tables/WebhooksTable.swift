@@ -32,13 +32,6 @@ struct WebhookRow: TableRow {
         disabledAt = try reader.optionalTime()
         disabledReason = try reader.optionalText()
     }
-
-    /// Whether a server may deliver to it.
-    func isFree(for owner: [UInt8], at now: Timestamp, replacesPredecessor: Bool) -> Bool {
-        guard disabledAt == nil else { return false }
-        guard let leaseOwner, let leaseUntil, leaseOwner != owner else { return true }
-        return leaseUntil < now || (replacesPredecessor && WebhookOwner.haveOneHolder(leaseOwner, owner))
-    }
 }
 
 struct WebhooksTable {

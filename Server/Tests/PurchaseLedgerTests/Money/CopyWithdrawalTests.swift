@@ -54,6 +54,28 @@ struct CopyWithdrawalTests {
         }
     }
 
+    @Test("C.2 A pass that was refunded, reversed and then restored is one pass, in every order of arrival")
+    func restoredPass() {
+        func signed(_ id: String, on day: Double, stamp: Double, revoked: Double? = nil) -> TransactionStatement {
+            var statement = TransactionStatement.signed(
+                id, "pass", .nonRenewing, on: day, original: "1", stamp: stamp, revoked: revoked)
+            statement.originalPurchaseDate = .day(1)
+            return statement
+        }
+        let statements = [
+            signed("1", on: 1, stamp: 1), signed("1", on: 1, stamp: 5, revoked: 5), signed("1", on: 1, stamp: 6),
+            signed("2", on: 8, stamp: 8),
+        ]
+        for statements in Self.orders(statements) {
+            let story = story(statements)
+            #expect(story.purchases.count == 1)
+            #expect(story.isActive(alice, "pass", day: 9))
+        }
+        for statements in Self.orders(statements + [signed("2", on: 8, stamp: 10, revoked: 10)]) {
+            #expect(!story(statements).isActive(alice, "pass", day: 11))
+        }
+    }
+
     @Test("C.2 A cancellation counts only if it is later than the newest signed statement of any copy")
     func cancellation() {
         let cancelled = TransactionStatement.receipt("1", "pro", .nonConsumable, on: 1, original: "1", cancelled: 5)

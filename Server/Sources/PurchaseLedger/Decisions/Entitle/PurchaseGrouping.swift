@@ -52,9 +52,11 @@ public enum PurchaseGrouping {
         var lastWithdrawal: Timestamp?
         return sorted.map { transaction in
             guard transaction.kind == .autoRenewable else {
-                // A lot is about a whole original. Other kinds are bought again with the same original.
-                guard (transaction.kind ?? terms(transaction)?.kind) != .consumable else {
-                    return (transaction, .original(withdrawals: 0))
+                // Each purchase of a lot or a pass has an original of its own, so its later transactions are copies that
+                // restoring made after a reversal. Other kinds are bought again with the same original.
+                switch transaction.kind ?? terms(transaction)?.kind {
+                case .consumable, .nonRenewing: return (transaction, .original(withdrawals: 0))
+                case .nonConsumable, .autoRenewable, nil: break
                 }
                 if let last = lastWithdrawal, let date = transaction.purchaseDate, date > last {
                     (withdrawals, lastWithdrawal) = (withdrawals + 1, nil)

@@ -47,7 +47,7 @@ public struct WebhookOwner: Sendable, Equatable {
     private static var random: [UInt8] { (0..<holderSize).map { _ in UInt8.random(in: .min ... .max) } }
 
     /// Whether two processes have the same holder.
-    static func haveOneHolder(_ first: [UInt8], _ second: [UInt8]) -> Bool {
+    fileprivate static func haveOneHolder(_ first: [UInt8], _ second: [UInt8]) -> Bool {
         first.count == 2 * holderSize && second.count == first.count
             && first.prefix(holderSize) == second.prefix(holderSize)
     }
@@ -138,4 +138,13 @@ public struct ReleaseWebhook: LedgerOperation {
 extension Timestamp {
     /// When a lease that is taken or extended now ends.
     var leaseEnd: Timestamp { Timestamp(millisecondsSince1970: millisecondsSince1970 + WebhookLease.lifetime) }
+}
+
+extension WebhookRow {
+    /// Whether a server may deliver to it.
+    fileprivate func isFree(for owner: [UInt8], at now: Timestamp, replacesPredecessor: Bool) -> Bool {
+        guard disabledAt == nil else { return false }
+        guard let leaseOwner, let leaseUntil, leaseOwner != owner else { return true }
+        return leaseUntil < now || (replacesPredecessor && WebhookOwner.haveOneHolder(leaseOwner, owner))
+    }
 }
