@@ -263,7 +263,7 @@ struct OperatorCommandTests {
             ("customers grant --app game alice pro --reason x --until tomorrow", "--until"),
             ("customers revoke --app game alice --reason x", "--transaction or --grant"),
             ("customers revoke --app game alice --grant 12 --reason x", "--grant"),
-            ("customers show --app game alice --at yesterday", "--at"), ("customers show alice", "--app"),
+            ("customers show --app game alice --at yesterday", "--at"), ("customers show alice", "no such database"),
             ("customers erase --app game alice --yes", "--reason"), ("testers add --app game", "<customer>"),
         ])
     func wrongArguments(_ command: String, _ words: String) async throws {
@@ -271,6 +271,25 @@ struct OperatorCommandTests {
             let result = try await Program.shell("assay \(command)", in: folder)
             #expect(result.status == 2 && result.output.contains(words), "\(result.output)")
             #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "assay.sqlite").path))
+        }
+    }
+
+    @Test("E.5 Without --app, a ledger of several apps names them, and one of a single app uses it")
+    func unnamedApp() async throws {
+        try await Program.inTemporaryFolder { folder in
+            let file = folder.appending(path: "assay.yaml")
+            try Self.settings.write(to: file, atomically: true, encoding: .utf8)
+            try await RunningServer.run(Self.serve, in: folder) { _ in }
+            let alone = try await Program.shell("assay testers add alice && assay testers list", in: folder)
+            #expect(alone.status == 0 && alone.output.contains("alice"), "\(alone.output)")
+            let second = "\n  second:\n    bundle_ids: com.example.second\n"
+            try (Self.settings + second).write(to: file, atomically: true, encoding: .utf8)
+            try await RunningServer.run(Self.serve, in: folder) { _ in }
+            let unnamed = try await Program.shell("assay customers show alice", in: folder)
+            #expect(
+                unnamed.status == 2
+                    && unnamed.output.contains("--app: is missing, and the ledger has several: game, second"),
+                "\(unnamed.output)")
         }
     }
 

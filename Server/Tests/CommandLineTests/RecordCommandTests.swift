@@ -136,7 +136,8 @@ struct RecordCommandTests {
             }
             let proven = try await Self.output("audit prove-growth --from early --to checkpoint -o growth.json", folder)
             #expect(proven.status == 0, "\(proven.output)")
-            let last = try await Self.output("audit prove-growth --from early 2>/dev/null | grep -q assay-growth-proof/1", folder)
+            let last = try await Self.output(
+                "audit prove-growth --from early 2>/dev/null | grep -q assay-growth-proof/1", folder)
             #expect(last.status == 0, "\(last.output)")
             let key = try await Program.shell("assay keys signing --for log", in: folder).output
                 .trimmingCharacters(in: .whitespacesAndNewlines)
