@@ -118,7 +118,7 @@ struct ClaimRuleTests {
     @Test("C.14 What the same customer claimed before is replayed, refused or not")
     func replayed() async throws {
         try await LedgerWorld.with { app in
-            app.requiresAccountToken = true
+            app.requiresSignedTransaction = true
         } _: { world in
             let ended = try LedgerWorld.period("901", from: 0, days: 1)
             world.clock.advance(days: 10)

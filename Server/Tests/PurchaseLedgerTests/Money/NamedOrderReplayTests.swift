@@ -47,7 +47,7 @@ struct NamedOrderReplayTests {
     @Test("A.5 A receipt that names an order pays that order, live and in the replay")
     func replay() async throws {
         try await LedgerWorld.with { app in
-            app.requiresAccountToken = true
+            app.requiresSignedTransaction = true
             app.sandboxAccess = .everyone
         } _: { world in
             let (first, second) = try await payByReceipt(world)
