@@ -19,8 +19,8 @@ struct ClaimRuleTests {
                 let row = ImportSubmission(customerID: "bob", evidence: [evidence])
                 _ = try await world.ledger.perform(
                     ImportPurchases(
-                            app: "example", isAnnounced: false, consumables: .balance,
-                            [world.ledger.examine(row, app: "example")]))
+                        app: "example", isAnnounced: false, consumables: .balance,
+                        [world.ledger.examine(row, app: "example")]))
             } else {
                 #expect(try await claim(world, "bob").code == "already_claimed")
             }
