@@ -128,7 +128,7 @@ struct ClaimRuleTests {
             let coins = try LedgerWorld.signed("1")
             let claims: [(id: String, product: String, bytes: [UInt8], code: String)] = [
                 ("901", LedgerWorld.monthly, ended, "subscription_expired"),
-                ("7", LedgerWorld.coins, receipt, "account_token_needed"),
+                ("7", LedgerWorld.coins, receipt, "signed_transaction_needed"),
                 ("1", LedgerWorld.pro, coins, "product_mismatch"),
             ]
             for (id, product, bytes, code) in claims {
