@@ -267,7 +267,7 @@ struct PurchaseServerProcessTests {
     func fullDisk() async throws {
         try await Program.inTemporaryFolder { folder in
             try await prepare(folder, claims: 200, database: "--database sqlite:keys.sqlite")
-            let mount = "mkdir -p disk && mount -t tmpfs -o size=2m tmpfs disk && cp keys.sqlite disk/assay.sqlite"
+            let mount = "mkdir -p disk && mount -t tmpfs -o size=6m tmpfs disk && cp keys.sqlite disk/assay.sqlite"
             let serve = Self.serve("--database sqlite:disk/assay.sqlite")
             try await RunningServer.run("unshare -m sh -c '\(mount) && exec \(serve)'", in: folder) { server in
                 func submit(_ range: String) async throws -> [Substring] {
