@@ -135,7 +135,7 @@ struct HostileTextTests {
         let encoded = "e" + String(repeating: "%CC%81%CC%96", count: 600)
         try await PurchaseServerWorld.run { world async throws in
             for (path, status) in [
-                ("/v1/orders?\(encoded)=1", 200), ("/v1/orders?status=\(encoded)", 400),
+                ("/v1/orders?\(encoded)=1", 400), ("/v1/orders?status=\(encoded)", 400),
                 ("/v1/orders?customer_id=\(encoded)", 400), ("/v1/orders?limit=\(encoded)", 400),
                 ("/v1/orders?cursor=\(encoded)", 400), ("/v1/submissions?verdict=\(encoded)", 400),
                 ("/v1/submissions?from=\(encoded)", 400), ("/v1/submissions?code=\(encoded)", 400),

@@ -26,8 +26,9 @@ struct OrderRouteTests {
     func units() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let path = "/v1/orders/\(try await paid(world).orderID)/fulfil"
-            let keyless = try await world.send(.post, path, FulfilmentRequest(units: 2), as: .backend)
-            #expect(try keyless.status == 400 && keyless.problem == "field_missing")
+            let keyless = try await world.send(
+                .post, path, FulfilmentRequest(units: 2), as: .backend, idempotencyKey: nil)
+            #expect(try keyless.status == 400 && keyless.problem == "idempotency_key_missing")
             for isRepeated in [false, true] {
                 let answer = try await world.send(
                     .post, path, FulfilmentRequest(units: 2), as: .backend, idempotencyKey: "a")

@@ -111,8 +111,8 @@ struct OverloadTests {
             let key = try #require(world.keys[.backend])
             let order = try await RawConnection.request(
                 port: world.client.port,
-                "POST /v1/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(key)\r\nContent-Length: \(length)\r\n\r\n"
-            )
+                "POST /v1/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(key)\r\nIdempotency-Key: 1\r\n"
+                    + "Content-Length: \(length)\r\n\r\n")
             #expect(order.hasPrefix("HTTP/1.1 413") && order.contains("body_too_large"), "\(order)")
         }
     }

@@ -168,11 +168,12 @@ struct RateLimitTests {
         let time = TestUptime()
         try await PurchaseServerWorld.run(uptime: time) { configuration in
             configuration.limits.perKey = RateLimit(perSecond: 0.4, burst: 40)
+            configuration.limits.addressPercentOfKey = 25
+            configuration.limits.networkPercentOfKey = 100
+            configuration.trustedProxies = ["127.0.0.1", "::1"].compactMap(AddressRange.init)
         } _: { world async throws in
             func restore(_ count: Int) async throws -> Int {
-                let request = RestoreRequest(
-                    customerID: "alice", signedTransactions: (0..<count).map { "e30.e30.\($0)" })
-                return try await world.send(.post, "/v1/restores", request, as: .client).status
+                try await Self.restore(count, from: "192.0.2.1", to: world).status
             }
             // A quarter of the key's 40 tokens is the share of the address: 10, and 1 more every ten seconds.
             #expect(try await restore(4) == 200)
@@ -183,6 +184,37 @@ struct RateLimitTests {
             #expect(try await restore(1) == 429)
             time.advance(seconds: 30)
             #expect(try await restore(1) == 200)
+        }
+    }
+
+    /// Sends a restore of pieces that are not genuine, from an address behind a proxy.
+    private static func restore(
+        _ count: Int, from address: String, to world: PurchaseServerWorld
+    ) async throws -> PurchaseServerWorld.Answer {
+        let name = try #require(HTTPField.Name("X-Forwarded-For"))
+        let request = RestoreRequest(
+            customerID: "alice", signedTransactions: (0..<count).map { "e30.e30.\($0)" })
+        return try await world.send(.post, "/v1/restores", request, as: .client, headers: [name: address])
+    }
+
+    @Test("B.4 The pieces of a restore count for the network, too: many addresses of one network do not take the key")
+    func piecesOfNetwork() async throws {
+        try await PurchaseServerWorld.run(uptime: TestUptime()) { configuration in
+            configuration.limits.perKey = RateLimit(perSecond: 0.4, burst: 100)
+            configuration.limits.addressPercentOfKey = 10
+            configuration.trustedProxies = ["127.0.0.1", "::1"].compactMap(AddressRange.init)
+        } _: { world async throws in
+            for number in 1...2 {
+                #expect(try await Self.restore(10, from: "198.51.100.\(number)", to: world).status == 200)
+            }
+            for number in 3...9 {
+                let refused = try await Self.restore(10, from: "198.51.100.\(number)", to: world)
+                #expect(refused.status == 429)
+                #expect(try refused.document?.detail?.contains("limits.per_key.network_percent") == true)
+            }
+            for number in 0..<8 {
+                #expect(try await Self.restore(10, from: "203.0.\(number).1", to: world).status == 200)
+            }
         }
     }
 

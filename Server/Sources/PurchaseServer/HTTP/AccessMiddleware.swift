@@ -27,12 +27,13 @@ struct AccessMiddleware: RouterMiddleware {
         uses.note(key.id)
         let id = Array(key.id.utf8)
         // A key of an app is on every device, so one device must not use up the shared rate. Other keys belong to one backend.
-        if key.scopes.contains(.client), !isUncounted(context) {
+        let isShared = key.scopes.contains(.client) && !isUncounted(context)
+        let (share, networkShare) = (id + address, id + context.limitedNetwork)
+        if isShared {
             try limits.shares.require(
-                id + address, "this address with a key that others share", "limits.per_key.address_percent")
+                share, "this address with a key that others share", "limits.per_key.address_percent")
             try limits.networks.require(
-                id + context.limitedNetwork, "this network with a key that others share",
-                "limits.per_key.network_percent")
+                networkShare, "this network with a key that others share", "limits.per_key.network_percent")
         }
         try limits.keys.require(id, "this key", "limits.per_key")
         guard let app = apps[key.app] else {
@@ -41,7 +42,10 @@ struct AccessMiddleware: RouterMiddleware {
         }
         var context = context
         context.caller = Caller(key: key, app: app) { [limits] tokens in
-            if key.scopes.contains(.client) { limits.shares.charge(id + address, tokens: Double(tokens)) }
+            if isShared {
+                limits.shares.charge(share, tokens: Double(tokens))
+                limits.networks.charge(networkShare, tokens: Double(tokens))
+            }
             limits.keys.charge(id, tokens: Double(tokens))
         }
         context.logger[metadataKey: "key"] = "\(key.id)"

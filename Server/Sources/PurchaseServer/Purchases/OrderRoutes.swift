@@ -65,11 +65,9 @@ struct OrderRoutes {
         let orderID = try context.orderID()
         return try await api.bodies.withBody(of: request) { body in
             let units = try await api.request(FulfilmentRequest.self, from: body).units
+            // A repeated request for units could not be distinguished from one for further units.
+            if units != nil { _ = try request.requiredIdempotencyKey() }
             let once = try await api.once(request, context, body)
-            guard units == nil || once != nil else {
-                // A repeated request could not be distinguished from one for further units.
-                throw Problem(Rejection(.fieldMissing, expected: "the header Idempotency-Key, because units is given"))
-            }
             let outcome = try await api.ledger.perform(
                 FulfilOrder(
                     app: caller.app.id, orderID: orderID, units: units, keyID: caller.key.id,

@@ -82,7 +82,8 @@ struct PurchaseRoutes {
         return try await api.verify {
             var submission = submission
             let unknown = submission.fill(from: body)
-            if submission.evidence != nil { facts.noteEvidence() }
+            // What is kept of a body that is no JSON is no evidence.
+            if submission.evidence != nil, submission.flaw?.reason != .decision(.bodyMalformed) { facts.noteEvidence() }
             return (ledger.examine(submission), unknown)
         }
     }
