@@ -279,12 +279,12 @@ struct OperatorCommandTests {
         try await Program.inTemporaryFolder { folder in
             let file = folder.appending(path: "assay.yaml")
             try Self.settings.write(to: file, atomically: true, encoding: .utf8)
-            try await RunningServer.run(Self.serve, in: folder) { _ in }
+            try await RunningServer.run("assay serve --port 0", in: folder) { _ in }
             let alone = try await Program.shell("assay testers add alice && assay testers list", in: folder)
             #expect(alone.status == 0 && alone.output.contains("alice"), "\(alone.output)")
             let second = "\n  second:\n    bundle_ids: com.example.second\n"
             try (Self.settings + second).write(to: file, atomically: true, encoding: .utf8)
-            try await RunningServer.run(Self.serve, in: folder) { _ in }
+            try await RunningServer.run("assay serve --port 0", in: folder) { _ in }
             let unnamed = try await Program.shell("assay customers show alice", in: folder)
             #expect(
                 unnamed.status == 2
