@@ -193,7 +193,7 @@ struct RebuildTests {
             _ = try await world.ledger.perform(
                 ImportPurchases(
                     app: "example", isAnnounced: Bool.random(using: &generator),
-                    consumables: Bool.random(using: &generator) ? .delivered : .balance,
+                    consumables: step % 2 == 0 ? .delivered : .balance,
                     [world.ledger.examine(imported, app: "example")]))
             if Int.random(in: 0..<6, using: &generator) == 1, isErasing {
                 try await erase(customer, of: customers, world)
