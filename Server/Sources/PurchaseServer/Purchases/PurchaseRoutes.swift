@@ -83,7 +83,7 @@ struct PurchaseRoutes {
             var submission = submission
             let unknown = submission.fill(from: body)
             // What is kept of a body that is no JSON is no evidence.
-            if submission.evidence != nil, submission.flaw?.reason != .decision(.bodyMalformed) { facts.noteEvidence() }
+            if submission.evidence != nil, !submission.isMalformedBody { facts.noteEvidence() }
             return (ledger.examine(submission), unknown)
         }
     }
