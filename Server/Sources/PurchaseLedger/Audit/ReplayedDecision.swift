@@ -89,11 +89,11 @@ struct ReplayedDecision {
     }
 
     /// Whether two codes are the same refusal. A rebuild knows erasures from the beginning, so it refuses purchases of a customer
-    /// as erased that were refused as claimed by somebody else before the erasure.
+    /// as erased that were refused as somebody else's before the erasure.
     private func isSame(_ decided: String, _ recorded: String) -> Bool {
         if decided.isSame(as: recorded) { return true }
-        return step.hasErasures && decided.isSame(as: DecisionCode.purchaseErased.rawValue)
-            && recorded.isSame(as: DecisionCode.alreadyClaimed.rawValue)
+        guard step.hasErasures, decided.isSame(as: DecisionCode.purchaseErased.rawValue) else { return false }
+        return [DecisionCode.alreadyClaimed, .appAccountTokenMismatch].contains { recorded.isSame(as: $0.rawValue) }
     }
 
     private func rollBack() throws(LedgerStorageError) {
