@@ -19,7 +19,7 @@ struct SwappedEntriesTests {
         "A.1 Of two exchanged sealed entries the audit names each pair; on PostgreSQL each pair with a lock in common, and every other gives the same tables in both orders"
     )
     func sealed() async throws {
-        try await OrderedWorld.with { ordered in
+        try await OrderedWorld.with({ $0.sandboxAccess = .everyone }) { ordered in
             try await ExampleJournal.write(ordered, isErasing: true)
             try await ordered.sealing.round()
             #expect(try await ordered.findings() == [])
@@ -40,7 +40,7 @@ struct SwappedEntriesTests {
             }
             // A sealed journal is replayed by leaf, so its tables say nothing about the other order. A journal that is not sealed
             // is replayed by number.
-            try await OrderedWorld.withEngine(.postgresql) { pending in
+            try await OrderedWorld.withEngine(.postgresql, [ExampleJournal.app]) { pending in
                 try await ExampleJournal.write(pending, isErasing: true)
                 for pair in harmless {
                     try await pending.swapEverywhere(pair.left, pair.right)
@@ -56,7 +56,7 @@ struct SwappedEntriesTests {
     @Test("A.1 Of two exchanged pending entries, the audit names each that cannot come first, whatever the tables say")
     func pending() async throws {
         // The replay is the same for both engines.
-        try await OrderedWorld.withEngine(.sqlite) { ordered in
+        try await OrderedWorld.withEngine(.sqlite, [ExampleJournal.app]) { ordered in
             try await ExampleJournal.write(ordered, isErasing: false)
             #expect(try await ordered.world.ledger.audit().findings == [])
             var found: [String: Set<String>] = [:]
@@ -74,7 +74,7 @@ struct SwappedEntriesTests {
 
     @Test("A.1 A SQLite file that was copied from PostgreSQL keeps its numbers, and is compared like PostgreSQL")
     func copied() async throws {
-        try await OrderedWorld.withEngine(.postgresql) { ordered in
+        try await OrderedWorld.withEngine(.postgresql, [ExampleJournal.app]) { ordered in
             for customer in ["alice", "bob"] { _ = try await ordered.world.order(customer) }
             try await ordered.sealing.round()
             let orders = try await ordered.entries(.orderCreated)
@@ -149,6 +149,13 @@ struct SwappedEntriesTests {
 
 /// A journal with every kind of entry that a server or an operator writes.
 private enum ExampleJournal {
+    /// The histories consume what was bought in the sandbox.
+    static var app: RegisteredApp {
+        var app = LedgerWorld.app()
+        app.sandboxAccess = .everyone
+        return app
+    }
+
     static func write(_ ordered: OrderedWorld, isErasing: Bool) async throws {
         let (world, ledger) = (ordered.world, ordered.world.ledger)
         _ = try await ledger.perform(CreateAPIKey(app: "example", name: "app", scopes: [.client]))
@@ -181,12 +188,12 @@ private enum ExampleJournal {
             RevokeByHand(app: "example", customerID: "bob", .grant(grant), reason: "abuse"))
         try await ledger.perform(LiftByHand(app: "example", customerID: "bob", id: revocation))
         try await ledger.perform(LiftByHand(app: "example", customerID: "bob", id: grant))
-        var app = LedgerWorld.app()
+        var app = ExampleJournal.app
         app.mode = .apple
         let apple = try await world.restarted([app], entryKey: ordered.entryKey)
         let waiting = try await apple.claim("21", customer: "erin", try LedgerWorld.coinReceipt(21))
         try await apple.answer(waiting.submissionID, LedgerWorld.agreement())
-        _ = try await world.restarted([LedgerWorld.app()], entryKey: ordered.entryKey)
+        _ = try await world.restarted([ExampleJournal.app], entryKey: ordered.entryKey)
         guard isErasing else { return }
         _ = try await world.claim("4", customer: "leo", try LedgerWorld.signed("4"))
         _ = try await ledger.perform(EraseCustomer(app: "example", customerID: "leo", reason: "asked for it"))
