@@ -18,44 +18,18 @@ struct OrderTerms: Sendable, Equatable {
     /// The tolerance for a purchase that is dated before its order, because the clocks of Apple and the server differ.
     static let clockSkew: Int64 = 300_000
 
-    /// The reason why a purchase cannot pay the order; `nil` if it can.
-    func refusal(of purchase: ClaimedPurchase) -> Rejection? {
-        let facts = purchase.facts
-        guard facts.productID == productID else {
-            return Rejection(.productMismatch, expected: productID.string, found: facts.productID?.string)
-        }
-        guard facts.quantity == quantity else {
-            return Rejection(.quantityMismatch, expected: "\(quantity)", found: "\(facts.quantity)")
-        }
-        guard environments.contains(facts.key.environment) else {
-            return Rejection(
-                .orderEnvironmentMismatch,
-                expected: environments.isEmpty
-                    ? "a purchase that counts for the customer (sandbox_access)"
-                    : environments.map(\.name).joined(separator: " or "),
-                found: facts.key.environment.name)
-        }
-        switch status {
-        case .created, .expired: break
-        case .paid, .fulfilled, .closed: return isPaidByThis ? nil : Rejection(.orderAlreadyPaid)
-        case .cancelled: return Rejection(.orderCancelled)
-        case .refunded: return Rejection(.orderRefunded)
-        }
-        if purchase.hasPaidAnotherOrder { return .alreadyClaimed(.anotherOrder) }
-        if purchase.isCopy { return .alreadyClaimed(.restoredCopy) }
-        guard purchase.isPaidFor else { return Rejection(.purchaseNotPaid) }
-        guard let date = facts.purchaseDate, contains(date) else {
-            return Rejection(
-                .purchaseOutsideOrder, expected: "a purchase from \(createdAt) to \(expiresAt)",
-                found: facts.purchaseDate.map { "\($0)" })
-        }
-        return nil
-    }
-
     /// Whether a purchase whose claim names no order pays it. Nobody asked for an automatic renewal, so it leaves an order open that
     /// waits for something to be bought.
     func isPaidUnnamed(by purchase: ClaimedPurchase, isRenewal: Bool) -> Bool {
-        (acceptsRenewal || !isRenewal) && refusal(of: purchase) == nil
+        (acceptsRenewal || !isRenewal)
+            && ClaimRules.order.refusal(of: OrderMatch(terms: self, purchase: purchase)) == nil
+    }
+
+    /// The environments for people.
+    var expectedEnvironments: String {
+        environments.isEmpty
+            ? "a purchase that counts for the customer (sandbox_access)"
+            : environments.map(\.name).joined(separator: " or ")
     }
 
     /// Whether a purchase at a time was made during the life of the order.

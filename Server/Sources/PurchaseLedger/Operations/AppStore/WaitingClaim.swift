@@ -34,12 +34,10 @@ struct WaitingClaim {
         let parties = try ClaimParties(of: claim, transaction, app)
         guard let customer = parties.customer else { return nil }
         let tokenOwner = try CustomerIdentities(transaction, app: app).customer(of: proven.accountToken)
-        do throws(Rejection) {
-            try ClaimDecision.requireAgreement(claim, proven)
-        } catch {
-            return nil
-        }
-        guard ClaimDecision.isOfToken(customer.key, tokenOwner: tokenOwner) else { return nil }
+        let statement = ClaimStatement(
+            claim: claim, proven: proven, source: evidence.source, app: app.settings, customer: customer.key,
+            token: proven.accountToken, tokenOwner: tokenOwner)
+        guard statement.isOfToken, ClaimRules.statement.refusal(of: statement) == nil else { return nil }
         let word = try transaction.recentWord(on: evidence, customer: customer)
         if let word, word.rejection.map(\.isWithoutEffect) != true { return nil }
         refusal = word

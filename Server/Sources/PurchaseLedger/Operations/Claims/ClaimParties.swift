@@ -30,12 +30,8 @@ struct ClaimParties {
         (customer, order) = (owner, found)
     }
 
-    /// The customer.
-    ///
-    /// - Throws: `order_unknown`, `order_of_another_customer`.
-    func requireCustomer(of claim: ClaimFields) throws(Rejection) -> CustomerRow {
-        if let customer { return customer }
-        throw isOrderOfAnother
-            ? Rejection(.orderOfAnotherCustomer) : Rejection(.orderUnknown, expected: claim.orderID)
+    /// The parties for the rules.
+    func named(by claim: ClaimFields) -> NamedParties {
+        NamedParties(orderID: claim.orderID, isOrderOfAnother: isOrderOfAnother, hasCustomer: customer != nil)
     }
 }

@@ -90,50 +90,25 @@ struct ClaimJudgement {
     /// - Throws: `Rejection` if the claim is rejected, `LedgerStorageError` if the operation as a whole fails.
     private mutating func judge() throws {
         if let flaw = examined.flaw { throw flaw }
-        let (evidence, observation) = try verified()
+        guard let evidence = examined.evidence else { throw Rejection(.fieldMissing, expected: "receipt_data") }
+        let claimed = evidence.claimed(claim.transactionID)
+        if let refusal = ClaimRules.evidence.refusal(of: claimed) { throw refusal }
         parties = try ClaimParties(of: claim, transaction, app)
-        let customer = try parties.requireCustomer(of: claim)
+        if let refusal = ClaimRules.parties.refusal(of: parties.named(by: claim)) { throw refusal }
+        if let refusal = ClaimRules.proof.refusal(of: claimed) { throw refusal }
+        guard let customer = parties.customer, let proven = claimed.proven.first else { return }
         changes.identities.know(locked: customer)
-        let proven = try claimed(in: observation, evidence)
-        let tokenOwner = try changes.identities.customer(of: proven.accountToken ?? word?.answer.tokens[proven.key])
         try find(proven)
-        if let record, record.isErased {
-            place = nil
-            throw Rejection(.purchaseErased)
-        }
-        isReplayed = try wasClaimed(by: customer)
-        try ClaimDecision.requireAgreement(claim, proven)
-        if ClaimDecision.isOfToken(customer.key, tokenOwner: tokenOwner) {
-            bind(proven, customer, tokenOwner: tokenOwner, source: evidence.source)
-        }
+        let token = proven.accountToken ?? word?.answer.tokens[proven.key]
+        let statement = ClaimStatement(
+            claim: claim, proven: proven, source: evidence.source, app: app.settings, customer: customer.key,
+            token: token, tokenOwner: try changes.identities.customer(of: token), isErased: record?.isErased ?? false)
+        let refusal = ClaimRules.statement.refusal(of: statement)
+        if statement.isErased { place = nil } else { isReplayed = try wasClaimed(by: customer) }
+        if let refusal { throw refusal }
+        if statement.binds { bind(proven, customer) }
         try settle()
         try decide(proven, customer)
-    }
-
-    private func verified() throws(Rejection) -> (ExaminedEvidence, Observation) {
-        guard let evidence = examined.evidence else { throw Rejection(.fieldMissing, expected: "receipt_data") }
-        switch evidence.verified {
-        case .failure(let error): throw Rejection(error)
-        case .success(let observation):
-            if let objection = evidence.objection { throw Rejection(objection) }
-            return (evidence, observation)
-        }
-    }
-
-    /// The statement of the claim's own evidence about the transaction. Facts that the ledger already knows prove nothing here.
-    private func claimed(
-        in observation: Observation, _ evidence: ExaminedEvidence
-    ) throws(Rejection) -> ObservedTransaction {
-        let proven = observation.transactionFacts.first {
-            $0.key.transactionID == claim.transactionID.map { ExactText($0) } && $0.productID != nil
-        }
-        if let proven { return proven }
-        if evidence.isEmptyReceipt { throw Rejection(.noPurchases) }
-        guard !observation.transactions.isEmpty else {
-            throw Rejection(
-                .evidenceNotAPurchase, expected: "evidence of a transaction", found: evidence.kind?.rawValue)
-        }
-        throw Rejection(.transactionNotFound, expected: claim.transactionID)
     }
 
     private mutating func find(_ proven: ObservedTransaction) throws {
@@ -155,15 +130,8 @@ struct ClaimJudgement {
         isSettled = true
     }
 
-    private mutating func bind(
-        _ proven: ObservedTransaction, _ customer: CustomerRow, tokenOwner: Int64?, source: EvidenceSource
-    ) {
+    private mutating func bind(_ proven: ObservedTransaction, _ customer: CustomerRow) {
         guard let place, let record else { return }
-        let token = proven.accountToken ?? word?.answer.tokens[proven.key]
-        guard
-            ClaimDecision.binds(
-                source, token: token, tokenOwner: tokenOwner, customer: customer.key, app.settings)
-        else { return }
         binds = true
         let mayTransfer = OwnershipAct.mayTransfer(under: app.settings.transfer, kind: record.row.kind)
         let isRepeated = changes.claim(proven.key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
@@ -172,29 +140,28 @@ struct ClaimJudgement {
 
     private mutating func decide(_ proven: ObservedTransaction, _ customer: CustomerRow) throws {
         guard let place, let record else { return }
-        let tokenOwner = try changes.identities.customer(of: record.facts.accountToken)
-        if try changes.isOfErasedCustomer(record, besides: customer.key) { throw Rejection(.purchaseErased) }
-        try ClaimDecision.requireOwner(
-            record.row.ownerKey, customer: customer.key, tokenOwner: tokenOwner, facts: record.facts, app.settings)
+        let owner = try changes.claimedOwner(record, by: customer.key, app.settings)
+        if let refusal = ClaimRules.owner.refusal(of: owner) { throw refusal }
         let uncounted = try entitlement(of: customer.key, record, in: place.history)
         entitlement = try transaction.counted(uncounted, of: customer.key, app)
         let purchase = try changes.claimedPurchase(record, in: place.history, named: parties.order)
         hasPurchase = purchase.isHad
-        try ClaimDecision.requireTerms(purchase, app.settings)
-        try ClaimDecision.requireNotWithdrawn(purchase, proven)
-        if record.row.kind == .consumable, purchase.isCopy { throw Rejection.alreadyClaimed(.restoredCopy) }
-        guard let order = parties.order else {
-            try ClaimDecision.requireAccess(
-                purchase, entitlement: uncounted?.entitlement, now: transaction.now)
-            return
+        let standing = ClaimStanding(
+            purchase: purchase, proven: proven, app: app.settings, entitlement: uncounted?.entitlement,
+            now: transaction.now)
+        if let refusal = ClaimRules.purchase.refusal(of: standing) { throw refusal }
+        if let order = parties.order {
+            try pay(order, purchase, record)
+        } else if let refusal = ClaimRules.access.refusal(of: standing) {
+            throw refusal
         }
-        // Payment decides about an order, so it does not matter whether the paid time has ended.
-        try pay(order, purchase, record)
     }
 
     private mutating func pay(_ order: OrderRow, _ purchase: ClaimedPurchase, _ record: TransactionRecord) throws {
         let terms = try changes.payments.terms(of: order, purchase: record)
-        if let refusal = terms.refusal(of: purchase) { throw refusal.aboutOrder }
+        if let refusal = ClaimRules.order.refusal(of: OrderMatch(terms: terms, purchase: purchase)) {
+            throw refusal.aboutOrder
+        }
         guard !terms.isPaidByThis else { return }
         guard let place else { return }
         try changes.payments.pay(order, with: record, among: changes.copies(of: record, in: place.history))

@@ -13,6 +13,24 @@ public struct ExaminedEvidence: Sendable {
     /// Whether it is a receipt without purchases.
     let isEmptyReceipt: Bool
 
+    /// The evidence for the rules.
+    ///
+    /// - Parameter transactionID: the transaction that the claim names; `nil` if every purchase is claimed.
+    func claimed(_ transactionID: String? = nil) -> ClaimedEvidence {
+        var claimed = ClaimedEvidence(
+            kind: kind, objection: objection, isEmptyReceipt: isEmptyReceipt, transactionID: transactionID)
+        switch verified {
+        case .failure(let error): claimed.failure = error
+        case .success(let observation):
+            claimed.statesTransactions = !observation.transactions.isEmpty
+            let id = transactionID.map { ExactText($0) }
+            claimed.proven = observation.transactionFacts.filter {
+                $0.productID != nil && (id == nil || $0.key.transactionID == id)
+            }
+        }
+        return claimed
+    }
+
     /// The source of its statements.
     var source: EvidenceSource {
         switch kind {

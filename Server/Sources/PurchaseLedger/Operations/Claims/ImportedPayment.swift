@@ -53,26 +53,19 @@ struct ImportedPayment {
         _ changes: LedgerChanges, _ customer: CustomerRow, _ app: RegistryApp, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) -> Bool {
         guard let (record, history) = try place(changes, transaction) else { return false }
-        let isOfErasedCustomer = try changes.isOfErasedCustomer(record, besides: customer.key)
-        guard !record.isErased, !isOfErasedCustomer else {
+        guard !record.isErased else {
             rejection = Rejection(.purchaseErased)
             return false
         }
-        let tokenOwner = try changes.identities.customer(of: record.facts.accountToken)
-        let purchase = try changes.claimedPurchase(record, in: history, named: order)
+        let owner = try changes.claimedOwner(record, by: customer.key, app.settings)
+        rejection = ClaimRules.owner.refusal(of: owner)
         let terms = try changes.payments.terms(of: order, purchase: record)
-        do throws(Rejection) {
-            try ClaimDecision.requireOwner(
-                record.row.ownerKey, customer: customer.key, tokenOwner: tokenOwner, facts: record.facts,
-                app.settings)
-            if terms.isPaidByThis { return false }
-            try ClaimDecision.requireTerms(purchase, app.settings)
-            try ClaimDecision.requireNotWithdrawn(purchase, named)
-            if let refusal = terms.refusal(of: purchase) { throw refusal }
-        } catch {
-            rejection = error
-            return false
-        }
-        return true
+        guard rejection == nil, !terms.isPaidByThis else { return false }
+        let purchase = try changes.claimedPurchase(record, in: history, named: order)
+        let standing = ClaimStanding(purchase: purchase, proven: named, app: app.settings, now: transaction.now)
+        rejection =
+            ClaimRules.purchase.refusal(of: standing)
+            ?? ClaimRules.order.refusal(of: OrderMatch(terms: terms, purchase: purchase))
+        return rejection == nil
     }
 }

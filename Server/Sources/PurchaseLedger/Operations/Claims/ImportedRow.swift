@@ -76,23 +76,10 @@ struct ImportedRow {
 
     /// The purchases that evidence proves; `nil` if it is refused, which rejects the row.
     private mutating func proven(_ evidence: ExaminedEvidence) -> [ObservedTransaction]? {
-        switch evidence.verified {
-        case .failure(let error): reject(Rejection(error))
-        case .success(let observation):
-            let proven = observation.transactionFacts.filter { $0.productID != nil }
-            if let objection = evidence.objection {
-                reject(Rejection(objection))
-            } else if proven.isEmpty {
-                reject(
-                    evidence.isEmptyReceipt
-                        ? Rejection(.noPurchases)
-                        : Rejection(
-                            .evidenceNotAPurchase, expected: "evidence of a transaction", found: evidence.kind?.rawValue
-                        ))
-            } else {
-                return proven
-            }
-        }
+        let claimed = evidence.claimed()
+        let refusal = ClaimRules.evidence.refusal(of: claimed) ?? ClaimRules.proof.refusal(of: claimed)
+        guard let refusal else { return claimed.proven }
+        reject(refusal)
         return nil
     }
 

@@ -53,19 +53,14 @@ struct RestoredClaims {
             guard let place = try changes.place(of: facts.key, environment: environment) else { continue }
             let record = changes.histories[place.history].records[place.record]
             let token = facts.accountToken ?? stated?.tokens[facts.key]
-            let tokenOwner = try changes.identities.customer(of: token)
-            var claim = Claim(proven: facts)
+            let statement = ClaimStatement(
+                proven: facts, source: source, app: app.settings, customer: customer.key, token: token,
+                tokenOwner: try changes.identities.customer(of: token), isErased: record.isErased)
+            var claim = Claim(proven: facts, refusal: ClaimRules.statement.refusal(of: statement))
             claim.isFirst = record.formerRow?.ownerKey == nil
-            do throws(Rejection) {
-                if record.isErased { throw Rejection(.purchaseErased) }
-                try ClaimDecision.requireAgreement(ClaimFields(), facts)
-                claim.binds =
-                    ClaimDecision.isOfToken(customer.key, tokenOwner: tokenOwner)
-                    && ClaimDecision.binds(
-                        source, token: token, tokenOwner: tokenOwner, customer: customer.key, app.settings)
+            if claim.refusal == nil {
+                claim.binds = statement.binds
                 claim.isReplayed = record.formerRow?.ownerKey == customer.key
-            } catch {
-                claim.refusal = error
             }
             if claim.binds, !isReview {
                 let mayTransfer = OwnershipAct.mayTransfer(under: app.settings.transfer, kind: record.row.kind)
@@ -128,21 +123,14 @@ struct RestoredClaims {
         of proven: ObservedTransaction, _ record: TransactionRecord, _ purchase: ClaimedPurchase,
         _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) -> Rejection? {
-        let tokenOwner = try changes.identities.customer(of: record.facts.accountToken)
-        if try changes.isOfErasedCustomer(record, besides: customer.key) { return Rejection(.purchaseErased) }
+        let owner = try changes.claimedOwner(record, by: customer.key, app.settings)
+        if let refusal = ClaimRules.owner.refusal(of: owner) { return refusal }
         let entitlement = try transaction.entitlement(
             of: customer.key, product: record.row.productKey, kind: record.row.kind ?? record.facts.kind,
             productID: record.productID, environment: record.row.environment, app: app)
-        do throws(Rejection) {
-            try ClaimDecision.requireOwner(
-                record.row.ownerKey, customer: customer.key, tokenOwner: tokenOwner, facts: record.facts, app.settings)
-            try ClaimDecision.requireTerms(purchase, app.settings)
-            try ClaimDecision.requireNotWithdrawn(purchase, proven)
-            try ClaimDecision.requireAccess(purchase, entitlement: entitlement?.entitlement, now: transaction.now)
-            // A consumable is granted once, even if it has copies.
-            return purchase.isCopy && record.row.kind == .consumable ? .alreadyClaimed(.restoredCopy) : nil
-        } catch {
-            return error
-        }
+        let standing = ClaimStanding(
+            purchase: purchase, proven: proven, app: app.settings, entitlement: entitlement?.entitlement,
+            now: transaction.now)
+        return ClaimRules.purchase.refusal(of: standing) ?? ClaimRules.access.refusal(of: standing)
     }
 }

@@ -274,6 +274,16 @@ final class LedgerChanges {
         return try identities.isErased(owner)
     }
 
+    /// The owner of a transaction that a customer claims.
+    func claimedOwner(
+        _ record: TransactionRecord, by customer: Int64, _ app: RegisteredApp
+    ) throws(LedgerStorageError) -> ClaimedOwner {
+        ClaimedOwner(
+            customer: customer, owner: record.row.ownerKey,
+            tokenOwner: try identities.customer(of: record.facts.accountToken),
+            isOfErasedCustomer: try isOfErasedCustomer(record, besides: customer), facts: record.facts, app: app)
+    }
+
     /// The facts that decide a claim of a transaction.
     ///
     /// - Parameter order: the order that the claim names.

@@ -1,0 +1,32 @@
+import PurchaseVerification
+
+/// A claim of one transaction, with the statement of its own evidence about it.
+struct ClaimStatement {
+    /// The fields of the claim; none if every purchase of the evidence is claimed.
+    var claim = ClaimFields()
+    let proven: ObservedTransaction
+    let source: EvidenceSource
+    let app: RegisteredApp
+    /// The claimant.
+    let customer: Int64
+    /// The account token in the claim's evidence, or the one that the App Store stated.
+    var token: AppAccountToken?
+    /// The customer of that token; `nil` if it is not known.
+    var tokenOwner: Int64?
+    /// Whether the transaction belonged to an erased customer.
+    var isErased = false
+
+    /// Whether a claim with such evidence affects the owner, whatever its outcome: an expired, withdrawn or sandbox purchase
+    /// still belongs to somebody.
+    ///
+    /// A token of another customer prevents binding and refuses nothing: the purchase may have been transferred to the claimant, and
+    /// still carries its former owner's token. An unknown token counts as absent. With `require_signed_transaction`, claims with
+    /// receipts do not bind, and with `require_account_token`, claims without a token of the customer.
+    var binds: Bool {
+        guard isOfToken, !app.requiresAccountToken || tokenOwner == customer else { return false }
+        return !app.requiresSignedTransaction || source == .signedData || token != nil
+    }
+
+    /// Whether the account token in the evidence lets the claim bind.
+    var isOfToken: Bool { tokenOwner.map { $0 == customer } ?? true }
+}
