@@ -57,3 +57,14 @@ extension ReplayStep {
     /// Whether the entry records a claim that changes nothing.
     var isWithoutEffect: Bool { DecisionCode(rawValue: leaf.code)?.isWithoutEffect ?? false }
 }
+
+extension DecisionDetails {
+    /// The App Store's answer that the decision applied.
+    var word: AppStoreWord? {
+        guard let claim = UUID(uuidString: claim) else { return nil }
+        var answer = AppStoreAnswer()
+        answer.cancellations = cancellations
+        for token in tokens { answer.tokens[token.key] = AppAccountToken(token.token) }
+        return AppStoreWord(claim: claim, answer: answer)
+    }
+}

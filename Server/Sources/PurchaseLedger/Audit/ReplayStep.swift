@@ -86,55 +86,35 @@ struct ReplayStep {
         _ entry: JournalEntry, _ app: RegistryApp?, claims: ClaimDetails?,
         stated: DecisionDetails? = nil
     ) throws {
-        let examined = evidence?.examined
-        let observer = examined.flatMap { transaction.registry.observer(of: $0, claimedFor: app) }
-        var customer: CustomerRow?
-        if let claims, let app { customer = try self.customer(claims.customer, app) }
-        guard let target = observer ?? app else {
-            try transaction.hold(examined, evidence?.key, entry)
-            return
-        }
-        let changes = LedgerChanges(transaction, app: target)
-        if observer != nil, let evidence, let examined, case .success(let observation) = examined.verified {
-            try changes.observe(observation, evidence: evidence.key)
-            for cancellation in stated?.cancellations ?? [] { try changes.observe(cancellation) }
-            for token in stated?.tokens ?? [] { try changes.observe(token) }
-        }
-        let named = leaf.order == nil ? nil : claims?.transactionForOrder
-        for outcome in claims?.outcomes ?? [] where outcome.binds {
-            guard let customer, let key = outcome.key else { continue }
-            if let erased = transaction.erasures?.transactions[key] { try changes.claim(erased: erased) }
-            guard
-                let place = try changes.place(
-                    of: key, environment: try transaction.environments.keyToWrite(of: key.environment))
-            else { continue }
-            let kind = changes.histories[place.history].records[place.record].row.kind
-            let policy = claims.flatMap { TransferPolicy(rawValue: $0.transfer) } ?? .deny
-            let mayTransfer = OwnershipAct.mayTransfer(under: policy, kind: kind)
-            changes.claim(key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
-        }
-        try changes.settle(except: named)
-        if let claims { try requirePriorClaims(claims, changes) }
-        if let named, let id = leaf.order,
-            claims?.outcomes.contains(where: { $0.order.flatMap { UUID(uuidString: $0) } == id }) ?? false,
-            let order = try transaction.orders.row(id: id), order.status == .created,
-            let place = try changes.place(
-                of: named, environment: try transaction.environments.keyToWrite(of: named.environment))
-        {
-            let record = changes.histories[place.history].records[place.record]
-            try changes.payments.pay(order, with: record, among: changes.copies(of: record, in: place.history))
-        }
-        let isAnnounced = claims?.imported?.announced ?? true
+        var input = EvidenceInput(
+            app: app, evidence?.examined, claims: try claims.map { try recorded($0, app) } ?? .nothing)
+        input.storedEvidence = evidence?.key
+        input.answer = stated?.word
+        input.isAnnounced = claims?.imported?.announced ?? true
+        var write = EvidenceWrite(input, transaction)
+        try write.decide()
+        if let claims { try requirePriorClaims(claims, write.changes) }
         var delivery: ImportedDelivery?
-        if let takes = claims?.imported?.takes, let customer, !isOfEntriesAlone {
-            delivery = ImportedDelivery(.delivered, to: customer, changes)
+        if let takes = claims?.imported?.takes, let customer = write.parties.customer, !isOfEntriesAlone {
+            delivery = ImportedDelivery(.delivered, to: customer, write.changes)
             try delivery?.repeatTakes(takes, transaction) { try isOfAnother($0, customer.key) }
         }
-        try changes.finish(entry, isAnnounced: isAnnounced)
+        try write.finish(entry)
         try delivery?.write(
-            EventWriter(transaction: transaction, app: target, entry: entry, isAnnounced: isAnnounced))
-        if let named { try note(named, entry) }
-        try transaction.hold(examined, evidence?.key, entry)
+            EventWriter(
+                transaction: transaction, app: write.changes.app, entry: entry, isAnnounced: input.isAnnounced))
+        if let named = write.named { try note(named, entry) }
+    }
+
+    /// The claims of an entry, which are applied and not decided again.
+    private func recorded(_ claims: ClaimDetails, _ app: RegistryApp?) throws -> EvidenceInput.Claims {
+        .recorded(
+            EvidenceInput.RecordedClaims(
+                customer: try app.flatMap { try customer(claims.customer, $0) }, outcomes: claims.outcomes,
+                transfer: TransferPolicy(rawValue: claims.transfer) ?? .deny,
+                named: leaf.order == nil ? nil : claims.transactionForOrder,
+                paid: claims.outcomes.contains { $0.order.flatMap { UUID(uuidString: $0) } == leaf.order }
+                    ? leaf.order : nil))
     }
 
     /// Computes originals again after a change.

@@ -40,11 +40,8 @@ struct ReplayedDecision {
             (recorded, word) = (try ClaimDetails(encoded: step.details), nil)
         } else {
             let decision = try DecisionDetails(encoded: step.details)
-            guard let claim = UUID(uuidString: decision.claim) else { return nil }
-            var answer = AppStoreAnswer()
-            answer.cancellations = decision.cancellations
-            for token in decision.tokens { answer.tokens[token.key] = AppAccountToken(token.token) }
-            (recorded, word) = (decision.decided, AppStoreWord(claim: claim, answer: answer))
+            guard let word = decision.word else { return nil }
+            (recorded, self.word) = (decision.decided, word)
         }
         // The order may be an erased customer's, of which only the id is left.
         if step.hasErasures, recorded.order != nil, step.leaf.order == nil { return nil }
@@ -133,9 +130,8 @@ struct ReplayedDecision {
             let restore = word.map { RestorePurchases(examined, word: $0) } ?? RestorePurchases(examined)
             _ = try restore.perform(transaction)
         } else {
-            var judgement = try ClaimJudgement(
-                transaction, ExaminedSubmission(submission: submission, evidence: evidence, flaw: nil), word: word)
-            _ = try judgement.outcome()
+            _ = try ClaimPurchase(ExaminedSubmission(submission: submission, evidence: evidence, flaw: nil))
+                .decide(transaction, after: word)
         }
         let last = try journal.last()
         return last > before ? try journal.row(key: last) : nil

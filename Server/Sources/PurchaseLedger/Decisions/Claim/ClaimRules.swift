@@ -5,7 +5,9 @@ import PurchaseVerification
 /// Claims, restores, imports and the audit use the same rules. A stage is a part of the list that knows more than the part
 /// before it.
 package enum ClaimRules {
-    package enum Stage: String, CaseIterable { case evidence, parties, proof, statement, owner, purchase, order, access }
+    package enum Stage: String, CaseIterable {
+        case evidence, parties, proof, statement, owner, purchase, order, access
+    }
 
     /// The codes of all rules in their order. The code of the core is `nil`.
     package static var codes: [(stage: Stage, code: DecisionCode?)] {

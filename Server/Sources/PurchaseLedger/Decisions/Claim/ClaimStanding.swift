@@ -12,7 +12,9 @@ struct ClaimStanding {
 
     /// Whether the purchase is a period that is over, and that no grace period prolongs.
     var isOver: Bool {
-        guard purchase.kind == .autoRenewable, !beginsLater, let end = purchase.facts.end, end <= now else { return false }
+        guard purchase.kind == .autoRenewable, !beginsLater, let end = purchase.facts.end, end <= now else {
+            return false
+        }
         return entitlement?.transactionID != purchase.facts.key.transactionID.string
     }
 

@@ -150,11 +150,7 @@ public struct RecordAppStoreAnswer: LedgerOperation {
     ) throws -> (outcome: Outcome, entry: JournalEntry) {
         let word = AppStoreWord(claim: claim.id, answer: answer)
         guard claim.details.isRestore else {
-            var judgement = try ClaimJudgement(transaction, submission, word: word)
-            let outcome = try judgement.outcome()
-            guard let entry = judgement.entry else {
-                throw LedgerStorageError(.other, "the decision about \(claim.id.text) has no entry")
-            }
+            let (outcome, entry) = try ClaimPurchase(submission).decide(transaction, after: word)
             return (.decided(outcome), entry)
         }
         var restore = RestoreSubmission(

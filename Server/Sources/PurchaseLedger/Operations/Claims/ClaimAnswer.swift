@@ -7,19 +7,32 @@ struct ClaimAnswer {
     let transaction: LedgerTransaction
     let rejection: Rejection?
     let customer: CustomerRow?
+    var claim: PurchaseClaim?
     /// The claimed transaction.
     var record: TransactionRecord?
     /// The order that the transaction paid, now or earlier.
     var paidOrder: OrderRow?
     /// The id of the order that this claim paid.
     var newlyPaidOrder: String?
-    var binds = false
-    var isReplayed = false
-    /// Whether neither Apple nor an operator withdrew the purchase.
-    var hasPurchase = false
     var entitlement: Entitlement?
     var kept: KeptEvidence?
 
+    /// The result of a claim that was decided.
+    init(_ examined: ExaminedSubmission, _ app: RegistryApp, _ write: EvidenceWrite) throws(LedgerStorageError) {
+        self.init(
+            examined: examined, app: app, transaction: write.transaction,
+            rejection: write.refusal ?? write.claims.first?.refusal, customer: write.parties.customer)
+        kept = write.kept
+        guard let claim = write.claims.first else { return }
+        self.claim = claim
+        let record = write.record(of: claim)
+        self.record = record
+        paidOrder = try write.changes.payments.order(paidBy: record)
+        newlyPaidOrder = write.changes.payments.orderPaid(by: record)
+        if let customer { entitlement = try transaction.counted(claim.entitlement, of: customer.key, app) }
+    }
+
+    /// The result of a claim that is not decided yet.
     init(
         examined: ExaminedSubmission, app: RegistryApp, transaction: LedgerTransaction, rejection: Rejection?,
         customer: CustomerRow?
@@ -36,19 +49,21 @@ struct ClaimAnswer {
 
     /// The details of the journal entry.
     var details: ClaimDetails {
-        let (submission, claim) = (examined.submission, examined.submission.claim)
+        let (submission, fields) = (examined.submission, examined.submission.claim)
         var details = ClaimDetails(
             isRestore: submission.isRestore, keyID: submission.keyID, sourceAddress: submission.sourceAddress,
-            customer: customer?.name ?? claim.customerID, order: claim.orderID, productID: claim.productID,
-            transactionID: claim.transactionID, quantity: claim.quantity,
+            customer: customer?.name ?? fields.customerID, order: fields.orderID, productID: fields.productID,
+            transactionID: fields.transactionID, quantity: fields.quantity,
             evidenceKind: submission.isMalformedBody
                 ? PurchaseSubmission.malformedKind : examined.evidence?.kind?.rawValue, expected: rejection?.expected,
             found: rejection?.found,
-            replayed: isReplayed, transfer: app.settings.transfer.rawValue, outcomes: [])
+            replayed: claim?.isReplayed ?? false, transfer: app.settings.transfer.rawValue, outcomes: [])
         details.unknownMembers = submission.unknownMembers.isEmpty ? nil : submission.unknownMembers
         if let evidence = examined.evidence { details.unverified = kept?.unverified(evidence.stored) }
         if let record {
-            details.outcomes = [ClaimDetails.Outcome(record, code: code, binds: binds, order: newlyPaidOrder)]
+            details.outcomes = [
+                ClaimDetails.Outcome(record, code: code, binds: claim?.binds ?? false, order: newlyPaidOrder)
+            ]
         }
         return details.bounded()
     }
@@ -58,8 +73,8 @@ struct ClaimAnswer {
         let isOwner = record?.row.ownerKey != nil && record?.row.ownerKey == customer?.key
         var outcome = PurchaseOutcome(
             submissionID: entry.id, leafHash: entry.leafHash, rejection: rejection,
-            disposition: rejection?.disposition(hasPurchase: isOwner && hasPurchase) ?? .granted,
-            isReplayed: isReplayed, claimedBy: rejection?.priorClaim, customerID: customer?.name)
+            disposition: rejection?.disposition(hasPurchase: claim?.hasPurchase ?? false) ?? .granted,
+            isReplayed: claim?.isReplayed ?? false, claimedBy: rejection?.priorClaim, customerID: customer?.name)
         guard let record else { return outcome }
         outcome.environment = record.facts.key.environment
         outcome.transactionID = record.facts.key.transactionID.string

@@ -12,6 +12,9 @@ struct ClaimParties {
     /// Neither a customer nor an order.
     init() {}
 
+    /// A customer who is known, and an order of theirs.
+    init(_ customer: CustomerRow, order: OrderRow?) { (self.customer, self.order) = (customer, order) }
+
     /// Reads the customer and the order. A new customer is created; an order implies its customer.
     init(of claim: ClaimFields, _ transaction: LedgerTransaction, _ app: RegistryApp) throws(LedgerStorageError) {
         guard let orderID = claim.orderID else {

@@ -9,241 +9,30 @@ public struct ClaimPurchase: LedgerOperation {
 
     public func perform(_ transaction: LedgerTransaction) throws -> PurchaseOutcome {
         if let waiting = try WaitingClaim(of: examined, transaction) { return try waiting.write() }
-        var judgement = try ClaimJudgement(transaction, examined)
-        return try judgement.outcome()
-    }
-}
-
-/// The steps of one claim: observe, bind, settle, decide, pay, record.
-struct ClaimJudgement {
-    let transaction: LedgerTransaction
-    let examined: ExaminedSubmission
-    let app: RegistryApp
-    /// The App Store's answer, if the claim waited for it.
-    let word: AppStoreWord?
-    private(set) var rejection: Rejection?
-    /// The entry that was written.
-    private(set) var entry: JournalEntry?
-    private var changes: LedgerChanges
-    private var kept: KeptEvidence?
-    private var parties = ClaimParties()
-    /// The position of the claimed transaction in the histories.
-    private var place: (history: Int, record: Int)?
-    private var binds = false
-    private var isReplayed = false
-    private var isSettled = false
-    private var hasPurchase = false
-    private var entitlement: Entitlement?
-
-    private var claim: ClaimFields { examined.submission.claim }
-
-    init(
-        _ transaction: LedgerTransaction, _ examined: ExaminedSubmission, word: AppStoreWord? = nil
-    ) throws(LedgerStorageError) {
-        self.transaction = transaction
-        self.examined = examined
-        self.word = word
-        app = try transaction.app(examined.submission.app)
-        changes = LedgerChanges(transaction, app: app)
+        return try decide(transaction).outcome
     }
 
-    /// Observes, decides and records.
-    mutating func outcome() throws -> PurchaseOutcome {
-        if let refusal = word?.answer.refusal {
-            // The claim has no effect, so its evidence is not observed either.
-            (rejection, isSettled) = (refusal, true)
-            if let evidence = examined.evidence {
-                kept = try transaction.keep(evidence.stored, app: app, keyID: examined.submission.keyID)
-            }
-            parties = try ClaimParties(of: claim, transaction, app)
-            return try write()
-        }
-        try observe()
-        do {
-            try judge()
-        } catch let rejection as Rejection {
-            self.rejection = rejection
-        }
-        return try write()
-    }
-
-    // MARK: Observe
-
-    /// Stores the evidence and observes it, whatever the claim's outcome.
-    private mutating func observe() throws(LedgerStorageError) {
-        guard let evidence = examined.evidence else { return }
-        let kept = try transaction.keep(evidence.stored, app: app, keyID: examined.submission.keyID)
-        self.kept = kept
-        guard case .success(let observation) = evidence.verified else { return }
-        // Evidence of another app is observed by that app.
-        if let owner = transaction.registry.observer(of: evidence, claimedFor: app) {
-            if owner.key != app.key { changes = LedgerChanges(transaction, app: owner) }
-            try changes.observe(observation, evidence: kept.key)
-            try changes.observe(word?.answer)
-        }
-    }
-
-    // MARK: Judge
-
-    /// Decides the claim.
+    /// Decides the claim now.
     ///
-    /// - Throws: `Rejection` if the claim is rejected, `LedgerStorageError` if the operation as a whole fails.
-    private mutating func judge() throws {
-        if let flaw = examined.flaw { throw flaw }
-        guard let evidence = examined.evidence else { throw Rejection(.fieldMissing, expected: "receipt_data") }
-        let claimed = evidence.claimed(claim.transactionID)
-        if let refusal = ClaimRules.evidence.refusal(of: claimed) { throw refusal }
-        parties = try ClaimParties(of: claim, transaction, app)
-        if let refusal = ClaimRules.parties.refusal(of: parties.named(by: claim)) { throw refusal }
-        if let refusal = ClaimRules.proof.refusal(of: claimed) { throw refusal }
-        guard let customer = parties.customer, let proven = claimed.proven.first else { return }
-        changes.identities.know(locked: customer)
-        try find(proven)
-        let token = proven.accountToken ?? word?.answer.tokens[proven.key]
-        let statement = ClaimStatement(
-            claim: claim, proven: proven, source: evidence.source, app: app.settings, customer: customer.key,
-            token: token, tokenOwner: try changes.identities.customer(of: token), isErased: record?.isErased ?? false)
-        let refusal = ClaimRules.statement.refusal(of: statement)
-        if statement.isErased { place = nil } else { isReplayed = try wasClaimed(by: customer) }
-        if let refusal { throw refusal }
-        if statement.binds { bind(proven, customer) }
-        try settle()
-        try decide(proven, customer)
-    }
-
-    private mutating func find(_ proven: ObservedTransaction) throws {
-        place = try changes.place(
-            of: proven.key, environment: transaction.environments.keyToWrite(of: proven.key.environment))
-        guard place != nil else { throw Rejection(.transactionNotFound, expected: claim.transactionID) }
-    }
-
-    /// Whether the customer claimed the transaction before, whatever became of the claim. Acts show the claims that bind.
-    private func wasClaimed(by customer: CustomerRow) throws(LedgerStorageError) -> Bool {
-        guard let record, !record.isNew else { return false }
-        return try JournalTable(connection: transaction.connection)
-            .hasClaim(of: customer.key, transaction: record.row.key)
-    }
-
-    /// Settles the changes. A transaction whose claim names an order pays no other order.
-    private mutating func settle() throws(LedgerStorageError) {
-        try changes.settle(except: parties.order == nil ? nil : record?.facts.key)
-        isSettled = true
-    }
-
-    private mutating func bind(_ proven: ObservedTransaction, _ customer: CustomerRow) {
-        guard let place, let record else { return }
-        binds = true
-        let mayTransfer = OwnershipAct.mayTransfer(under: app.settings.transfer, kind: record.row.kind)
-        let isRepeated = changes.claim(proven.key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
-        isReplayed = isReplayed || isRepeated
-    }
-
-    private mutating func decide(_ proven: ObservedTransaction, _ customer: CustomerRow) throws {
-        guard let place, let record else { return }
-        let owner = try changes.claimedOwner(record, by: customer.key, app.settings)
-        if let refusal = ClaimRules.owner.refusal(of: owner) { throw refusal }
-        let uncounted = try entitlement(of: customer.key, record, in: place.history)
-        entitlement = try transaction.counted(uncounted, of: customer.key, app)
-        let purchase = try changes.claimedPurchase(record, in: place.history, named: parties.order)
-        hasPurchase = purchase.isHad
-        let standing = ClaimStanding(
-            purchase: purchase, proven: proven, app: app.settings, entitlement: uncounted?.entitlement,
-            now: transaction.now)
-        if let refusal = ClaimRules.purchase.refusal(of: standing) { throw refusal }
-        if let order = parties.order {
-            try pay(order, purchase, record)
-        } else if let refusal = ClaimRules.access.refusal(of: standing) {
-            throw refusal
-        }
-    }
-
-    private mutating func pay(_ order: OrderRow, _ purchase: ClaimedPurchase, _ record: TransactionRecord) throws {
-        let terms = try changes.payments.terms(of: order, purchase: record)
-        if let refusal = ClaimRules.order.refusal(of: OrderMatch(terms: terms, purchase: purchase)) {
-            throw refusal.aboutOrder
-        }
-        guard !terms.isPaidByThis else { return }
-        guard let place else { return }
-        try changes.payments.pay(order, with: record, among: changes.copies(of: record, in: place.history))
-    }
-
-    /// The customer's current entitlement to the product, before `sandbox_access` is applied.
-    private func entitlement(
-        of customer: Int64, _ record: TransactionRecord, in index: Int
-    ) throws(LedgerStorageError) -> UncountedEntitlement? {
-        if record.row.kind == .consumable, let balance = changes.balance(of: customer, in: index) {
-            // It was just written.
-            return try EntitlementReading(app: app.settings, moment: transaction.now).entitlements(
-                [
-                    EntitlementRow(
-                        balance: balance, of: customer, product: record.row.productKey,
-                        environment: record.row.environment)
-                ], productID: record.productID, environment: record.facts.key.environment
-            ).first
-        }
-        return try transaction.entitlement(
-            of: customer, product: record.row.productKey, kind: record.row.kind ?? record.facts.kind,
-            productID: record.productID, environment: record.row.environment, app: app)
-    }
-
-    /// The current record of the claimed transaction.
-    private var record: TransactionRecord? { place.map { changes.histories[$0.history].records[$0.record] } }
-
-    // MARK: Record
-
-    /// Writes the journal entry, and the rows that refer to it.
-    private mutating func write() throws(LedgerStorageError) -> PurchaseOutcome {
-        // The evidence counts even if the claim does not.
-        if !isSettled { try settle() }
-        var answer = ClaimAnswer(
-            examined: examined, app: app, transaction: transaction, rejection: rejection, customer: parties.customer)
-        if let record {
-            answer.record = record
-            answer.paidOrder = try changes.payments.order(paidBy: record)
-            answer.newlyPaidOrder = changes.payments.orderPaid(by: record)
-        }
-        (answer.binds, answer.isReplayed, answer.entitlement) = (binds, isReplayed, entitlement)
-        answer.hasPurchase = hasPurchase
-        answer.kept = kept
-        var details = answer.details
-        let confirms = word == nil && app.settings.mode == .both && isFirstGrant && examined.canBeAskedAbout
-        if confirms { details.appStore = .confirms }
-        let entry: JournalEntry
-        if let word {
-            let counts = rejection?.isWithoutEffect != true
-            entry = try transaction.journal.append(
-                try draft(answer),
-                DecisionDetails(
-                    claim: word.claim.text, cancellations: counts ? word.answer.cancellations : [],
-                    tokens: counts ? word.answer.statedTokens : [], decided: details))
-        } else {
-            entry = try transaction.journal.append(try draft(answer), details)
-        }
-        self.entry = entry
-        try changes.finish(entry)
-        if rejection?.isWithoutEffect != true { try transaction.hold(examined.evidence, kept?.key, entry) }
-        var outcome = try answer.outcome(entry)
-        if confirms, let customer = parties.customer, let kept {
-            try transaction.ask(entry, app, customer, kept.key, .confirms)
-            outcome.asksAppStore = entry.id
-        }
-        return outcome
-    }
-
-    /// Whether the claim was accepted and gives a purchase its first owner.
-    private var isFirstGrant: Bool { rejection == nil && record.map { $0.formerRow?.ownerKey == nil } ?? false }
-
-    private func draft(_ answer: ClaimAnswer) throws(LedgerStorageError) -> JournalDraft {
-        var draft = transaction.draft(app)
-        if let kept { draft.evidence = (kept.key, kept.sha256) }
-        draft.customer = parties.customer
-        if draft.customer == nil, let name = claim.customerID, ExactText(name).isIdentifier {
+    /// - Parameter word: the App Store's answer, if the claim waited for it.
+    func decide(
+        _ transaction: LedgerTransaction, after word: AppStoreWord? = nil
+    ) throws(LedgerStorageError) -> (outcome: PurchaseOutcome, entry: JournalEntry) {
+        let (submission, app) = (examined.submission, try transaction.app(examined.submission.app))
+        var input = EvidenceInput(app: app, examined.evidence, claims: .named(submission.claim))
+        (input.keyID, input.flaw, input.answer) = (submission.keyID, examined.flaw, word)
+        var write = EvidenceWrite(input, transaction)
+        try write.decide()
+        let answer = try ClaimAnswer(examined, app, write)
+        var draft = write.draft(code: answer.code)
+        if draft.customer == nil, let name = submission.claim.customerID, ExactText(name).isIdentifier {
             // A rejected claim creates no customer, but is listed for a known one.
             draft.customer = try transaction.customer(name, app)
         }
-        draft.order = parties.order
-        draft.transactionKey = record.flatMap { $0.row.key == 0 ? nil : $0.row.key }
-        draft.code = answer.code
-        return draft
+        draft.transactionKey = answer.record.flatMap { $0.row.key == 0 ? nil : $0.row.key }
+        let (entry, isAsked) = try write.record(draft, answer.details, refusal: answer.rejection)
+        var outcome = try answer.outcome(entry)
+        if isAsked { outcome.asksAppStore = entry.id }
+        return (outcome, entry)
     }
 }

@@ -26,14 +26,11 @@ public struct ImportPurchases: LedgerOperation {
                 .consumablesUnstated,
                 expected: ImportedConsumables.allCases.map(\.rawValue).joined(separator: " or "))
         }
-        var settings = app.settings
-        settings.transfer = .deny
-        let claimant = RegistryApp(key: app.key, settings: settings)
-        try transaction.lockCustomers(of: rows.flatMap(\.evidence), claimedFor: claimant)
+        try transaction.lockCustomers(of: rows.flatMap(\.evidence), claimedFor: app)
         var outcomes: [ImportOutcome] = []
         for row in rows {
             var imported = ImportedRow(
-                row, app: claimant, isAnnounced: isAnnounced, consumables: consumables ?? .balance, transaction)
+                row, app: app, isAnnounced: isAnnounced, consumables: consumables ?? .balance, transaction)
             try imported.write()
             outcomes.append(imported.outcome)
         }

@@ -1,7 +1,5 @@
 import PurchaseVerification
 
-import struct Foundation.UUID
-
 /// One row of an import while it is written to the ledger.
 struct ImportedRow {
     private(set) var outcome = ImportOutcome()
@@ -24,21 +22,20 @@ struct ImportedRow {
 
     /// Writes one journal entry for each piece of evidence that proves a purchase and was not imported before.
     mutating func write() throws(LedgerStorageError) {
+        if let flaw { return reject(flaw) }
         var order: OrderRow?
-        do {
-            try requireFields()
-            order = try self.order()
-        } catch let error as LedgerStorageError {
-            throw error
-        } catch {
-            outcome.rejection = error as? Rejection
-            return
+        if submission.orderID != nil {
+            var fields = ClaimFields()
+            (fields.orderID, fields.customerID) = (submission.orderID, submission.customerID)
+            let parties = try ClaimParties(of: fields, transaction, app)
+            if let refusal = ClaimRules.parties.refusal(of: parties.named(by: fields)) { return reject(refusal) }
+            order = parties.order
         }
         outcome.isKnown = true
         for evidence in row.evidence {
             guard let proven = proven(evidence) else { continue }
-            if let outcome = try presentOutcome(evidence, proven, order) {
-                count(outcome.purchases, outcome.rejection)
+            if let known = try presentOutcome(evidence, proven, order) {
+                count(known)
             } else {
                 outcome.isKnown = false
                 try write(evidence, proven, order)
@@ -51,27 +48,14 @@ struct ImportedRow {
 
     // MARK: The row
 
-    private func requireFields() throws(Rejection) {
+    /// The error in the row itself.
+    private var flaw: Rejection? {
         guard ExactText(submission.customerID).isIdentifier else {
-            throw Rejection(
+            return Rejection(
                 .fieldMalformed,
                 expected: "customer_id of 1 to \(ExactText.identifierBytes) bytes without control characters")
         }
-        guard !row.evidence.isEmpty else {
-            throw Rejection(.fieldMissing, expected: "receipt_data or signed_transaction")
-        }
-    }
-
-    /// The order that the row names, if it belongs to the customer.
-    private func order() throws -> OrderRow? {
-        guard let text = submission.orderID else { return nil }
-        guard let id = UUID(uuidString: text), let found = try transaction.orders.row(id: id), found.appKey == app.key
-        else { throw Rejection(.orderUnknown, expected: text) }
-        let owner = try transaction.customers.surviving(try transaction.customers.row(found.customerKey))
-        guard try transaction.customer(submission.customerID, app)?.key == owner.key else {
-            throw Rejection(.orderOfAnotherCustomer)
-        }
-        return found
+        return row.evidence.isEmpty ? Rejection(.fieldMissing, expected: "receipt_data or signed_transaction") : nil
     }
 
     /// The purchases that evidence proves; `nil` if it is refused, which rejects the row.
@@ -90,29 +74,26 @@ struct ImportedRow {
 
     // MARK: Rows of an earlier import
 
-    private struct PresentOutcome {
-        let purchases: [RestoredClaims.Outcome]
-        let rejection: Rejection?
-    }
-
     /// The outcome that evidence has now, if an earlier import recorded it for the same customer and order, and recording it again
     /// would change nothing.
     private func presentOutcome(
         _ evidence: ExaminedEvidence, _ proven: [ObservedTransaction], _ order: OrderRow?
-    ) throws(LedgerStorageError) -> PresentOutcome? {
+    ) throws(LedgerStorageError) -> EvidenceWrite? {
         guard let customer = try transaction.customer(submission.customerID, app),
             try isKnown(evidence, proven, order, customer)
         else { return nil }
-        let changes = LedgerChanges(transaction, app: app)
-        var claims = RestoredClaims(changes: changes, app: app, customer: customer, source: evidence.source)
-        try claims.claim(proven, isReview: true, transaction)
+        var write = EvidenceWrite(input(evidence, customer, order), transaction)
+        try write.review()
         // Settings can have changed so that the claim binds, or that the purchase pays the order.
-        guard try !claims.bindsMore(transaction) else { return nil }
-        var payment: ImportedPayment?
-        if let order { payment = try ImportedPayment(of: order, by: proven, transaction) }
-        guard try payment?.pays(changes, customer, app, transaction) != true else { return nil }
-        let purchases = try claims.outcomes(transaction)
-        return PresentOutcome(purchases: purchases, rejection: rejection(of: purchases, payment))
+        return write.isNews ? nil : write
+    }
+
+    /// The input of one piece of evidence. An import never transfers a purchase: it is older than what the ledger knows.
+    private func input(_ evidence: ExaminedEvidence, _ customer: CustomerRow, _ order: OrderRow?) -> EvidenceInput {
+        var input = EvidenceInput(
+            app: app, evidence, claims: .every(.init(customer: customer, order: order, transfer: .deny)))
+        (input.asksAppStore, input.isAnnounced) = (false, isAnnounced)
+        return input
     }
 
     /// Whether an earlier import recorded the same evidence, customer and order.
@@ -149,19 +130,16 @@ struct ImportedRow {
     }
 
     /// Why evidence rejects its row.
-    private func rejection(of purchases: [RestoredClaims.Outcome], _ payment: ImportedPayment?) -> Rejection? {
-        payment?.rejection ?? purchases.lazy.compactMap(\.answer.rejection).first(where: \.rejectsImport)
+    private func rejection(_ write: EvidenceWrite) -> Rejection? {
+        write.orderRefusal ?? write.claims.lazy.compactMap(\.refusal).first(where: \.rejectsImport)
     }
 
-    private mutating func count(_ purchases: [RestoredClaims.Outcome], _ rejection: Rejection?) {
-        for purchase in purchases { count(purchase.recorded) }
-        if let rejection { reject(rejection) }
-    }
-
-    /// Counts a purchase, unless other evidence of the row proved it before.
-    private mutating func count(_ purchase: ClaimDetails.Outcome) {
-        guard purchase.key.map({ counted.insert($0).inserted }) ?? true else { return }
-        outcome.purchases.append(purchase.code)
+    /// Counts the purchases, unless other evidence of the row proved them before.
+    private mutating func count(_ write: EvidenceWrite) {
+        for claim in write.claims where counted.insert(write.record(of: claim).facts.key).inserted {
+            outcome.purchases.append(claim.code)
+        }
+        if let rejection = rejection(write) { reject(rejection) }
     }
 
     // MARK: New rows
@@ -170,38 +148,24 @@ struct ImportedRow {
         _ evidence: ExaminedEvidence, _ proven: [ObservedTransaction], _ order: OrderRow?
     ) throws(LedgerStorageError) {
         let customer = try transaction.customerToWrite(submission.customerID, app)
-        let kept = try transaction.keep(evidence.stored, app: app, keyID: nil)
-        let changes = LedgerChanges(transaction, app: app)
-        if case .success(let observation) = evidence.verified { try changes.observe(observation, evidence: kept.key) }
-        changes.identities.know(locked: customer)
-        var claims = RestoredClaims(changes: changes, app: app, customer: customer, source: evidence.source)
-        try claims.claim(proven, transaction)
-        var payment: ImportedPayment?
-        if let order { payment = try ImportedPayment(of: order, by: proven, transaction) }
-        try changes.settle(except: payment?.named.key)
-        try payment?.pay(changes, customer, app, transaction)
-        let delivered = try ImportedDelivery(consumables, to: customer, changes).take(proven, transaction)
-        let purchases = try claims.outcomes(transaction)
+        var write = EvidenceWrite(input(evidence, customer, order), transaction)
+        try write.decide()
+        let delivered = try ImportedDelivery(consumables, to: customer, write.changes).take(proven, transaction)
         var details = ClaimDetails(
             isRestore: true, customer: submission.customerID, order: submission.orderID,
-            transactionID: payment?.named.key.transactionID.string, evidenceKind: evidence.kind?.rawValue,
-            replayed: false, transfer: TransferPolicy.deny.rawValue, outcomes: purchases.map(\.recorded),
+            transactionID: write.named?.transactionID.string, evidenceKind: evidence.kind?.rawValue,
+            replayed: false, transfer: TransferPolicy.deny.rawValue, outcomes: write.outcomes,
             imported: ImportNote(
                 announced: isAnnounced, at: submission.importedAt?.millisecondsSince1970, consumables: delivered.choice,
                 takes: delivered.takes))
-        let rejection = rejection(of: purchases, payment)
+        let rejection = rejection(write)
         (details.expected, details.found) = (rejection?.expected, rejection?.found)
-        var draft = transaction.draft(app)
-        draft.customer = customer
-        draft.evidence = (kept.key, kept.sha256)
-        draft.order = order
-        draft.code = rejection?.code ?? DecisionCode.accepted.rawValue
-        let named = purchases.first { $0.recorded.key == payment?.named.key } ?? purchases.first
-        draft.transactionKey = named?.transactionKey
-        let entry = try transaction.journal.append(draft, details.bounded())
-        try changes.finish(entry, isAnnounced: isAnnounced)
+        var draft = write.draft(code: rejection?.code ?? DecisionCode.accepted.rawValue)
+        let named = write.claims.first { $0.proven.key == write.named } ?? write.claims.first
+        draft.transactionKey = named.map { write.record(of: $0).row.key }
+        let (entry, _) = try write.record(draft, details.bounded(), refusal: rejection)
         try delivered.write(EventWriter(transaction: transaction, app: app, entry: entry, isAnnounced: isAnnounced))
-        count(purchases, rejection)
+        count(write)
     }
 }
 

@@ -53,41 +53,28 @@ public struct ObserveEvidence: LedgerOperation {
     public init(_ examined: ExaminedEvidenceSubmission) { self.examined = examined }
 
     public func perform(_ transaction: LedgerTransaction) throws -> ObservationOutcome {
-        let evidence = examined.evidence
-        let named = examined.submission.app.flatMap(transaction.registry.app)
-        let observer = transaction.registry.observer(of: evidence, claimedFor: named)
-        var draft = transaction.draft(observer ?? named)
-        let kept = try transaction.keep(evidence.stored, app: observer ?? named, keyID: examined.submission.keyID)
-        let key = kept.key
-        draft.evidence = (key, kept.sha256)
-        var details = EvidenceDetails(source: examined.submission.source, evidenceKind: evidence.kind?.rawValue)
-        details.unverified = kept.unverified(evidence.stored)
-        var changes: LedgerChanges?
+        let (submission, evidence) = (examined.submission, examined.evidence)
+        var input = EvidenceInput(app: submission.app.flatMap(transaction.registry.app), evidence)
+        input.keyID = submission.keyID
+        var write = EvidenceWrite(input, transaction)
+        try write.decide()
+        var draft = write.draft(code: write.refusal?.code ?? DecisionCode.accepted.rawValue)
+        var details = EvidenceDetails(source: submission.source, evidenceKind: evidence.kind?.rawValue)
+        details.unverified = write.kept?.unverified(evidence.stored)
         var count = 0
-        switch evidence.verified {
-        case .failure(let error): draft.code = error.code.rawValue
-        case .success(let observation):
-            draft.code = DecisionCode.accepted.rawValue
+        if case .success(let observation) = evidence.verified {
             count = observation.transactions.count
-            if let observer {
-                let change = LedgerChanges(transaction, app: observer)
-                try change.observe(observation, evidence: key)
-                try change.settle()
-                changes = change
-                // The customer of the evidence is recorded even if it adds nothing, so that an erasure finds it.
-                let stated = Set(observation.transactions.map(\.key))
-                let records = change.histories.flatMap(\.records)
-                let record = records.first { $0.isChanged } ?? records.first { stated.contains($0.facts.key) }
-                draft.transactionKey = record?.row.key
-                if let owner = record?.row.ownerKey { draft.customer = try transaction.customers.row(owner) }
-            } else {
-                details.held = evidence.bundleID?.string ?? "no bundle id"
-            }
+            if write.observer == nil { details.held = evidence.bundleID?.string ?? "no bundle id" }
+            // The customer of the evidence is recorded even if it adds nothing, so that an erasure finds it.
+            let stated = Set(observation.transactions.map(\.key))
+            let records = write.changes.histories.flatMap(\.records)
+            let record = records.first { $0.isChanged } ?? records.first { stated.contains($0.facts.key) }
+            draft.transactionKey = record?.row.key
+            if let owner = record?.row.ownerKey { draft.customer = try transaction.customers.row(owner) }
         }
         let entry = try transaction.journal.append(draft, details)
-        try changes?.finish(entry)
-        try transaction.hold(evidence, key, entry)
+        try write.finish(entry)
         return ObservationOutcome(
-            submissionID: entry.id, code: draft.code, app: observer?.settings.id, transactions: count)
+            submissionID: entry.id, code: draft.code, app: write.observer?.settings.id, transactions: count)
     }
 }

@@ -160,19 +160,19 @@ public struct RestorePurchases: LedgerOperation {
             let own = Set(facts.flatMap { [$0.original.transactionID, $0.productID].compactMap(\.self) })
             defer { names.formUnion(own) }
             guard !names.isDisjoint(with: own) else { continue }
-            let changes = LedgerChanges(transaction, app: observer)
-            let kept = try transaction.keep(evidence.stored, app: app, keyID: examined.submission.keyID)
-            try changes.observe(observation, evidence: kept.key)
-            guard let news = changes.histories.lazy.flatMap(\.records).first(where: \.isChanged) else { continue }
-            try changes.settle()
+            var input = EvidenceInput(app: app, evidence)
+            input.keyID = examined.submission.keyID
+            var write = EvidenceWrite(input, transaction)
+            try write.observe()
+            guard let news = write.changes.histories.lazy.flatMap(\.records).first(where: \.isChanged) else { continue }
+            try write.settle()
             var draft = transaction.draft(app)
-            (draft.evidence, draft.customer, draft.code) = (
-                (kept.key, kept.sha256), customer, DecisionCode.accepted.rawValue
-            )
+            draft.evidence = write.kept.map { ($0.key, $0.sha256) }
+            (draft.customer, draft.code) = (customer, DecisionCode.accepted.rawValue)
             draft.transactionKey =
-                changes.histories.lazy.flatMap(\.records).first { $0.facts.key == news.facts.key }?.row.key
+                write.changes.histories.lazy.flatMap(\.records).first { $0.facts.key == news.facts.key }?.row.key
             let details = EvidenceDetails(source: "restore", evidenceKind: evidence.kind?.rawValue)
-            try changes.finish(try transaction.journal.append(draft, details))
+            try write.finish(try transaction.journal.append(draft, details))
         }
     }
 
@@ -180,85 +180,49 @@ public struct RestorePurchases: LedgerOperation {
         _ evidence: ExaminedEvidence, _ index: Int, _ app: RegistryApp, _ customer: CustomerRow,
         _ transaction: LedgerTransaction, _ outcome: inout RestoreOutcome, _ seen: inout Set<TransactionKey>
     ) throws {
-        if word == nil, let waiting = try WaitingRestore(of: evidence, examined.submission, customer, transaction, app)
-        {
+        let submission = examined.submission
+        if word == nil, let waiting = try WaitingRestore(of: evidence, submission, customer, transaction, app) {
             try waiting.write(&outcome, &seen)
             return
         }
-        var draft = transaction.draft(app)
-        draft.customer = customer
-        let kept = try transaction.keep(evidence.stored, app: app, keyID: examined.submission.keyID)
-        let key = kept.key
-        draft.evidence = (key, kept.sha256)
-        var changes = LedgerChanges(transaction, app: app)
+        let every = EvidenceInput.EveryPurchase(customer: customer, besides: seen, transfer: app.settings.transfer)
+        var input = EvidenceInput(app: app, evidence, claims: .every(every))
+        (input.keyID, input.answer) = (submission.keyID, word)
+        var write = EvidenceWrite(input, transaction)
+        try write.decide()
+        seen.formUnion(write.proven.map(\.key))
         var details = ClaimDetails(
-            isRestore: true, keyID: examined.submission.keyID, sourceAddress: examined.submission.sourceAddress,
-            customer: examined.submission.customerID, evidenceKind: evidence.kind?.rawValue, replayed: false,
-            transfer: app.settings.transfer.rawValue, outcomes: [])
-        details.unverified = kept.unverified(evidence.stored)
+            isRestore: true, keyID: submission.keyID, sourceAddress: submission.sourceAddress,
+            customer: submission.customerID, evidenceKind: evidence.kind?.rawValue, expected: write.refusal?.expected,
+            found: write.refusal?.found, replayed: false, transfer: app.settings.transfer.rawValue,
+            outcomes: write.outcomes)
+        details.unverified = write.kept?.unverified(evidence.stored)
         // Once for the request.
-        let unknown = examined.submission.unknownMembers
-        details.unknownMembers = index > 0 || unknown.isEmpty ? nil : unknown
-        var rejection: Rejection?
-        var proven: [ObservedTransaction] = []
-        switch evidence.verified {
-        case .failure(let error): rejection = Rejection(error)
-        case .success where word?.answer.refusal != nil: rejection = word?.answer.refusal
-        case .success(let observation):
-            if let observer = transaction.registry.observer(of: evidence, claimedFor: app) {
-                if observer.key != app.key { changes = LedgerChanges(transaction, app: observer) }
-                try changes.observe(observation, evidence: key)
-                try changes.observe(word?.answer)
-            }
-            if let objection = evidence.objection {
-                rejection = Rejection(objection)
-            } else {
-                proven = observation.transactionFacts.filter { $0.productID != nil && seen.insert($0.key).inserted }
-            }
-        }
-        changes.identities.know(locked: customer)
-        var claims = RestoredClaims(
-            changes: changes, app: app, customer: customer, source: evidence.source, stated: word?.answer)
-        try claims.claim(proven, transaction)
-        try changes.settle()
-        let purchases = try claims.outcomes(transaction)
-        details.outcomes = purchases.map(\.recorded)
-        draft.code = rejection?.code ?? DecisionCode.accepted.rawValue
-        details.expected = rejection?.expected
-        details.found = rejection?.found
-        if purchases.count == 1 { draft.transactionKey = purchases.first?.transactionKey }
-        let confirms =
-            word == nil && app.settings.mode == .both && evidence.canBeAskedAbout && claims.isFirstGrant
-        if confirms { details.appStore = .confirms }
-        let entry: JournalEntry
-        if let word {
-            entry = try transaction.journal.append(
-                draft,
-                DecisionDetails(
-                    claim: word.claim.text,
-                    cancellations: word.answer.refusal == nil ? word.answer.cancellations : [],
-                    tokens: word.answer.refusal == nil ? word.answer.statedTokens : [],
-                    decided: details.bounded()))
-        } else {
-            entry = try transaction.journal.append(draft, details.bounded())
-        }
+        details.unknownMembers = index > 0 || submission.unknownMembers.isEmpty ? nil : submission.unknownMembers
+        var draft = write.draft(code: write.refusal?.code ?? DecisionCode.accepted.rawValue)
+        if write.claims.count == 1 { draft.transactionKey = write.claims.first.map { write.record(of: $0).row.key } }
+        let (entry, isAsked) = try write.record(draft, details.bounded(), refusal: write.refusal)
         outcome.entries.append(entry.id)
-        try changes.finish(entry)
-        if rejection?.isWithoutEffect != true { try transaction.hold(evidence, key, entry) }
-        if confirms {
-            try transaction.ask(entry, app, customer, key, .confirms)
-            outcome.asksAppStore.append(entry.id)
-        }
-        for purchase in purchases {
-            var answer = purchase.answer
-            (answer.submissionID, answer.leafHash) = (entry.id, entry.leafHash)
-            outcome.purchases.append(answer)
-        }
-        if let rejection {
+        if isAsked { outcome.asksAppStore.append(entry.id) }
+        outcome.purchases += write.claims.map { RestoredPurchase($0, write.record(of: $0), entry) }
+        if let refusal = write.refusal {
             outcome.refused.append(
                 RefusedEvidence(
-                    submissionID: entry.id, leafHash: entry.leafHash, index: index, rejection: rejection,
-                    disposition: rejection.disposition(hasPurchase: false)))
+                    submissionID: entry.id, leafHash: entry.leafHash, index: index, rejection: refusal,
+                    disposition: refusal.disposition(hasPurchase: false)))
         }
+    }
+}
+
+extension RestoredPurchase {
+    /// The outcome of a claim.
+    fileprivate init(_ claim: PurchaseClaim, _ record: TransactionRecord, _ entry: JournalEntry) {
+        self.init(
+            submissionID: entry.id, leafHash: entry.leafHash, environment: claim.proven.key.environment,
+            transactionID: claim.proven.key.transactionID.string,
+            originalTransactionID: record.facts.original.transactionID.string,
+            productID: claim.proven.productID?.string ?? "", rejection: claim.refusal,
+            disposition: claim.refusal?.disposition(hasPurchase: claim.hasPurchase) ?? .granted,
+            isReplayed: claim.isReplayed, claimedBy: claim.refusal?.priorClaim, expiresAt: record.facts.end)
     }
 }

@@ -1,0 +1,68 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// An input that brings evidence: a claim, a restore, a row of an import, evidence without a claim, or a replayed entry.
+///
+/// What distinguishes these inputs is here (docs/ledger.md, "Inputs"). `EvidenceWrite` treats them alike.
+struct EvidenceInput {
+    /// The app that it was sent for; `nil` if only the evidence names the app.
+    let app: RegistryApp?
+    let evidence: ExaminedEvidence?
+    let claims: Claims
+    /// The API key that sent it, whose daily budget refused evidence uses.
+    var keyID: String?
+    /// The number of the stored evidence, for a replayed entry; otherwise the evidence is stored.
+    var storedEvidence: Int64?
+    /// The error in the request itself.
+    var flaw: Rejection?
+    /// The App Store's answer, if the claim waited for it.
+    var answer: AppStoreWord?
+    /// Whether the App Store may be asked about a purchase that the claims give its first owner.
+    var asksAppStore = true
+    /// Whether webhooks deliver the events.
+    var isAnnounced = true
+
+    init(app: RegistryApp?, _ evidence: ExaminedEvidence?, claims: Claims = .nothing) {
+        (self.app, self.evidence, self.claims) = (app, evidence, claims)
+    }
+
+    /// What is claimed, and for whom.
+    enum Claims {
+        /// Nothing: the evidence is only observed.
+        case nothing
+        /// The transaction that a claim names, for its customer or for that of its order.
+        case named(ClaimFields)
+        /// Every purchase that the evidence proves.
+        case every(EveryPurchase)
+        /// What an entry recorded. It is applied, and not decided again.
+        case recorded(RecordedClaims)
+    }
+
+    /// A claim of every purchase, by a restore or a row of an import.
+    struct EveryPurchase {
+        let customer: CustomerRow
+        /// Purchases that other evidence of the request claimed.
+        var besides: Set<TransactionKey> = []
+        /// The order that one of the purchases pays. Its refusal is not that of the purchase.
+        var order: OrderRow?
+        let transfer: TransferPolicy
+    }
+
+    /// The claims of an entry.
+    struct RecordedClaims {
+        /// The customer of the entry; `nil` if nothing of them is left.
+        let customer: CustomerRow?
+        let outcomes: [ClaimDetails.Outcome]
+        let transfer: TransferPolicy
+        /// The transaction that the claim named for an order.
+        var named: TransactionKey?
+        /// The order that it paid.
+        var paid: UUID?
+    }
+}
+
+extension RegistryApp {
+    /// Stands for the app of evidence that no app observes. Nothing is written for it.
+    static let unknown = RegistryApp(key: 0, settings: RegisteredApp(id: "", bundleIDs: []))
+}

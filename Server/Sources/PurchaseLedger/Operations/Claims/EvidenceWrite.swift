@@ -1,0 +1,331 @@
+import PurchaseVerification
+
+/// The one sequence of every write of evidence: keep, observe, bind, settle, judge, and record (docs/ledger.md, "Inputs").
+///
+/// `decide` does everything up to the journal entry. Then the caller composes the entry from the outcome, and `record` appends it
+/// and writes the rows that refer to it.
+struct EvidenceWrite {
+    let transaction: LedgerTransaction
+    let input: EvidenceInput
+    /// The app that observes the evidence; `nil` if none does.
+    let observer: RegistryApp?
+    let changes: LedgerChanges
+    private(set) var kept: KeptEvidence?
+    /// The customer and the order of the claims.
+    private(set) var parties = ClaimParties()
+    /// Why the evidence or the request as a whole is refused.
+    private(set) var refusal: Rejection?
+    /// The purchases that are claimed, by the evidence itself.
+    private(set) var proven: [ObservedTransaction] = []
+    private(set) var claims: [PurchaseClaim] = []
+    /// The transaction that is claimed for the order. It pays no other order.
+    private(set) var named: TransactionKey?
+    /// Why the order of a restore or an import is refused.
+    private(set) var orderRefusal: Rejection?
+    /// In a review: whether the write would change something.
+    private(set) var isNews = false
+    /// Whether nothing is claimed and paid, because only the outcome is wanted.
+    private var isReview = false
+
+    init(_ input: EvidenceInput, _ transaction: LedgerTransaction) {
+        (self.transaction, self.input) = (transaction, input)
+        observer = input.evidence.flatMap { transaction.registry.observer(of: $0, claimedFor: input.app) }
+        changes = LedgerChanges(transaction, app: observer ?? input.app ?? .unknown)
+    }
+
+    /// Stores and observes the evidence, and decides the claims.
+    mutating func decide() throws(LedgerStorageError) {
+        try observe()
+        try select()
+        for purchase in proven { try bind(purchase) }
+        try bindRecorded()
+        try settle()
+        for index in claims.indices { try judge(index) }
+        try payRecorded()
+    }
+
+    /// Decides the claims as far as the ledger already knows the evidence, and changes nothing.
+    mutating func review() throws(LedgerStorageError) {
+        isReview = true
+        try select()
+        for purchase in proven { try bind(purchase) }
+        for index in claims.indices { try judge(index) }
+    }
+
+    // MARK: Observe
+
+    /// Stores the evidence and observes it, whatever becomes of the claims. If the App Store refused them, they have no effect, so
+    /// the evidence is not observed either.
+    mutating func observe() throws(LedgerStorageError) {
+        guard let evidence = input.evidence else { return }
+        let key: Int64
+        if let stored = input.storedEvidence {
+            key = stored
+        } else {
+            let kept = try transaction.keep(evidence.stored, app: input.app, keyID: input.keyID)
+            (self.kept, key) = (kept, kept.key)
+        }
+        guard input.answer?.answer.refusal == nil, observer != nil, case .success(let observation) = evidence.verified
+        else { return }
+        try changes.observe(observation, evidence: key)
+        try changes.observe(input.answer?.answer)
+    }
+
+    // MARK: Claim
+
+    private var fields: ClaimFields? { if case .named(let fields) = input.claims { fields } else { nil } }
+    private var every: EvidenceInput.EveryPurchase? { if case .every(let every) = input.claims { every } else { nil } }
+    private var recorded: EvidenceInput.RecordedClaims? {
+        if case .recorded(let claims) = input.claims { claims } else { nil }
+    }
+    private var app: RegistryApp { input.app ?? .unknown }
+    private var isClaim: Bool { if case .nothing = input.claims { false } else { true } }
+
+    /// Finds the purchases that are claimed, and the customer and order of the claim.
+    private mutating func select() throws(LedgerStorageError) {
+        refusal = input.answer?.answer.refusal ?? input.flaw
+        switch input.claims {
+        case .recorded(let recorded):
+            if let customer = recorded.customer { parties = ClaimParties(customer, order: nil) }
+            return
+        case .nothing:
+            if case .failure(let error) = input.evidence?.verified, refusal == nil { refusal = Rejection(error) }
+        case .every(let every):
+            parties = ClaimParties(every.customer, order: every.order)
+            guard refusal == nil, let evidence = input.evidence?.claimed() else { return }
+            refusal = ClaimRules.evidence.refusal(of: evidence)
+            guard refusal == nil else { return }
+            var seen = every.besides
+            proven = evidence.proven.filter { seen.insert($0.key).inserted }
+            if let order = every.order { named = try transaction.purchase(for: order, among: proven)?.key }
+        case .named(let fields):
+            guard let evidence = input.evidence?.claimed(fields.transactionID) else {
+                refusal = refusal ?? Rejection(.fieldMissing, expected: "receipt_data")
+                if input.answer != nil { parties = try ClaimParties(of: fields, transaction, app) }
+                return
+            }
+            if input.answer?.answer.refusal == nil {
+                refusal = refusal ?? ClaimRules.evidence.refusal(of: evidence)
+                guard refusal == nil else { return }
+            }
+            parties = try ClaimParties(of: fields, transaction, app)
+            refusal =
+                refusal ?? ClaimRules.parties.refusal(of: parties.named(by: fields))
+                ?? ClaimRules.proof.refusal(of: evidence)
+            guard refusal == nil, let purchase = evidence.proven.first else { return }
+            proven = [purchase]
+            if parties.order != nil { named = purchase.key }
+        }
+        if let customer = parties.customer { changes.identities.know(locked: customer) }
+    }
+
+    /// Claims a purchase, unless the claim disagrees with its own evidence.
+    private mutating func bind(_ purchase: ObservedTransaction) throws(LedgerStorageError) {
+        guard let customer = parties.customer else { return }
+        guard let place = try place(of: purchase.key) else {
+            if let fields { refusal = Rejection(.transactionNotFound, expected: fields.transactionID) }
+            return
+        }
+        let record = changes.histories[place.history].records[place.record]
+        let token = purchase.accountToken ?? input.answer?.answer.tokens[purchase.key]
+        let statement = ClaimStatement(
+            claim: fields ?? ClaimFields(), proven: purchase, source: input.evidence?.source ?? .signedData,
+            app: app.settings, customer: customer.key, token: token,
+            tokenOwner: try changes.identities.customer(of: token), isErased: record.isErased)
+        var claim = PurchaseClaim(
+            proven: purchase, place: place, isFirst: record.formerRow?.ownerKey == nil,
+            refusal: ClaimRules.statement.refusal(of: statement))
+        if fields != nil, record.isErased {
+            // Nothing of the transaction is left to be recorded.
+            refusal = claim.refusal
+            named = nil
+            return
+        }
+        claim.binds = claim.refusal == nil && statement.binds
+        if claim.binds {
+            claim.isReplayed = try bind(purchase.key, customer, every?.transfer ?? app.settings.transfer, place)
+        }
+        if !claim.isReplayed, !record.isNew, !isReview {
+            claim.isReplayed = try JournalTable(connection: transaction.connection)
+                .hasClaim(of: customer.key, transaction: record.row.key)
+        }
+        claims.append(claim)
+    }
+
+    /// - Returns: whether the customer had claimed the transaction before.
+    private mutating func bind(
+        _ key: TransactionKey, _ customer: CustomerRow, _ transfer: TransferPolicy,
+        _ place: (history: Int, record: Int)
+    ) throws(LedgerStorageError) -> Bool {
+        let history = changes.histories[place.history]
+        guard !isReview else {
+            let isClaimed = history.acts.contains { $0.transaction == key && $0.customerKey == customer.key }
+            if !isClaimed, history.records[place.record].formerRow?.ownerKey == nil { isNews = true }
+            return isClaimed
+        }
+        let mayTransfer = OwnershipAct.mayTransfer(under: transfer, kind: history.records[place.record].row.kind)
+        return changes.claim(key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
+    }
+
+    /// Repeats the claims of an entry that bound.
+    private mutating func bindRecorded() throws(LedgerStorageError) {
+        guard let recorded else { return }
+        named = recorded.named
+        guard let customer = recorded.customer else { return }
+        for key in recorded.outcomes.lazy.filter(\.binds).compactMap(\.key) {
+            if let erased = transaction.erasures?.transactions[key] { try changes.claim(erased: erased) }
+            guard let place = try place(of: key) else { continue }
+            _ = try bind(key, customer, recorded.transfer, place)
+        }
+    }
+
+    /// Computes owners, and writes facts and entitlements.
+    mutating func settle() throws(LedgerStorageError) { try changes.settle(except: named) }
+
+    // MARK: Judge
+
+    /// Decides a claim by the rules that remain, and pays its order.
+    private mutating func judge(_ index: Int) throws(LedgerStorageError) {
+        var claim = claims[index]
+        defer { claims[index] = claim }
+        let order = claim.proven.key == named ? parties.order : nil
+        guard claim.refusal == nil, let customer = parties.customer else { return refuse(order, claim.refusal) }
+        let record = record(of: claim)
+        let owner = try changes.claimedOwner(record, by: customer.key, app.settings)
+        claim.refusal = ClaimRules.owner.refusal(of: owner)
+        guard claim.refusal == nil else { return refuse(order, claim.refusal) }
+        claim.entitlement = try entitlement(of: customer, record, in: claim.place.history)
+        let purchase = try changes.claimedPurchase(record, in: claim.place.history, named: order)
+        claim.hasPurchase = purchase.isHad
+        let standing = ClaimStanding(
+            purchase: purchase, proven: claim.proven, app: app.settings, entitlement: claim.entitlement?.entitlement,
+            now: transaction.now)
+        let withdrawal = ClaimRules.purchase.refusal(of: standing)
+        guard let order else {
+            claim.refusal = withdrawal ?? ClaimRules.access.refusal(of: standing)
+            return
+        }
+        let terms = try changes.payments.terms(of: order, purchase: record)
+        let mismatch = withdrawal ?? ClaimRules.order.refusal(of: OrderMatch(terms: terms, purchase: purchase))
+        if fields != nil {
+            claim.refusal = withdrawal ?? mismatch?.aboutOrder
+        } else {
+            claim.refusal = withdrawal ?? ClaimRules.access.refusal(of: standing)
+            // What an earlier purchase paid stays paid, whatever became of the purchase since.
+            if !terms.isPaidByThis { refuse(order, mismatch) }
+        }
+        if mismatch == nil, !terms.isPaidByThis { try pay(order, with: record, in: claim.place.history) }
+    }
+
+    private mutating func refuse(_ order: OrderRow?, _ refusal: Rejection?) {
+        if order != nil, every != nil { orderRefusal = refusal }
+    }
+
+    private mutating func pay(
+        _ order: OrderRow, with record: TransactionRecord, in history: Int
+    ) throws(LedgerStorageError) {
+        guard !isReview else {
+            isNews = true
+            return
+        }
+        try changes.payments.pay(order, with: record, among: changes.copies(of: record, in: history))
+    }
+
+    /// Pays the order that an entry paid.
+    private mutating func payRecorded() throws(LedgerStorageError) {
+        guard let recorded, let named, let paid = recorded.paid, let order = try transaction.orders.row(id: paid),
+            order.status == .created, let place = try place(of: named)
+        else { return }
+        try pay(order, with: changes.histories[place.history].records[place.record], in: place.history)
+    }
+
+    /// The customer's current entitlement to the product. A restore needs none to a balance.
+    private func entitlement(
+        of customer: CustomerRow, _ record: TransactionRecord, in history: Int
+    ) throws(LedgerStorageError) -> UncountedEntitlement? {
+        guard record.row.kind == .consumable else {
+            return try transaction.entitlement(
+                of: customer.key, product: record.row.productKey, kind: record.row.kind ?? record.facts.kind,
+                productID: record.productID, environment: record.row.environment, app: app)
+        }
+        guard fields != nil else { return nil }
+        guard let balance = changes.balance(of: customer.key, in: history) else {
+            return try transaction.entitlement(
+                of: customer.key, product: record.row.productKey, kind: .consumable, productID: record.productID,
+                environment: record.row.environment, app: app)
+        }
+        // It was just written.
+        return try EntitlementReading(app: app.settings, moment: transaction.now).entitlements(
+            [
+                EntitlementRow(
+                    balance: balance, of: customer.key, product: record.row.productKey,
+                    environment: record.row.environment)
+            ], productID: record.productID, environment: record.facts.key.environment
+        ).first
+    }
+
+    // MARK: Record
+
+    /// The outcome of each claim, for the entry.
+    var outcomes: [ClaimDetails.Outcome] {
+        claims.map { claim in
+            let record = record(of: claim)
+            return ClaimDetails.Outcome(
+                record, code: claim.code, binds: claim.binds, order: changes.payments.orderPaid(by: record))
+        }
+    }
+
+    /// The current record of a claimed transaction.
+    func record(of claim: PurchaseClaim) -> TransactionRecord {
+        changes.histories[claim.place.history].records[claim.place.record]
+    }
+
+    /// A draft of the entry with the evidence, the customer and the order.
+    func draft(code: String) -> JournalDraft {
+        var draft = transaction.draft(isClaim ? input.app : observer ?? input.app)
+        if let kept { draft.evidence = (kept.key, kept.sha256) }
+        (draft.customer, draft.order, draft.code) = (parties.customer, parties.order, code)
+        return draft
+    }
+
+    /// Appends the entry of a claim, or the decision about one that waited, and asks the App Store about a purchase that it gives
+    /// its first owner, if the app has the mode `both`.
+    ///
+    /// - Parameter refusal: why the claim is refused; `nil` if it is accepted.
+    func record(
+        _ draft: JournalDraft, _ details: ClaimDetails, refusal: Rejection?
+    ) throws(LedgerStorageError) -> (entry: JournalEntry, isAsked: Bool) {
+        guard let word = input.answer else {
+            var details = details
+            let isAsked =
+                input.asksAppStore && app.settings.mode == .both
+                && claims.contains(where: \.isFirstGrant) && input.evidence?.canBeAskedAbout ?? false
+            if isAsked { details.appStore = .confirms }
+            let entry = try transaction.journal.append(draft, details)
+            try finish(entry, refusal: refusal)
+            if isAsked, let customer = parties.customer, let kept {
+                try transaction.ask(entry, app, customer, kept.key, .confirms)
+            }
+            return (entry, isAsked)
+        }
+        let counts = refusal?.isWithoutEffect != true
+        let entry = try transaction.journal.append(
+            draft,
+            DecisionDetails(
+                claim: word.claim.text, cancellations: counts ? word.answer.cancellations : [],
+                tokens: counts ? word.answer.statedTokens : [], decided: details))
+        try finish(entry, refusal: refusal)
+        return (entry, false)
+    }
+
+    /// Writes the rows that refer to the entry. Evidence that has no effect is not held for a bundle id that is registered later.
+    func finish(_ entry: JournalEntry, refusal: Rejection? = nil) throws(LedgerStorageError) {
+        try changes.finish(entry, isAnnounced: input.isAnnounced)
+        guard refusal?.isWithoutEffect != true else { return }
+        try transaction.hold(input.evidence, kept?.key ?? input.storedEvidence, entry)
+    }
+
+    private func place(of key: TransactionKey) throws(LedgerStorageError) -> (history: Int, record: Int)? {
+        try changes.place(of: key, environment: try transaction.environments.keyToWrite(of: key.environment))
+    }
+}
