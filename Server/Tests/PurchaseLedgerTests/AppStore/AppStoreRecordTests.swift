@@ -44,6 +44,28 @@ struct AppStoreRecordTests {
         }
     }
 
+    @Test(
+        "33.1 In the mode both a claim and a restore ask about the same purchases: those that they grant for the first time"
+    )
+    func sameQuestions() async throws {
+        for isCancelled in [false, true] {
+            let cancellation = isCancelled ? MintedWorld.moment : nil
+            try await LedgerWorld.with({ $0.mode = .both }) { world in
+                for _ in 0...1 {
+                    let isAsked =
+                        try await world.ledger.restore(
+                            RestoreSubmission(
+                                app: "example", customerID: "alice",
+                                evidence: [try LedgerWorld.coinReceipt(1, cancelled: cancellation)])
+                        ).asksAppStore.count == 1
+                    let claim = try await world.claim("2", try LedgerWorld.coinReceipt(2, cancelled: cancellation))
+                    #expect(isAsked == (claim.asksAppStore != nil))
+                    #expect(isAsked == (!isCancelled && !claim.isReplayed))
+                }
+            }
+        }
+    }
+
     @Test("E.4 In the mode both a refusal of what stays granted is an event, and a filter of submissions finds it")
     func refusedLater() async throws {
         try await TestEngine.withDatabases { database in

@@ -1,20 +1,25 @@
-import PurchaseVerification
-
 /// A claim of one transaction, with the statement of its own evidence about it.
-struct ClaimStatement {
+package struct ClaimStatement {
     /// The fields of the claim; none if every purchase of the evidence is claimed.
-    var claim = ClaimFields()
-    let proven: ObservedTransaction
+    package var claim: ClaimFields
+    package let proven: ObservedTransaction
     let source: EvidenceSource
     let app: RegisteredApp
     /// The claimant.
     let customer: Int64
     /// The account token in the claim's evidence, or the one that the App Store stated.
-    var token: AppAccountToken?
+    package var token: AppAccountToken?
     /// The customer of that token; `nil` if it is not known.
-    var tokenOwner: Int64?
+    package var tokenOwner: Int64?
     /// Whether the transaction belonged to an erased customer.
-    var isErased = false
+    package var isErased = false
+
+    package init(
+        _ claim: ClaimFields = ClaimFields(), of proven: ObservedTransaction, _ source: EvidenceSource,
+        by customer: Int64, _ app: RegisteredApp
+    ) {
+        (self.claim, self.proven, self.source, self.customer, self.app) = (claim, proven, source, customer, app)
+    }
 
     /// Whether a claim with such evidence affects the owner, whatever its outcome: an expired, withdrawn or sandbox purchase
     /// still belongs to somebody.

@@ -1,13 +1,17 @@
 /// The owner of a claimed transaction.
-struct ClaimedOwner {
+package struct ClaimedOwner {
     /// The claimant.
     let customer: Int64
     /// The owner of the transaction, with this claim.
-    let owner: Int64?
+    package var owner: Int64?
     /// The customer of the account token of the facts; `nil` if it is not known.
-    let tokenOwner: Int64?
+    package var tokenOwner: Int64?
     /// Whether it belongs to another customer, who was erased.
-    let isOfErasedCustomer: Bool
+    package var isOfErasedCustomer = false
     let facts: ObservedTransaction
     let app: RegisteredApp
+
+    package init(_ owner: Int64?, of facts: ObservedTransaction, claimedBy customer: Int64, _ app: RegisteredApp) {
+        (self.owner, self.facts, self.customer, self.app) = (owner, facts, customer, app)
+    }
 }

@@ -1,21 +1,25 @@
 import PurchaseVerification
 
 /// The facts of the claimed purchase that the decision needs.
-struct ClaimedPurchase: Sendable {
+package struct ClaimedPurchase: Sendable {
     /// All facts, including those of the claim's evidence.
-    var facts: ObservedTransaction
+    package var facts: ObservedTransaction
     /// The kind in the settings, if they agree with the facts.
-    var kind: ProductKind?
+    package var kind: ProductKind?
     /// The withdrawal of the purchase under any of its transaction ids.
-    var withdrawal: Withdrawal?
+    package var withdrawal: Withdrawal?
     /// Whether an operator revoked it.
-    var isRevokedByHand = false
+    package var isRevokedByHand = false
     /// Whether an earlier transaction of the same purchase is known.
-    var isCopy: Bool
+    package var isCopy = false
     /// Whether it was bought after an earlier purchase of the same original was withdrawn.
-    var isRepurchase = false
+    package var isRepurchase = false
     /// Whether it has paid an order other than the named one, and keeps it.
-    var hasPaidAnotherOrder: Bool
+    package var hasPaidAnotherOrder = false
+
+    package init(_ facts: ObservedTransaction, kind: ProductKind?, withdrawal: Withdrawal?) {
+        (self.facts, self.kind, self.withdrawal) = (facts, kind, withdrawal)
+    }
 
     /// Whether the customer paid for this transaction. A restored copy of a non-consumable has a new id and is not paid for; a
     /// renewal of a subscription has a new id and is, and so is a non-consumable that was bought again after a refund. Members of

@@ -1,19 +1,27 @@
-import PurchaseVerification
+package import PurchaseVerification
 
 /// The facts of an order that the decision needs.
-struct OrderTerms: Sendable, Equatable {
-    var productID: ExactText
-    var quantity: Int64
+package struct OrderTerms: Sendable, Equatable {
+    package var productID: ExactText
+    package var quantity: Int64
     /// The environments whose purchases pay it.
-    var environments: [AppStoreEnvironment]
+    package var environments: [AppStoreEnvironment]
     /// Whether an automatic renewal pays it, although no claim names it.
-    var acceptsRenewal = false
-    var createdAt: Timestamp
-    var expiresAt: Timestamp
+    package var acceptsRenewal = false
+    package var createdAt: Timestamp
+    package var expiresAt: Timestamp
     /// The recorded state, which is never `expired`.
-    var status: OrderStatus
+    package var status: OrderStatus
     /// Whether the claimed transaction paid it.
-    var isPaidByThis: Bool
+    package var isPaidByThis = false
+
+    package init(
+        _ productID: ExactText, quantity: Int64, environments: [AppStoreEnvironment], from createdAt: Timestamp,
+        to expiresAt: Timestamp, status: OrderStatus
+    ) {
+        (self.productID, self.quantity, self.environments) = (productID, quantity, environments)
+        (self.createdAt, self.expiresAt, self.status) = (createdAt, expiresAt, status)
+    }
 
     /// The tolerance for a purchase that is dated before its order, because the clocks of Apple and the server differ.
     static let clockSkew: Int64 = 300_000

@@ -34,9 +34,8 @@ struct WaitingClaim {
         let parties = try ClaimParties(of: claim, transaction, app)
         guard let customer = parties.customer else { return nil }
         let tokenOwner = try CustomerIdentities(transaction, app: app).customer(of: proven.accountToken)
-        let statement = ClaimStatement(
-            claim: claim, proven: proven, source: evidence.source, app: app.settings, customer: customer.key,
-            token: proven.accountToken, tokenOwner: tokenOwner)
+        var statement = ClaimStatement(claim, of: proven, evidence.source, by: customer.key, app.settings)
+        (statement.token, statement.tokenOwner) = (proven.accountToken, tokenOwner)
         guard statement.isOfToken, ClaimRules.statement.refusal(of: statement) == nil else { return nil }
         let word = try transaction.recentWord(on: evidence, customer: customer)
         if let word, word.rejection.map(\.isWithoutEffect) != true { return nil }

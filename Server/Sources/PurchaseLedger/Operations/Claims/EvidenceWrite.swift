@@ -20,8 +20,8 @@ struct EvidenceWrite {
     private(set) var claims: [PurchaseClaim] = []
     /// The transaction that is claimed for the order. It pays no other order.
     private(set) var named: TransactionKey?
-    /// Why the order of a restore or an import is refused.
-    private(set) var orderRefusal: Rejection?
+    /// Why the order of a row of an import is refused.
+    var orderRefusal: Rejection? { claims.lazy.compactMap(\.verdict.orderRefusal).first }
     /// In a review: whether the write would change something.
     private(set) var isNews = false
     /// Whether nothing is claimed and paid, because only the outcome is wanted.
@@ -128,20 +128,21 @@ struct EvidenceWrite {
         }
         let record = changes.histories[place.history].records[place.record]
         let token = purchase.accountToken ?? input.answer?.answer.tokens[purchase.key]
-        let statement = ClaimStatement(
-            claim: fields ?? ClaimFields(), proven: purchase, source: input.evidence?.source ?? .signedData,
-            app: app.settings, customer: customer.key, token: token,
-            tokenOwner: try changes.identities.customer(of: token), isErased: record.isErased)
+        var statement = ClaimStatement(
+            fields ?? ClaimFields(), of: purchase, input.evidence?.source ?? .signedData, by: customer.key,
+            app.settings)
+        (statement.token, statement.tokenOwner) = (token, try changes.identities.customer(of: token))
+        statement.isErased = record.isErased
         var claim = PurchaseClaim(
-            proven: purchase, place: place, isFirst: record.formerRow?.ownerKey == nil,
-            refusal: ClaimRules.statement.refusal(of: statement))
+            step: ClaimStep(statement, order: orderRole(of: purchase)), place: place,
+            isFirst: record.formerRow?.ownerKey == nil)
         if fields != nil, record.isErased {
             // Nothing of the transaction is left to be recorded.
-            refusal = claim.refusal
+            refusal = Rejection(.purchaseErased)
             named = nil
             return
         }
-        claim.binds = claim.refusal == nil && statement.binds
+        claim.binds = claim.step.binds
         if claim.binds {
             claim.isReplayed = try bind(purchase.key, customer, every?.transfer ?? app.settings.transfer, place)
         }
@@ -184,41 +185,35 @@ struct EvidenceWrite {
 
     // MARK: Judge
 
-    /// Decides a claim by the rules that remain, and pays its order.
-    private mutating func judge(_ index: Int) throws(LedgerStorageError) {
-        var claim = claims[index]
-        defer { claims[index] = claim }
-        let order = claim.proven.key == named ? parties.order : nil
-        guard claim.refusal == nil, let customer = parties.customer else { return refuse(order, claim.refusal) }
-        let record = record(of: claim)
-        let owner = try changes.claimedOwner(record, by: customer.key, app.settings)
-        claim.refusal = ClaimRules.owner.refusal(of: owner)
-        guard claim.refusal == nil else { return refuse(order, claim.refusal) }
-        claim.entitlement = try entitlement(of: customer, record, in: claim.place.history)
-        let purchase = try changes.claimedPurchase(record, in: claim.place.history, named: order)
-        claim.hasPurchase = purchase.isHad
-        let standing = ClaimStanding(
-            purchase: purchase, proven: claim.proven, app: app.settings, entitlement: claim.entitlement?.entitlement,
-            now: transaction.now)
-        let withdrawal = ClaimRules.purchase.refusal(of: standing)
-        guard let order else {
-            claim.refusal = withdrawal ?? ClaimRules.access.refusal(of: standing)
-            return
-        }
-        let terms = try changes.payments.terms(of: order, purchase: record)
-        let mismatch = withdrawal ?? ClaimRules.order.refusal(of: OrderMatch(terms: terms, purchase: purchase))
-        if fields != nil {
-            claim.refusal = withdrawal ?? mismatch?.aboutOrder
-        } else {
-            claim.refusal = withdrawal ?? ClaimRules.access.refusal(of: standing)
-            // What an earlier purchase paid stays paid, whatever became of the purchase since.
-            if !terms.isPaidByThis { refuse(order, mismatch) }
-        }
-        if mismatch == nil, !terms.isPaidByThis { try pay(order, with: record, in: claim.place.history) }
+    private func orderRole(of purchase: ObservedTransaction) -> ClaimStep.OrderRole {
+        guard parties.order != nil, purchase.key == named else { return .none }
+        return fields == nil ? .ofRow : .ofClaim
     }
 
-    private mutating func refuse(_ order: OrderRow?, _ refusal: Rejection?) {
-        if order != nil, every != nil { orderRefusal = refusal }
+    /// Reads what the decision about a claim needs, and pays the order if the decision says so.
+    private mutating func judge(_ index: Int) throws(LedgerStorageError) {
+        guard let customer = parties.customer else { return }
+        let (claim, record) = (claims[index], record(of: claims[index]))
+        let order = claim.step.order == .none ? nil : parties.order
+        var situation = ClaimSituation()
+        while true {
+            switch claim.step.decide(situation, at: transaction.now) {
+            case .needs(.owner):
+                situation.owner = try changes.claimedOwner(record, by: customer.key, app.settings)
+            case .needs(.purchase):
+                let entitlement = try entitlement(of: customer, record, in: claim.place.history)
+                claims[index].entitlement = entitlement
+                situation.entitlement = entitlement?.entitlement
+                situation.purchase = try changes.claimedPurchase(record, in: claim.place.history, named: order)
+            case .needs(.order):
+                guard let order else { return }
+                situation.order = try changes.payments.terms(of: order, purchase: record)
+            case .decided(let verdict):
+                claims[index].verdict = verdict
+                if verdict.pays, let order { try pay(order, with: record, in: claim.place.history) }
+                return
+            }
+        }
     }
 
     private mutating func pay(

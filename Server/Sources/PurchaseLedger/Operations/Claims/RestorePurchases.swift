@@ -153,7 +153,7 @@ public struct RestorePurchases: LedgerOperation {
         var (names, hashes): (Set<ExactText>, Set<[UInt8]>) = ([], [])
         for evidence in examined.evidence {
             guard case .success(let observation) = evidence.verified, observation.renewals.isEmpty,
-                let observer = transaction.registry.observer(of: evidence, claimedFor: app),
+                transaction.registry.observer(of: evidence, claimedFor: app) != nil,
                 hashes.insert(evidence.stored.sha256).inserted
             else { continue }
             let facts = observation.transactionFacts.filter { $0.productID != nil }

@@ -278,10 +278,10 @@ final class LedgerChanges {
     func claimedOwner(
         _ record: TransactionRecord, by customer: Int64, _ app: RegisteredApp
     ) throws(LedgerStorageError) -> ClaimedOwner {
-        ClaimedOwner(
-            customer: customer, owner: record.row.ownerKey,
-            tokenOwner: try identities.customer(of: record.facts.accountToken),
-            isOfErasedCustomer: try isOfErasedCustomer(record, besides: customer), facts: record.facts, app: app)
+        var owner = ClaimedOwner(record.row.ownerKey, of: record.facts, claimedBy: customer, app)
+        owner.tokenOwner = try identities.customer(of: record.facts.accountToken)
+        owner.isOfErasedCustomer = try isOfErasedCustomer(record, besides: customer)
+        return owner
     }
 
     /// The facts that decide a claim of a transaction.
@@ -301,10 +301,11 @@ final class LedgerChanges {
         let isRevoked = open.histories[index].handRevocations(of: record.facts.ownership.holder).contains {
             $0.liftedAt == nil
         }
-        return ClaimedPurchase(
-            facts: record.facts, kind: record.row.kind, withdrawal: purchase?.withdrawal, isRevokedByHand: isRevoked,
-            isCopy: purchase?.transaction != record.facts.key, isRepurchase: purchase?.isRepurchase ?? false,
-            hasPaidAnotherOrder: keepsAnother)
+        var claimed = ClaimedPurchase(record.facts, kind: record.row.kind, withdrawal: purchase?.withdrawal)
+        (claimed.isRevokedByHand, claimed.hasPaidAnotherOrder) = (isRevoked, keepsAnother)
+        claimed.isCopy = purchase?.transaction != record.facts.key
+        claimed.isRepurchase = purchase?.isRepurchase ?? false
+        return claimed
     }
 
     private func purchase(of record: TransactionRecord, in index: Int) -> OwnedPurchase? {

@@ -106,9 +106,8 @@ final class OrderPayments {
         guard record.row.kind != nil, let date = record.facts.purchaseDate else { return }
         // A copy that arrived first has paid already.
         for copy in copies where try order(paidBy: copy) != nil { return }
-        let claimed = ClaimedPurchase(
-            facts: record.facts, kind: record.row.kind, withdrawal: purchase.withdrawal, isCopy: false,
-            isRepurchase: purchase.isRepurchase, hasPaidAnotherOrder: false)
+        var claimed = ClaimedPurchase(record.facts, kind: record.row.kind, withdrawal: purchase.withdrawal)
+        claimed.isRepurchase = purchase.isRepurchase
         guard claimed.wholeWithdrawal == nil else { return }
         let isRenewal = claimed.isAutomaticRenewal(among: history.records.map(\.facts))
         var cursor = OrderCursor(expiresAt: date, key: .max)
@@ -140,13 +139,15 @@ final class OrderPayments {
         where try transaction.counts(environment, for: order.customerKey, app) {
             environments.append(environment)
         }
-        return OrderTerms(
-            productID: ExactText(
-                order.productKey == record.row.productKey
-                    ? record.productID : try transaction.products.id(order.productKey)), quantity: order.quantity,
-            environments: environments, acceptsRenewal: order.acceptsRenewal, createdAt: order.createdAt,
-            expiresAt: order.expiresAt, status: order.status,
-            isPaidByThis: order.paidBy.map { $0 == record.row.key } ?? false)
+        let productID =
+            order.productKey == record.row.productKey
+            ? record.productID : try transaction.products.id(order.productKey)
+        var terms = OrderTerms(
+            ExactText(productID), quantity: order.quantity, environments: environments, from: order.createdAt,
+            to: order.expiresAt, status: order.status)
+        terms.acceptsRenewal = order.acceptsRenewal
+        terms.isPaidByThis = order.paidBy.map { $0 == record.row.key } ?? false
+        return terms
     }
 
     /// Refunds an order whose purchase is withdrawn as a whole, and restores it if the withdrawal is reversed. A receipt's
@@ -155,9 +156,7 @@ final class OrderPayments {
         of record: TransactionRecord, _ purchase: OwnedPurchase
     ) throws(LedgerStorageError) {
         guard let order = try order(paidBy: record) else { return }
-        let claimed = ClaimedPurchase(
-            facts: record.facts, kind: record.row.kind, withdrawal: purchase.withdrawal, isCopy: false,
-            hasPaidAnotherOrder: false)
+        let claimed = ClaimedPurchase(record.facts, kind: record.row.kind, withdrawal: purchase.withdrawal)
         let isCancelled = record.row.kind == .autoRenewable && purchase.withdrawal?.cause == .cancelled
         let isRefunded = !isCancelled && claimed.wholeWithdrawal != nil
         if isRefunded, order.status == .paid || order.status == .fulfilled {
