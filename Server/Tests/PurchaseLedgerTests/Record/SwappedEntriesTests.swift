@@ -106,9 +106,9 @@ struct SwappedEntriesTests {
     private static let impossible = [
         "key_created key_revoked": "entry_impossible",
         "testers_changed testers_changed": "entry_impossible",
-        "hand_granted hand_revoked": "entry_impossible",
-        "hand_granted hand_lifted": "entry_impossible",
-        "hand_revoked hand_lifted": "entry_impossible",
+        "grant_added revocation_added": "entry_impossible",
+        "grant_added act_lifted": "entry_impossible",
+        "revocation_added act_lifted": "entry_impossible",
         "order_created order_cancelled": "entry_impossible",
         "order_created order_fulfilled": "entry_impossible",
         "claim claim": "entry_impossible",
