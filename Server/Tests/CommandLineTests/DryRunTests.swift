@@ -1,6 +1,5 @@
 import EvidenceMint
 import Foundation
-import PurchaseLedger
 import TestSupport
 import Testing
 
@@ -146,7 +145,8 @@ struct DryRunTests {
             #expect(try await world.query(objects) != "0")
             // A migration needs this lock. A row of the ledger can be changed as well.
             let locked = try await world.query(
-                "SET lock_timeout = 1000; BEGIN; LOCK TABLE journal, evidence, customers IN ACCESS EXCLUSIVE MODE; ROLLBACK")
+                "SET lock_timeout = 1000; BEGIN; LOCK TABLE journal, evidence, customers IN ACCESS EXCLUSIVE MODE; ROLLBACK"
+            )
             #expect(locked.hasSuffix("ROLLBACK"))
             let advisory = """
                 SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database \
@@ -158,7 +158,8 @@ struct DryRunTests {
             _ = try await Program.shell("kill -KILL $(cat trial); touch go", in: world.folder)
             try await RecordCommandTests.wait { try await world.query(objects) == "0" }
             let schemas = try await world.query(
-                "SELECT count(*) FROM pg_proc JOIN pg_namespace ON pg_namespace.oid = pronamespace WHERE nspname LIKE 'pg_temp%'")
+                "SELECT count(*) FROM pg_proc JOIN pg_namespace ON pg_namespace.oid = pronamespace WHERE nspname LIKE 'pg_temp%'"
+            )
             #expect(schemas == "0")
             #expect(try await world.query(content) == before)
             let audit = try await world.run("audit verify --evidence")
