@@ -88,7 +88,7 @@ struct DryRunTests {
     }
 
     /// Rows of the purchases of 64 other customers, one by one and all in one receipt, beside new, damaged and repeated rows.
-    private static func writeRows(_ world: World) async throws {
+    private static func writeRows(_ world: World, times: Int = 1) async throws {
         let purchases = (0..<owners)
             .map { "--purchase product=coins,kind=consumable,transaction=\(1000 + $0)" }.joined(separator: " ")
         let minted = try await world.run(
@@ -100,7 +100,7 @@ struct DryRunTests {
         rows += ["mallory,\(receipt)", "carol,forged"]
         rows += (owners..<owners + 8).map { "newcomer \($0),\(world.evidence[$0])" }
         rows += ["dora,\(world.evidence[owners])", "newcomer 64,\(world.evidence[owners])"]
-        try world.write(rows, "rows.csv")
+        try world.write((0..<times).flatMap { _ in rows }, "rows.csv")
     }
 
     @Test("D.1 A dry run and the import report the same about the purchases of 64 other customers on both engines")
@@ -114,8 +114,8 @@ struct DryRunTests {
             let real = try await world.run("\(Self.importing) rows.csv")
             #expect(real.status == 1, "\(real.output)")
             #expect(Self.report(trial.output) == Self.report(real.output))
-            #expect(real.output.contains("rejected, already_claimed        66"), "\(real.output)")
-            #expect(real.output.contains("accepted                          9"), "\(real.output)")
+            #expect(real.output.contains(/rejected, already_claimed +66/), "\(real.output)")
+            #expect(real.output.contains(/accepted +9\n/), "\(real.output)")
             let again = try await world.run("\(Self.importing) --dry-run rows.csv")
             let repeated = try await world.run("\(Self.importing) rows.csv")
             #expect(Self.report(again.output) == Self.report(repeated.output))
@@ -127,13 +127,13 @@ struct DryRunTests {
     @Test("D.1 A dry run on PostgreSQL locks nothing of the ledger while it runs, and leaves nothing after kill -9")
     func killed() async throws {
         try await Self.onPostgreSQL { world in
-            try await Self.writeRows(world)
-            let content = "SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM transactions)"
+            try await Self.writeRows(world, times: 6)
+            let content = "SELECT (SELECT count(*) FROM evidence), (SELECT count(*) FROM transactions)"
             let before = try await world.query(content)
             let objects = "SELECT count(*) FROM pg_class WHERE relpersistence = 't'"
             let script = """
                 mkfifo rows; { cat rows.csv; while ! test -e go; do sleep 0.1; done; } > rows &
-                assay \(Self.importing) --dry-run - < rows > report 2>&1 & echo $! > trial
+                assay \(Self.importing) --dry-run --jobs 1 - < rows > report 2>&1 & echo $! > trial
                 """
             _ = try await Program.shell(
                 "(\(script)) > /dev/null 2>&1 &", in: world.folder, environment: world.environment)

@@ -200,7 +200,7 @@ struct ImportCommandTests {
             let script = """
                 python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' \
                 sh -c 'for n in 0 1 2 3 4; do cat part$n; sleep 0.9; done | \
-                assay import --app game --consumables balance -' < /dev/null
+                assay import --app game --consumables balance --jobs 1 -' < /dev/null
                 """
             let result = try await Program.shell(script, in: folder)
             #expect(result.status == 0 && result.output.contains("accepted  320"), "\(result.output)")
