@@ -197,7 +197,7 @@ struct RecordCommandTests {
                     change("longer.json", lambda p: p["path"].append(p["path"][0]))
                     change("swapped.json", lambda p: p["path"].reverse())
                     change("mixed.json", lambda p: p.update({"from": open("foreign").read()}))
-                    change("signature.json", lambda p: p.update({"to": p["to"].replace("assay/", "assay/1", 1)}))
+                    change("signature.json", lambda p: p.update({"to": p["to"].replace("example.com", "example.org", 1)}))
                     change("format.json", lambda p: p.update({"format": "assay-growth-proof/2"}))
                     """
                 try change.write(to: folder.appending(path: "change.py"), atomically: true, encoding: .utf8)
