@@ -20,6 +20,8 @@ struct EvidenceInput {
     var answer: AppStoreWord?
     /// Whether the App Store may be asked about a purchase that the claims give its first owner.
     var asksAppStore = true
+    /// Whether the answer says that the customer claimed a purchase before.
+    var answersReplays = true
     /// Whether webhooks deliver the events.
     var isAnnounced = true
 

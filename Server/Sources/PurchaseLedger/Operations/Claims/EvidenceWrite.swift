@@ -22,6 +22,8 @@ struct EvidenceWrite {
     private(set) var named: TransactionKey?
     /// Why the order of a row of an import is refused.
     var orderRefusal: Rejection? { claims.lazy.compactMap(\.verdict.orderRefusal).first }
+    /// The claims before this one, if the answer mentions them.
+    private var earlier: EarlierClaims?
     /// In a review: whether the write would change something.
     private(set) var isNews = false
     /// Whether nothing is claimed and paid, because only the outcome is wanted.
@@ -116,7 +118,9 @@ struct EvidenceWrite {
             proven = [purchase]
             if parties.order != nil { named = purchase.key }
         }
-        if let customer = parties.customer { changes.identities.know(locked: customer) }
+        guard let customer = parties.customer else { return }
+        changes.identities.know(locked: customer)
+        if input.answersReplays { earlier = EarlierClaims(changes, customer: customer) }
     }
 
     /// Claims a purchase, unless the claim disagrees with its own evidence.
@@ -142,30 +146,24 @@ struct EvidenceWrite {
             named = nil
             return
         }
+        claim.isReplayed = try earlier?.contains(record, in: place.history) ?? false
         claim.binds = claim.step.binds
-        if claim.binds {
-            claim.isReplayed = try bind(purchase.key, customer, every?.transfer ?? app.settings.transfer, place)
-        }
-        if !claim.isReplayed, !record.isNew, !isReview {
-            claim.isReplayed = try JournalTable(connection: transaction.connection)
-                .hasClaim(of: customer.key, transaction: record.row.key)
-        }
+        if claim.binds { bind(purchase.key, customer, every?.transfer ?? app.settings.transfer, place) }
         claims.append(claim)
     }
 
-    /// - Returns: whether the customer had claimed the transaction before.
     private mutating func bind(
         _ key: TransactionKey, _ customer: CustomerRow, _ transfer: TransferPolicy,
         _ place: (history: Int, record: Int)
-    ) throws(LedgerStorageError) -> Bool {
+    ) {
         let history = changes.histories[place.history]
         guard !isReview else {
             let isClaimed = history.acts.contains { $0.transaction == key && $0.customerKey == customer.key }
             if !isClaimed, history.records[place.record].formerRow?.ownerKey == nil { isNews = true }
-            return isClaimed
+            return
         }
         let mayTransfer = OwnershipAct.mayTransfer(under: transfer, kind: history.records[place.record].row.kind)
-        return changes.claim(key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
+        changes.claim(key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
     }
 
     /// Repeats the claims of an entry that bound.
@@ -176,7 +174,7 @@ struct EvidenceWrite {
         for key in recorded.outcomes.lazy.filter(\.binds).compactMap(\.key) {
             if let erased = transaction.erasures?.transactions[key] { try changes.claim(erased: erased) }
             guard let place = try place(of: key) else { continue }
-            _ = try bind(key, customer, recorded.transfer, place)
+            bind(key, customer, recorded.transfer, place)
         }
     }
 

@@ -92,7 +92,7 @@ struct ImportedRow {
     private func input(_ evidence: ExaminedEvidence, _ customer: CustomerRow, _ order: OrderRow?) -> EvidenceInput {
         var input = EvidenceInput(
             app: app, evidence, claims: .every(.init(customer: customer, order: order, transfer: .deny)))
-        (input.asksAppStore, input.isAnnounced) = (false, isAnnounced)
+        (input.asksAppStore, input.answersReplays, input.isAnnounced) = (false, false, isAnnounced)
         return input
     }
 
