@@ -92,7 +92,8 @@ public struct PurchaseLedger: Sendable {
         do {
             return try await write(operation)
         } catch let revised as RevisedOperation<Operation> {
-            return try await write(revised.operation)
+            // It is revised again only if another write came between, and each time there is less to decide.
+            return try await perform(revised.operation)
         }
     }
 

@@ -59,6 +59,20 @@ public struct RestoreOutcome: Sendable, Equatable {
     var entries: [UUID] = []
 }
 
+extension RestoreOutcome {
+    /// The outcome with its refusals in the order of the request, and the entitlements to the restored products.
+    ///
+    /// - Parameter entitlements: all entitlements of the customer.
+    fileprivate func completed(with entitlements: [Entitlement]) -> RestoreOutcome {
+        var outcome = self
+        outcome.refused.sort { $0.index < $1.index }
+        outcome.entitlements = entitlements.filter { entitlement in
+            purchases.contains { ExactText($0.productID) == ExactText(entitlement.productID) }
+        }
+        return outcome
+    }
+}
+
 /// Evidence of a restore that waits for the App Store.
 public struct WaitingEvidence: Sendable, Equatable {
     public var claim: UUID
@@ -136,10 +150,11 @@ public struct RestorePurchases: LedgerOperation {
         var done = Set(counted.keys).union(isCounted ? refusals?.places ?? [] : [])
         guard done.count < examined.evidence.count || examined.evidence.isEmpty else {
             // Nothing is written, not even the customer.
-            outcome.mergedInto = try transaction.customer(examined.submission.customerID, app)?
-                .survivor(of: examined.submission.customerID)
-            outcome.refused.sort { $0.index < $1.index }
-            return outcome
+            guard let known = try transaction.customer(examined.submission.customerID, app) else {
+                return outcome.completed(with: [])
+            }
+            outcome.mergedInto = known.survivor(of: examined.submission.customerID)
+            return outcome.completed(with: try EntitlementsOfCustomer.current(transaction, app, customer: known))
         }
         let customer = try transaction.customerToWrite(examined.submission.customerID, app)
         outcome.mergedInto = customer.survivor(of: examined.submission.customerID)
@@ -158,12 +173,7 @@ public struct RestorePurchases: LedgerOperation {
             revised.counted.merge(idle) { _, later in later }
             throw RevisedOperation(operation: revised)
         }
-        outcome.refused.sort { $0.index < $1.index }
-        outcome.entitlements = try EntitlementsOfCustomer.current(transaction, app, customer: customer).filter {
-            entitlement in
-            outcome.purchases.contains { ExactText($0.productID) == ExactText(entitlement.productID) }
-        }
-        return outcome
+        return outcome.completed(with: try EntitlementsOfCustomer.current(transaction, app, customer: customer))
     }
 
     /// Counts the genuine pieces that are beyond the daily budget.
