@@ -90,7 +90,7 @@ struct ReplayStep {
             app: app, evidence?.examined, claims: try claims.map { try recorded($0, app) } ?? .nothing)
         input.storedEvidence = evidence?.key
         input.answer = stated?.word
-        input.isAnnounced = claims?.imported?.announced ?? true
+        (input.isBudgeted, input.isAnnounced) = (false, claims?.imported?.announced ?? true)
         var write = EvidenceWrite(input, transaction)
         try write.decide()
         if let claims { try requirePriorClaims(claims, write.changes) }
@@ -128,7 +128,7 @@ struct ReplayStep {
 
     /// Refused evidence proves nothing, but its customer and its rows exist.
     private func refuse(_ details: RefusalsDetails, _ app: RegistryApp) throws {
-        _ = try customer(details.customer, app)
+        if let name = details.customer { _ = try customer(name, app) }
         for hash in details.kept {
             let row = EvidenceRow(sha256: [UInt8](hexadecimal: hash), size: 0, content: nil)
             _ = try EvidenceTable(connection: connection).insertIfNew(row)

@@ -63,7 +63,7 @@ struct PurchaseRoutes {
         // The body is no longer held here: a claim can wait for the App Store.
         let outcome = try await api.claim(examined)
         context.facts.note(rejectedVerifications: outcome.rejection?.isExpensive == true ? 1 : 0)
-        let warnings = WarningMessage.about(unknown)
+        let warnings = WarningMessage.about(unknown, counted: outcome.isCounted ? 1 : 0)
         if let rejection = outcome.rejection {
             var problem = Problem(outcome, rejection)
             problem.warnings = warnings

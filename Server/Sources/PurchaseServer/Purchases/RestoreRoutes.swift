@@ -18,13 +18,15 @@ struct RestoreRoutes {
         let (customer, examined, unknown) = try await api.bodies.withBody(of: request) { body in
             let read = try await api.verify { RestoreRequest.read(body) }
             let restore = read.message
-            if !restore.evidence.isEmpty { context.facts.noteEvidence() }
             // The request itself has taken one token.
-            caller.charge(max(0, restore.evidence.count - 1))
+            if restore.evidence.count > 1 { try caller.charge(restore.evidence.count - 1) }
+            if !restore.evidence.isEmpty { context.facts.noteEvidence() }
             if let flaw = read.flaw {
                 guard flaw.reason == .decision(.bodyMalformed), !body.isEmpty else {
-                    try await observe(restore, caller)
-                    throw Problem(flaw)
+                    let counted = try await observe(restore, flaw, caller)
+                    var problem = Problem(flaw)
+                    problem.warnings = WarningMessage.about([], counted: counted)
+                    throw problem
                 }
                 throw try await record(malformed: body, flaw, caller, context)
             }
@@ -40,7 +42,7 @@ struct RestoreRoutes {
         let outcome = try await api.restore(examined)
         context.facts.note(rejectedVerifications: outcome.refused.count { $0.rejection.isExpensive })
         var answer = RestoreAnswer(outcome, customerID: customer)
-        answer.warnings = WarningMessage.about(unknown)
+        answer.warnings = WarningMessage.about(unknown, counted: outcome.counted)
         return try Response.json(answer)
     }
 
@@ -59,15 +61,19 @@ struct RestoreRoutes {
     }
 
     /// The evidence contains facts from Apple even if the request is wrong.
-    private func observe(_ restore: RestoreRequest, _ caller: Caller) async throws {
+    ///
+    /// - Returns: the number of pieces that were only counted.
+    private func observe(_ restore: RestoreRequest, _ flaw: Rejection, _ caller: Caller) async throws -> Int {
         let ledger = api.ledger
+        var counted = 0
         for evidence in restore.evidence where !evidence.isEmpty {
             var submission = EvidenceSubmission(app: caller.app.id, source: "restore", evidence: evidence)
-            submission.keyID = caller.key.id
+            (submission.keyID, submission.flaw) = (caller.key.id, flaw)
             let sent = submission
             let examined = try await api.verify { ledger.examine(sent) }
-            _ = try await ledger.perform(ObserveEvidence(examined))
+            if try await ledger.perform(ObserveEvidence(examined)).isCounted { counted += 1 }
         }
+        return counted
     }
 }
 
@@ -96,8 +102,8 @@ extension RestoredPurchaseMessage {
             productID: purchase.productID, environment: EnvironmentName(purchase.environment),
             expiresAt: purchase.expiresAt.map { "\($0)" }, code: purchase.code, detail: purchase.sentence,
             disposition: PurchaseAPI.Disposition(purchase.disposition), replayed: purchase.isReplayed,
-            claimedBy: purchase.claimedBy.map { PurchaseAPI.PriorClaim($0) }, submissionID: purchase.submissionID.text,
-            leafHash: purchase.leafHash.hexadecimal)
+            claimedBy: purchase.claimedBy.map { PurchaseAPI.PriorClaim($0) }, submissionID: purchase.submissionID?.text,
+            leafHash: purchase.submissionID.map { _ in purchase.leafHash.hexadecimal })
     }
 }
 
@@ -107,6 +113,7 @@ extension RefusedEvidenceMessage {
         self.init(
             index: refused.index, code: rejection.code, detail: rejection.sentence, expected: rejection.expected,
             found: rejection.found, disposition: PurchaseAPI.Disposition(refused.disposition),
-            submissionID: refused.submissionID.text, leafHash: refused.leafHash.hexadecimal)
+            submissionID: refused.submissionID?.text,
+            leafHash: refused.submissionID.map { _ in refused.leafHash.hexadecimal })
     }
 }

@@ -1,5 +1,7 @@
 import PurchaseVerification
 
+import struct Foundation.UUID
+
 /// The result of a claim, for the journal and for the caller.
 struct ClaimAnswer {
     let examined: ExaminedSubmission
@@ -66,6 +68,13 @@ struct ClaimAnswer {
             ]
         }
         return details.bounded()
+    }
+
+    /// The answer to the caller about a refusal beyond the daily budget, which has no entry.
+    func countedOutcome() throws(LedgerStorageError) -> PurchaseOutcome {
+        var outcome = try outcome(JournalEntry(key: 0, id: UUID(), leafHash: []))
+        outcome.isCounted = true
+        return outcome
     }
 
     /// The answer to the caller.

@@ -22,6 +22,8 @@ struct EvidenceInput {
     var asksAppStore = true
     /// Whether the answer says that the customer claimed a purchase before.
     var answersReplays = true
+    /// Whether the daily budget pays for the entry if it changes nothing.
+    var isBudgeted = true
     /// Whether webhooks deliver the events.
     var isAnnounced = true
 

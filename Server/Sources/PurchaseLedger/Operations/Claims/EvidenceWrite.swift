@@ -22,6 +22,8 @@ struct EvidenceWrite {
     private(set) var named: TransactionKey?
     /// Why the order of a row of an import is refused.
     var orderRefusal: Rejection? { claims.lazy.compactMap(\.verdict.orderRefusal).first }
+    /// Whether other evidence of the request claimed some of its purchases.
+    private var isRepeated = false
     /// The claims before this one, if the answer mentions them.
     private var earlier: EarlierClaims?
     /// In a review: whether the write would change something.
@@ -81,7 +83,10 @@ struct EvidenceWrite {
         if case .recorded(let claims) = input.claims { claims } else { nil }
     }
     private var app: RegistryApp { input.app ?? .unknown }
-    private var isClaim: Bool { if case .nothing = input.claims { false } else { true } }
+    /// The app of the entry. Evidence without a claim belongs to the app that observes it.
+    private var recordingApp: RegistryApp? {
+        if case .nothing = input.claims { observer ?? input.app } else { input.app }
+    }
 
     /// Finds the purchases that are claimed, and the customer and order of the claim.
     private mutating func select() throws(LedgerStorageError) {
@@ -97,8 +102,8 @@ struct EvidenceWrite {
             guard refusal == nil, let evidence = input.evidence?.claimed() else { return }
             refusal = ClaimRules.evidence.refusal(of: evidence)
             guard refusal == nil else { return }
-            var seen = every.besides
-            proven = evidence.proven.filter { seen.insert($0.key).inserted }
+            proven = evidence.proven.filter { !every.besides.contains($0.key) }
+            isRepeated = proven.count < evidence.proven.count
             if let order = every.order { named = try transaction.purchase(for: order, among: proven)?.key }
         case .named(let fields):
             guard let evidence = input.evidence?.claimed(fields.transactionID) else {
@@ -257,6 +262,34 @@ struct EvidenceWrite {
         ).first
     }
 
+    // MARK: The daily budget
+
+    /// The budget that pays for the entry of a write that changes nothing.
+    var budget: RefusalBudgetUse { RefusalBudgetUse(transaction, app: recordingApp, keyID: input.keyID) }
+
+    /// Whether the write changes nothing in the ledger, and is about no purchase of the customer. What the App Store was asked about
+    /// is always recorded, and so is genuine evidence without a key: the App Store sent it, not an app.
+    private var isIdle: Bool {
+        guard input.isBudgeted, input.answer == nil, !changes.hasNews else { return false }
+        let customer = parties.customer?.key
+        guard !claims.contains(where: { record(of: $0).row.ownerKey.map { $0 == customer } ?? false }) else {
+            return false
+        }
+        return switch input.claims {
+        case .nothing: input.keyID != nil || !isVerified
+        case .named, .every: refusal != nil || !claims.isEmpty || isRepeated
+        case .recorded: false
+        }
+    }
+
+    private var isVerified: Bool { input.evidence?.stored.isVerified ?? true }
+
+    /// Whether the write must be undone and only counted. For evidence that does not verify, this is decided before it is stored.
+    func isBeyondBudget() throws(LedgerStorageError) -> Bool {
+        guard isVerified, isIdle else { return false }
+        return try !budget.admits()
+    }
+
     // MARK: Record
 
     /// The outcome of each claim, for the entry.
@@ -275,7 +308,7 @@ struct EvidenceWrite {
 
     /// A draft of the entry with the evidence, the customer and the order.
     func draft(code: String) -> JournalDraft {
-        var draft = transaction.draft(isClaim ? input.app : observer ?? input.app)
+        var draft = transaction.draft(recordingApp)
         if let kept { draft.evidence = (kept.key, kept.sha256) }
         (draft.customer, draft.order, draft.code) = (parties.customer, parties.order, code)
         return draft
@@ -313,6 +346,7 @@ struct EvidenceWrite {
 
     /// Writes the rows that refer to the entry. Evidence that has no effect is not held for a bundle id that is registered later.
     func finish(_ entry: JournalEntry, refusal: Rejection? = nil) throws(LedgerStorageError) {
+        if isIdle { try budget.add(entry, evidence: kept, customer: parties.customer) }
         try changes.finish(entry, isAnnounced: input.isAnnounced)
         guard refusal?.isWithoutEffect != true else { return }
         try transaction.hold(input.evidence, kept?.key ?? input.storedEvidence, entry)

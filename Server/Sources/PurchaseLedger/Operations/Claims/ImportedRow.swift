@@ -92,7 +92,8 @@ struct ImportedRow {
     private func input(_ evidence: ExaminedEvidence, _ customer: CustomerRow, _ order: OrderRow?) -> EvidenceInput {
         var input = EvidenceInput(
             app: app, evidence, claims: .every(.init(customer: customer, order: order, transfer: .deny)))
-        (input.asksAppStore, input.answersReplays, input.isAnnounced) = (false, false, isAnnounced)
+        (input.asksAppStore, input.answersReplays, input.isBudgeted) = (false, false, false)
+        input.isAnnounced = isAnnounced
         return input
     }
 

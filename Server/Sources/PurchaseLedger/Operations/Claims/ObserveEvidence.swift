@@ -11,6 +11,8 @@ public struct EvidenceSubmission: Sendable {
     public var evidence: [UInt8]
     /// The API key that sent it, whose daily budget refused evidence uses.
     public var keyID: String?
+    /// The error in the request that brought it.
+    public var flaw: Rejection?
 
     /// Evidence and its source.
     public init(app: String?, source: String, evidence: [UInt8]) {
@@ -37,6 +39,8 @@ extension PurchaseLedger {
 /// The result for evidence without a claim.
 public struct ObservationOutcome: Sendable, Equatable {
     public var submissionID: UUID
+    /// Whether it told nothing new beyond the daily budget. Then it is only counted, and there is no entry.
+    public var isCounted = false
     /// `accepted`, or the core's code.
     public var code: String
     /// The app that observed it; `nil` if no app has its bundle id.
@@ -48,6 +52,8 @@ public struct ObservationOutcome: Sendable, Equatable {
 /// Observes evidence without a claim.
 public struct ObserveEvidence: LedgerOperation {
     let examined: ExaminedEvidenceSubmission
+    /// The result beyond the daily budget that an earlier run found: it is counted, and nothing is written.
+    private var counted: ObservationOutcome?
 
     /// Evidence that was verified.
     public init(_ examined: ExaminedEvidenceSubmission) { self.examined = examined }
@@ -57,6 +63,13 @@ public struct ObserveEvidence: LedgerOperation {
         var input = EvidenceInput(app: submission.app.flatMap(transaction.registry.app), evidence)
         input.keyID = submission.keyID
         var write = EvidenceWrite(input, transaction)
+        if let counted = try counted ?? refusalToCount(write.budget) {
+            let code = submission.flaw?.code ?? counted.code
+            transaction.count(
+                [code: 1], lastSHA256: evidence.stored.sha256, app: (write.observer ?? input.app)?.settings.id ?? "",
+                keyID: submission.keyID)
+            return counted
+        }
         try write.decide()
         var draft = write.draft(code: write.refusal?.code ?? DecisionCode.accepted.rawValue)
         var details = EvidenceDetails(source: submission.source, evidenceKind: evidence.kind?.rawValue)
@@ -72,9 +85,23 @@ public struct ObserveEvidence: LedgerOperation {
             draft.transactionKey = record?.row.key
             if let owner = record?.row.ownerKey { draft.customer = try transaction.customers.row(owner) }
         }
+        if try write.isBeyondBudget() {
+            var revised = self
+            revised.counted = ObservationOutcome(
+                submissionID: draft.id, isCounted: true, code: draft.code, app: write.observer?.settings.id,
+                transactions: count)
+            throw RevisedOperation(operation: revised)
+        }
         let entry = try transaction.journal.append(draft, details)
         try write.finish(entry)
         return ObservationOutcome(
             submissionID: entry.id, code: draft.code, app: write.observer?.settings.id, transactions: count)
+    }
+
+    /// The result for evidence that does not verify, if it is beyond the daily budget. Nothing was written for it.
+    private func refusalToCount(_ use: RefusalBudgetUse) throws(LedgerStorageError) -> ObservationOutcome? {
+        guard case .failure(let error) = examined.evidence.verified, try !use.admits() else { return nil }
+        return ObservationOutcome(
+            submissionID: UUID(), isCounted: true, code: error.code.rawValue, app: nil, transactions: 0)
     }
 }
