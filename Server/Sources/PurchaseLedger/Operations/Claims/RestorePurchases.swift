@@ -239,7 +239,7 @@ public struct RestorePurchases: LedgerOperation {
         (input.keyID, input.answer) = (submission.keyID, word)
         var write = EvidenceWrite(input, transaction)
         try write.decide()
-        let repeated = evidence.claimed().proven.lazy.compactMap { seen[$0.key] }.first
+        let repeated = evidence.claimed().proven.compactMap { seen[$0.key] }.first
         for claim in write.claims { seen[claim.proven.key] = claim.code }
         if try write.isBeyondBudget() {
             return IdlePiece(
