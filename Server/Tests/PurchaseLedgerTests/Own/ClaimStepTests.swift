@@ -68,41 +68,68 @@ struct ClaimStepTests {
         struct Endless: Error {}
     }
 
+    private struct Defect: Sendable {
+        let code: DecisionCode
+        let change: @Sendable (inout Story) -> Void
+
+        init(_ code: DecisionCode, _ change: @escaping @Sendable (inout Story) -> Void) {
+            (self.code, self.change) = (code, change)
+        }
+    }
+
     /// The defects that the rules find, in the order of the rules.
-    private static let defects: [(code: DecisionCode, change: @Sendable (inout Story) -> Void)] = [
-        (.purchaseErased, { $0.isErased = true }),
-        (.productMismatch, { $0.claim.productID = "gems" }),
-        (.quantityMismatch, { $0.claim.quantity = 2 }),
-        (.purchaseErased, { $0.isOfErasedCustomer = true }),
-        (.signedTransactionNeeded, { ($0.owner, $0.app.requiresSignedTransaction) = (nil, true) }),
-        (.accountTokenNeeded, { $0.owner = nil }),
-        (.appAccountTokenMismatch, { ($0.owner, $0.tokenOwner) = (2, 2) }),
-        (.alreadyClaimed, { $0.owner = 2 }),
-        (
-            .productKindMismatch,
-            {
-                $0.app.products["coins"] = RegisteredProduct(kind: .nonConsumable)
-                $0.purchase.kind = nil
-            }
-        ),
-        (.productUnknown, { $0.purchase.kind = nil }),
-        (.purchaseWithdrawn, { $0.withdraw(.revoked, Story.facts()) }),
-        (
-            .purchaseRevoked,
-            { $0.withdraw(.revoked, Story.facts { $0.revocation = Revocation(date: .day(3), percentage: nil) }) }
-        ),
-        (.purchaseCancelled, { $0.withdraw(.cancelled, Story.facts { $0.cancellation = .day(3) }) }),
-        (.purchaseWithdrawn, { $0.purchase.isRevokedByHand = true }),
-        (.alreadyClaimed, { $0.purchase.isCopy = true }),
-        (.productMismatch, { $0.order.productID = "gems" }),
-        (.quantityMismatch, { $0.order.quantity = 2 }),
-        (.orderEnvironmentMismatch, { $0.order.environments = [.sandbox] }),
-        (.orderAlreadyPaid, { $0.order.status = .paid }),
-        (.orderCancelled, { $0.order.status = .cancelled }),
-        (.orderRefunded, { $0.order.status = .refunded }),
-        (.alreadyClaimed, { $0.purchase.hasPaidAnotherOrder = true }),
-        (.purchaseNotPaid, { $0.purchase.facts = Story.facts { $0.ownershipType = "FAMILY_SHARED" } }),
-        (.purchaseOutsideOrder, { $0.order.expiresAt = .day(0.5) }),
+    private static let defects = ofStatement + ofOwner + ofPurchase + ofOrder
+
+    private static let ofStatement: [Defect] = [
+        Defect(.purchaseErased) { $0.isErased = true },
+        Defect(.productMismatch) { $0.claim.productID = "gems" },
+        Defect(.quantityMismatch) { $0.claim.quantity = 2 },
+    ]
+
+    private static let ofOwner: [Defect] = [
+        Defect(.purchaseErased) { $0.isOfErasedCustomer = true },
+        Defect(.signedTransactionNeeded) { story in
+            story.owner = nil
+            story.app.requiresSignedTransaction = true
+        },
+        Defect(.accountTokenNeeded) { $0.owner = nil },
+        Defect(.appAccountTokenMismatch) { story in
+            story.owner = 2
+            story.tokenOwner = 2
+        },
+        Defect(.alreadyClaimed) { $0.owner = 2 },
+    ]
+
+    private static let ofPurchase: [Defect] = [
+        Defect(.productKindMismatch) { story in
+            story.app.products["coins"] = RegisteredProduct(kind: .nonConsumable)
+            story.purchase.kind = nil
+        },
+        Defect(.productUnknown) { $0.purchase.kind = nil },
+        Defect(.purchaseWithdrawn) { $0.withdraw(.revoked, Story.facts()) },
+        Defect(.purchaseRevoked) { story in
+            let revoked = Story.facts { $0.revocation = Revocation(date: .day(3), percentage: nil) }
+            story.withdraw(.revoked, revoked)
+        },
+        Defect(.purchaseCancelled) { story in
+            story.withdraw(.cancelled, Story.facts { $0.cancellation = .day(3) })
+        },
+        Defect(.purchaseWithdrawn) { $0.purchase.isRevokedByHand = true },
+        Defect(.alreadyClaimed) { $0.purchase.isCopy = true },
+    ]
+
+    private static let ofOrder: [Defect] = [
+        Defect(.productMismatch) { $0.order.productID = "gems" },
+        Defect(.quantityMismatch) { $0.order.quantity = 2 },
+        Defect(.orderEnvironmentMismatch) { $0.order.environments = [.sandbox] },
+        Defect(.orderAlreadyPaid) { $0.order.status = .paid },
+        Defect(.orderCancelled) { $0.order.status = .cancelled },
+        Defect(.orderRefunded) { $0.order.status = .refunded },
+        Defect(.alreadyClaimed) { $0.purchase.hasPaidAnotherOrder = true },
+        Defect(.purchaseNotPaid) { story in
+            story.purchase.facts = Story.facts { $0.ownershipType = "FAMILY_SHARED" }
+        },
+        Defect(.purchaseOutsideOrder) { $0.order.expiresAt = .day(0.5) },
     ]
 
     @Test("33.1 Of every two rules that object, the earlier one gives the code")
