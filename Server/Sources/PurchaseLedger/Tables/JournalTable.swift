@@ -171,7 +171,7 @@ struct JournalTable {
         var restores: [[UInt8]] = []
         for row in rows {
             var reader = row.reader
-            restores.append(try JSONShorthand.json(try reader.blob()))
+            restores.append(JSONShorthand.json(try reader.blob()))
         }
         return restores
     }
