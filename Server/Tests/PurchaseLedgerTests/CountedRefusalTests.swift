@@ -171,7 +171,8 @@ struct CountedRefusalTests {
                     group.addTask {
                         var submission = world.submission("\(number)", forged(number))
                         submission.keyID = "key \(number % 3)"
-                        #expect(try await world.ledger.submit(submission).isCounted)
+                        let outcome = try await world.ledger.submit(submission)
+                        #expect(outcome.isCounted)
                     }
                     group.addTask { try await world.ledger.recordCountedRefusals() }
                 }
