@@ -112,7 +112,9 @@ struct ClaimStepTests {
             story.withdraw(.revoked, revoked)
         },
         Defect(.purchaseCancelled) { story in
-            story.withdraw(.cancelled, Story.facts { $0.cancellation = .day(3) })
+            // Only receipts state cancellations.
+            let receipt = Story.facts { ($0.source, $0.cancellation) = (.appReceipt, .day(3)) }
+            story.withdraw(.cancelled, receipt)
         },
         Defect(.purchaseWithdrawn) { $0.purchase.isRevokedByHand = true },
         Defect(.alreadyClaimed) { $0.purchase.isCopy = true },
