@@ -26,7 +26,7 @@ struct Problem: Error {
     var disposition: Disposition?
     /// The holder of an earlier claim.
     var claimedBy: PriorClaim?
-    /// The claim in the record.
+    /// The claim in the record; `nil` for a refusal that is only counted.
     var submissionID: String?
     /// The hash of its leaf.
     var leafHash: String?
@@ -101,9 +101,13 @@ struct Problem: Error {
         self.init(rejection)
         disposition = outcome.disposition
         claimedBy = outcome.claimedBy
-        submissionID = outcome.submissionID.text
-        leafHash = outcome.leafHash.hexadecimal
         verdict = outcome.verdict
+        if outcome.isCounted {
+            warnings = WarningMessage.about([], counted: 1)
+        } else {
+            submissionID = outcome.submissionID.text
+            leafHash = outcome.leafHash.hexadecimal
+        }
         guard outcome.verdict == .undetermined else { return }
         // The claim is being decided, so a request soon after this one finds the outcome.
         let wait = outcome.nextAttemptAt.map {
@@ -119,7 +123,7 @@ struct Problem: Error {
             found: found, disposition: disposition.map { PurchaseAPI.Disposition($0) },
             claimedBy: claimedBy.map { PurchaseAPI.PriorClaim($0) },
             verdict: verdict.map { SubmissionVerdict(rawValue: $0.rawValue) },
-            replayed: submissionID.map { _ in false },
+            replayed: verdict.map { _ in false },
             submissionID: submissionID, leafHash: leafHash, warnings: warnings)
     }
 

@@ -180,6 +180,7 @@ extension SubmissionMessage {
                 submissionID: $0.id.text, verdict: SubmissionVerdict(rawValue: $0.verdict.rawValue), code: $0.code,
                 expected: $0.rejection?.expected, found: $0.rejection?.found)
         }
+        refusals = submission.refusals
         decides = submission.decides?.text
         appStoreAnswerID = submission.appStoreAnswer?.text
         nextAttemptAt = submission.nextAttemptAt.map { "\($0)" }

@@ -29,7 +29,7 @@ struct WaitingRestore {
     }
 
     /// Records the restore of the evidence, unless an equal one already waits.
-    func write(_ outcome: inout RestoreOutcome, _ seen: inout Set<TransactionKey>) throws(LedgerStorageError) {
+    func write(_ outcome: inout RestoreOutcome, _ seen: inout [TransactionKey: String]) throws(LedgerStorageError) {
         if let refusal, let rejection = refusal.rejection {
             outcome.purchases += purchases(refusal.id, refusal.leafHash, rejection, &seen)
             return
@@ -59,10 +59,10 @@ struct WaitingRestore {
 
     /// The purchases in the answer to a restore.
     private func purchases(
-        _ id: UUID, _ leafHash: [UInt8], _ rejection: Rejection, _ seen: inout Set<TransactionKey>
+        _ id: UUID, _ leafHash: [UInt8], _ rejection: Rejection, _ seen: inout [TransactionKey: String]
     ) -> [RestoredPurchase] {
         var purchases: [RestoredPurchase] = []
-        for proven in evidence.askablePurchases where seen.insert(proven.key).inserted {
+        for proven in evidence.askablePurchases where seen.updateValue(rejection.code, forKey: proven.key) == nil {
             purchases.append(
                 RestoredPurchase(
                     submissionID: id, leafHash: leafHash, environment: proven.key.environment,

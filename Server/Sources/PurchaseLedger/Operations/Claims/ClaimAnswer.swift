@@ -1,5 +1,7 @@
 import PurchaseVerification
 
+import struct Foundation.UUID
+
 /// The result of a claim, for the journal and for the caller.
 struct ClaimAnswer {
     let examined: ExaminedSubmission
@@ -51,6 +53,13 @@ struct ClaimAnswer {
             details.outcomes = [ClaimDetails.Outcome(record, code: code, binds: binds, order: newlyPaidOrder)]
         }
         return details.bounded()
+    }
+
+    /// The answer to the caller about a refusal beyond the daily budget, which has no entry.
+    func countedOutcome() throws(LedgerStorageError) -> PurchaseOutcome {
+        var outcome = try outcome(JournalEntry(key: 0, id: UUID(), leafHash: []))
+        outcome.isCounted = true
+        return outcome
     }
 
     /// The answer to the caller.

@@ -28,6 +28,9 @@ public struct RestoreSubmission: Sendable {
 public struct ExaminedRestore: Sendable {
     let submission: RestoreSubmission
     let evidence: [ExaminedEvidence]
+
+    /// The reason of each piece that failed verification.
+    public var rejections: [Rejection] { evidence.compactMap(\.rejection) }
 }
 
 extension PurchaseLedger {
@@ -53,8 +56,24 @@ public struct RestoreOutcome: Sendable, Equatable {
     public var asksAppStore: [UUID] = []
     /// The customer into whom the named one was merged; `nil` if it was not.
     public var mergedInto: String?
+    /// The number of pieces beyond the daily budget, which are only counted and have no entry.
+    public var counted = 0
     /// The entries that were written.
     var entries: [UUID] = []
+}
+
+extension RestoreOutcome {
+    /// The outcome with its refusals in the order of the request, and the entitlements to the restored products.
+    ///
+    /// - Parameter entitlements: all entitlements of the customer.
+    fileprivate func completed(with entitlements: [Entitlement]) -> RestoreOutcome {
+        var outcome = self
+        outcome.refused.sort { $0.index < $1.index }
+        outcome.entitlements = entitlements.filter { entitlement in
+            purchases.contains { ExactText($0.productID) == ExactText(entitlement.productID) }
+        }
+        return outcome
+    }
 }
 
 /// Evidence of a restore that waits for the App Store.
@@ -67,7 +86,8 @@ public struct WaitingEvidence: Sendable, Equatable {
 
 /// One purchase of a restore.
 public struct RestoredPurchase: Sendable, Equatable {
-    public var submissionID: UUID
+    /// The journal entry; `nil` if the piece of evidence was only counted.
+    public var submissionID: UUID?
     /// The hash of the entry's leaf in the Merkle log.
     public var leafHash: [UInt8]
     public var environment: AppStoreEnvironment
@@ -90,7 +110,8 @@ public struct RestoredPurchase: Sendable, Equatable {
 
 /// Evidence of a restore that proves nothing.
 public struct RefusedEvidence: Sendable, Equatable {
-    public var submissionID: UUID
+    /// The journal entry; `nil` if the piece was only counted.
+    public var submissionID: UUID?
     /// The hash of the entry's leaf in the Merkle log.
     public var leafHash: [UInt8]
     /// Its place in the request, from 0.
@@ -108,6 +129,8 @@ public struct RestorePurchases: LedgerOperation {
     let examined: ExaminedRestore
     /// The App Store's answer about the only piece of evidence, if the restore waited for it.
     var word: AppStoreWord?
+    /// Genuine pieces beyond the daily budget that an earlier run found, by their places: they are counted, and nothing is written.
+    private var counted: [Int: IdlePiece] = [:]
 
     /// A restore whose evidence was verified.
     public init(_ examined: ExaminedRestore) { self.examined = examined }
@@ -123,23 +146,47 @@ public struct RestorePurchases: LedgerOperation {
         }
         let app = try transaction.app(examined.submission.app)
         try transaction.lockCustomers(of: examined.evidence, claimedFor: app)
-        let customer = try transaction.customerToWrite(examined.submission.customerID, app)
         var outcome = RestoreOutcome(purchases: [], refused: [], entitlements: [])
-        outcome.mergedInto = customer.survivor(of: examined.submission.customerID)
-        var seen: Set<TransactionKey> = []
-        try observeTogether(app, customer, transaction)
         let refusals = word == nil ? RestoreRefusals(of: examined) : nil
-        try refusals?.write(app, customer, transaction, &outcome)
-        let refused = refusals?.places ?? []
-        for (index, evidence) in examined.evidence.enumerated() where !refused.contains(index) {
-            try restore(evidence, index, app, customer, transaction, &outcome, &seen)
+        let isCounted = try refusals?.count(app, transaction, &outcome) ?? false
+        count(transaction, &outcome)
+        var done = Set(counted.keys).union(isCounted ? refusals?.places ?? [] : [])
+        guard done.count < examined.evidence.count || examined.evidence.isEmpty else {
+            // Nothing is written, not even the customer.
+            guard let known = try transaction.customer(examined.submission.customerID, app) else {
+                return outcome.completed(with: [])
+            }
+            outcome.mergedInto = known.survivor(of: examined.submission.customerID)
+            return outcome.completed(with: try EntitlementsOfCustomer.current(transaction, app, customer: known))
         }
-        outcome.refused.sort { $0.index < $1.index }
-        outcome.entitlements = try EntitlementsOfCustomer.current(transaction, app, customer: customer).filter {
-            entitlement in
-            outcome.purchases.contains { ExactText($0.productID) == ExactText(entitlement.productID) }
+        let customer = try transaction.customerToWrite(examined.submission.customerID, app)
+        outcome.mergedInto = customer.survivor(of: examined.submission.customerID)
+        var seen: [TransactionKey: String] = [:]
+        try observeTogether(app, customer, transaction)
+        if let refusals, !refusals.isSingle, !isCounted {
+            try refusals.write(app, customer, transaction, &outcome)
+            done.formUnion(refusals.places)
         }
-        return outcome
+        var idle: [Int: IdlePiece] = [:]
+        for (index, evidence) in examined.evidence.enumerated() where !done.contains(index) {
+            idle[index] = try restore(evidence, index, app, customer, transaction, &outcome, &seen)
+        }
+        guard idle.isEmpty else {
+            var revised = self
+            revised.counted.merge(idle) { _, later in later }
+            throw RevisedOperation(operation: revised)
+        }
+        return outcome.completed(with: try EntitlementsOfCustomer.current(transaction, app, customer: customer))
+    }
+
+    /// Counts the genuine pieces that are beyond the daily budget.
+    private func count(_ transaction: LedgerTransaction, _ outcome: inout RestoreOutcome) {
+        let pieces = counted.values.sorted { $0.index < $1.index }
+        guard let last = pieces.last else { return }
+        for piece in pieces { piece.answer(&outcome) }
+        transaction.count(
+            pieces.reduce(into: [:]) { $0[$1.code, default: 0] += 1 }, lastSHA256: last.sha256,
+            app: examined.submission.app, keyID: examined.submission.keyID)
     }
 
     /// Observes every piece that tells something new about a product or an original of a piece before it, each with an entry of
@@ -151,7 +198,7 @@ public struct RestorePurchases: LedgerOperation {
     ) throws(LedgerStorageError) {
         guard word == nil, app.settings.mode != .apple else { return }
         var (names, hashes): (Set<ExactText>, Set<[UInt8]>) = ([], [])
-        for evidence in examined.evidence {
+        for (index, evidence) in examined.evidence.enumerated() where counted[index] == nil {
             guard case .success(let observation) = evidence.verified, observation.renewals.isEmpty,
                 let observer = transaction.registry.observer(of: evidence, claimedFor: app),
                 hashes.insert(evidence.stored.sha256).inserted
@@ -176,14 +223,18 @@ public struct RestorePurchases: LedgerOperation {
         }
     }
 
+    /// Claims the purchases of one piece of evidence.
+    ///
+    /// - Parameter seen: the transactions that were answered, with their codes; each is answered once.
+    /// - Returns: the piece, if it must only be counted. Then the whole write is undone.
     private func restore(
         _ evidence: ExaminedEvidence, _ index: Int, _ app: RegistryApp, _ customer: CustomerRow,
-        _ transaction: LedgerTransaction, _ outcome: inout RestoreOutcome, _ seen: inout Set<TransactionKey>
-    ) throws {
+        _ transaction: LedgerTransaction, _ outcome: inout RestoreOutcome, _ seen: inout [TransactionKey: String]
+    ) throws -> IdlePiece? {
         if word == nil, let waiting = try WaitingRestore(of: evidence, examined.submission, customer, transaction, app)
         {
             try waiting.write(&outcome, &seen)
-            return
+            return nil
         }
         var draft = transaction.draft(app)
         draft.customer = customer
@@ -201,6 +252,7 @@ public struct RestorePurchases: LedgerOperation {
         details.unknownMembers = index > 0 || unknown.isEmpty ? nil : unknown
         var rejection: Rejection?
         var proven: [ObservedTransaction] = []
+        var repeated: String?
         switch evidence.verified {
         case .failure(let error): rejection = Rejection(error)
         case .success where word?.answer.refusal != nil: rejection = word?.answer.refusal
@@ -213,7 +265,10 @@ public struct RestorePurchases: LedgerOperation {
             if let objection = evidence.objection {
                 rejection = Rejection(objection)
             } else {
-                proven = observation.transactionFacts.filter { $0.productID != nil && seen.insert($0.key).inserted }
+                let stated = observation.transactionFacts.filter { $0.productID != nil }
+                repeated = stated.compactMap { seen[$0.key] }.first
+                var keys: Set<TransactionKey> = []
+                proven = stated.filter { seen[$0.key] == nil && keys.insert($0.key).inserted }
             }
         }
         changes.identities.know(locked: customer)
@@ -222,6 +277,17 @@ public struct RestorePurchases: LedgerOperation {
         try claims.claim(proven, transaction)
         try changes.settle()
         let purchases = try claims.outcomes(transaction)
+        for purchase in purchases { seen[purchase.key] = purchase.answer.code }
+        let isIdle =
+            evidence.stored.isVerified && word == nil && !changes.hasNews && !purchases.contains(where: \.isOfCustomer)
+        let code = rejection?.code ?? purchases.first?.answer.code ?? repeated
+        let use =
+            isIdle && code != nil
+            ? RefusalBudgetUse(transaction, app: app, keyID: examined.submission.keyID) : nil
+        if let code, let use, try !use.admits() {
+            return IdlePiece(
+                index: index, sha256: kept.sha256, rejection: rejection, purchases: purchases.map(\.answer), code: code)
+        }
         details.outcomes = purchases.map(\.recorded)
         draft.code = rejection?.code ?? DecisionCode.accepted.rawValue
         details.expected = rejection?.expected
@@ -243,6 +309,9 @@ public struct RestorePurchases: LedgerOperation {
             entry = try transaction.journal.append(draft, details.bounded())
         }
         outcome.entries.append(entry.id)
+        if let use = evidence.stored.isVerified ? use : RefusalBudgetUse(transaction, app: app, keyID: details.keyID) {
+            try use.add(entry, evidence: kept, customer: customer)
+        }
         try changes.finish(entry)
         if rejection?.isWithoutEffect != true { try transaction.hold(evidence, key, entry) }
         if confirms {
@@ -260,5 +329,6 @@ public struct RestorePurchases: LedgerOperation {
                     submissionID: entry.id, leafHash: entry.leafHash, index: index, rejection: rejection,
                     disposition: rejection.disposition(hasPurchase: false)))
         }
+        return nil
     }
 }

@@ -1,7 +1,5 @@
 import PurchaseVerification
 
-import struct Foundation.UUID
-
 /// The claims of one piece of evidence of a restore.
 struct RestoredClaims {
     let changes: LedgerChanges
@@ -37,6 +35,9 @@ struct RestoredClaims {
     var isFirstGrant: Bool { claims.contains { $0.binds && $0.isFirst } }
 
     struct Outcome {
+        let key: TransactionKey
+        /// Whether the purchase belongs to the customer.
+        let isOfCustomer: Bool
         var answer: RestoredPurchase
         var recorded: ClaimDetails.Outcome
         var transactionKey: Int64
@@ -102,7 +103,7 @@ struct RestoredClaims {
             if rejection == nil { rejection = try self.rejection(of: claim.proven, record, purchase, transaction) }
             let code = rejection?.code ?? DecisionCode.accepted.rawValue
             let answer = RestoredPurchase(
-                submissionID: UUID(), leafHash: [], environment: claim.proven.key.environment,
+                leafHash: [], environment: claim.proven.key.environment,
                 transactionID: claim.proven.key.transactionID.string,
                 originalTransactionID: record.facts.original.transactionID.string,
                 productID: claim.proven.productID?.string ?? "",
@@ -112,7 +113,7 @@ struct RestoredClaims {
                 expiresAt: record.facts.end)
             outcomes.append(
                 Outcome(
-                    answer: answer,
+                    key: claim.proven.key, isOfCustomer: isOwner, answer: answer,
                     recorded: ClaimDetails.Outcome(
                         record, code: code, binds: claim.binds, order: changes.payments.orderPaid(by: record)),
                     transactionKey: record.row.key))

@@ -17,6 +17,7 @@ final class LedgerChanges {
     private var purchases: [Int: [OwnedPurchase]] = [:]
     /// For each history, the owners by holder. `own` computes them.
     private var ownerships: [[PurchaseHolder: Ownership]] = []
+    private var hasRenewalNews = false
     /// The balances after the change, by the position of the history.
     private var balances: [EntitlementWriter.Balances] = []
 
@@ -32,6 +33,15 @@ final class LedgerChanges {
 
     /// All histories that were read, with their changes.
     var histories: [PurchaseHistory] { open.histories }
+
+    /// Whether facts, renewal info, owners or orders changed. A claim that changes no owner is no news.
+    var hasNews: Bool {
+        hasRenewalNews || payments.hasChanges
+            || histories.contains { history in
+                history.isTouched || !history.departed.isEmpty || history.records.contains(where: \.isChanged)
+                    || history.renewal !== history.formerRenewal
+            }
+    }
 
     /// The position of a known transaction. Its history is read if necessary.
     func place(
@@ -156,6 +166,7 @@ final class LedgerChanges {
         let former = try table.facts(statement.key, environment: environment)
         let merged = former.map { $0.merged(with: statement) } ?? ObservedRenewal(statement)
         guard merged !== former else { return }
+        hasRenewalNews = true
         try table.write(merged, environment: environment, evidence: evidence)
         for original in try OriginalsTable(connection: connection)
             .rows(id: statement.key.originalTransactionID.string, environment: environment)
