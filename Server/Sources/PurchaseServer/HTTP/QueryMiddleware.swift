@@ -1,8 +1,8 @@
 import Hummingbird
 import PurchaseAPI
 
-/// Refuses parameters of the query that a route of `/v1` does not have: a misspelled filter that is ignored gives another answer
-/// than the one that was asked for.
+/// Notes parameters of the query that a route of `/v1` does not have: a misspelled filter that is ignored would give another answer
+/// than the one that was asked for. The route refuses them once it knows that the key has its scope (`requireCaller`).
 struct QueryMiddleware: RouterMiddleware {
     /// The parameters of each route that has any.
     static let parameters: [String: [String]] = [
@@ -32,7 +32,9 @@ struct QueryMiddleware: RouterMiddleware {
         for pair in query.utf8.split(separator: UInt8(ascii: "&")) {
             let name = pair.prefix { $0 != UInt8(ascii: "=") }
             guard !known.contains(where: { $0.utf8.elementsEqual(name) }) else { continue }
-            throw Self.unknown(name, known)
+            var refusing = context
+            refusing.parameterProblem = Self.unknown(name, known)
+            return try await next(request, refusing)
         }
         return try await next(request, context)
     }

@@ -198,6 +198,45 @@ struct CopyWithdrawalTests {
         }
     }
 
+    @Test("C.2 The lists of purchases show the withdrawal that decides claims, on every copy and at every step")
+    func listedWithdrawal() async throws {
+        try await LedgerWorld.with { world in
+            func signed(_ id: String, at seconds: Double, isRevoked: Bool = false) throws -> [UInt8] {
+                try LedgerWorld.signed(id, product: LedgerWorld.pro, kind: .nonConsumable) {
+                    $0.originalTransactionID = "1"
+                    $0.signedDate = $0.purchaseDate?.addingTimeInterval(seconds)
+                    if isRevoked { $0.revocationDate = $0.signedDate }
+                }
+            }
+            func requireAgreement(isWithdrawn: Bool, _ step: String) async throws {
+                let page = try await world.ledger.answer(
+                    PurchasesOfCustomer(app: "example", customerID: LedgerWorld.customer, limit: 10))
+                #expect(page.purchases.count == 2)
+                for id in ["1", "2"] {
+                    let listed = try #require(page.purchases.first { $0.transactionID == id })
+                    let shown = try await world.ledger.answer(
+                        PurchasesOfTransaction(app: "example", transactionID: id))
+                    #expect(shown.map(\.withdrawal) == [listed.withdrawal])
+                    #expect((listed.withdrawal != nil) == isWithdrawn, "\(id) \(step)")
+                    let claimed = try await world.claim(id, product: LedgerWorld.pro, try signed(id, at: 0))
+                    #expect((claimed.code == "accepted") != isWithdrawn, "\(id) \(step): \(claimed.code)")
+                }
+            }
+            _ = try await world.claim("1", product: LedgerWorld.pro, try signed("1", at: 0))
+            _ = try await world.claim("2", product: LedgerWorld.pro, try signed("2", at: 10))
+            world.clock.advance(seconds: 600)
+            try await requireAgreement(isWithdrawn: false, "before")
+            try await world.observe(try signed("2", at: 20, isRevoked: true))
+            try await requireAgreement(isWithdrawn: true, "refund seen on the copy")
+            try await world.observe(try signed("1", at: 30))
+            try await requireAgreement(isWithdrawn: false, "reversal seen on the original")
+            try await world.observe(try signed("1", at: 40, isRevoked: true))
+            try await requireAgreement(isWithdrawn: true, "refund seen on the original")
+            try await world.observe(try signed("2", at: 50))
+            try await requireAgreement(isWithdrawn: false, "reversal seen on the copy")
+        }
+    }
+
     @Test("C.2 A non-consumable that is bought again after its refund pays an order")
     func repurchasePays() async throws {
         try await LedgerWorld.with { world in

@@ -142,11 +142,11 @@ struct ClaimJudgement {
         guard place != nil else { throw Rejection(.transactionNotFound, expected: claim.transactionID) }
     }
 
-    /// Whether the customer claimed the transaction before, whatever became of the claim. Acts show the claims that bind.
+    /// Whether the customer claimed the transaction before.
     private func wasClaimed(by customer: CustomerRow) throws(LedgerStorageError) -> Bool {
-        guard let record, !record.isNew else { return false }
-        return try JournalTable(connection: transaction.connection)
-            .hasClaim(of: customer.key, transaction: record.row.key)
+        guard let place, let record else { return false }
+        var earlier = EarlierClaims(changes, customer: customer)
+        return try earlier.contains(record, in: place.history)
     }
 
     /// Settles the changes. A transaction whose claim names an order pays no other order.
@@ -166,8 +166,7 @@ struct ClaimJudgement {
         else { return }
         binds = true
         let mayTransfer = OwnershipAct.mayTransfer(under: app.settings.transfer, kind: record.row.kind)
-        let isRepeated = changes.claim(proven.key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
-        isReplayed = isReplayed || isRepeated
+        changes.claim(proven.key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
     }
 
     private mutating func decide(_ proven: ObservedTransaction, _ customer: CustomerRow) throws {

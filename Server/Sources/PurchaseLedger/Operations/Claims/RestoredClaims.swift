@@ -48,6 +48,7 @@ struct RestoredClaims {
     mutating func claim(
         _ proven: [ObservedTransaction], isReview: Bool = false, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) {
+        var earlier = EarlierClaims(changes, customer: customer)
         for facts in proven {
             let environment = try transaction.environments.keyToWrite(of: facts.key.environment)
             guard let place = try changes.place(of: facts.key, environment: environment) else { continue }
@@ -63,18 +64,13 @@ struct RestoredClaims {
                     ClaimDecision.isOfToken(customer.key, tokenOwner: tokenOwner)
                     && ClaimDecision.binds(
                         source, token: token, tokenOwner: tokenOwner, customer: customer.key, app.settings)
-                claim.isReplayed = record.formerRow?.ownerKey == customer.key
             } catch {
                 claim.refusal = error
             }
+            claim.isReplayed = try earlier.contains(record, in: place.history)
             if claim.binds, !isReview {
                 let mayTransfer = OwnershipAct.mayTransfer(under: app.settings.transfer, kind: record.row.kind)
-                claim.isReplayed = changes.claim(
-                    facts.key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
-            }
-            if !claim.isReplayed, !record.isNew {
-                claim.isReplayed = try JournalTable(connection: transaction.connection)
-                    .hasClaim(of: customer.key, transaction: record.row.key)
+                changes.claim(facts.key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
             }
             claims.append(claim)
         }

@@ -46,7 +46,7 @@ final class PostgreSQLReadConnection: LedgerConnection {
         guard !isBegun else {
             throw LedgerStorageError(.other, "events are read at the beginning of a transaction that reads")
         }
-        let mark = PostgreSQLTransaction.eventMark
+        let mark = PostgreSQLLockNumbers.ledger.eventMark
         let last = try session.run([
             PostgreSQLStatement("SELECT last_value FROM events_event_key_seq", [LedgerValue]())
         ])
