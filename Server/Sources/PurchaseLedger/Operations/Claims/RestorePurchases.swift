@@ -127,14 +127,19 @@ public struct RestorePurchases: LedgerOperation {
         var outcome = RestoreOutcome(purchases: [], refused: [], entitlements: [])
         outcome.mergedInto = customer.survivor(of: examined.submission.customerID)
         var seen: Set<TransactionKey> = []
-        try observeTogether(app, customer, transaction)
+        let places = RestoreOrder.places(of: examined.evidence)
+        try observeTogether(places, app, customer, transaction)
         let refusals = word == nil ? RestoreRefusals(of: examined) : nil
         try refusals?.write(app, customer, transaction, &outcome)
         let refused = refusals?.places ?? []
-        for (index, evidence) in examined.evidence.enumerated() where !refused.contains(index) {
-            try restore(evidence, index, app, customer, transaction, &outcome, &seen)
+        let decided = places.filter { !refused.contains($0) }
+        for index in decided {
+            // Unknown members are recorded once for the request.
+            let unknown = index == decided.first ? examined.submission.unknownMembers : []
+            try restore(index, unknown, app, customer, transaction, &outcome, &seen)
         }
         outcome.refused.sort { $0.index < $1.index }
+        RestoreOrder.sort(&outcome.purchases, by: examined.evidence)
         outcome.entitlements = try EntitlementsOfCustomer.current(transaction, app, customer: customer).filter {
             entitlement in
             outcome.purchases.contains { ExactText($0.productID) == ExactText(entitlement.productID) }
@@ -143,43 +148,47 @@ public struct RestorePurchases: LedgerOperation {
     }
 
     /// Observes every piece that tells something new about a product or an original of a piece before it, each with an entry of
-    /// its own. So all pieces are observed before the first is decided, and their order decides nothing.
+    /// its own, renewal info included. So all pieces are observed before the first is decided.
     ///
     /// Evidence that waits for the App Store is not observed.
     private func observeTogether(
-        _ app: RegistryApp, _ customer: CustomerRow, _ transaction: LedgerTransaction
+        _ places: [Int], _ app: RegistryApp, _ customer: CustomerRow, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) {
         guard word == nil, app.settings.mode != .apple else { return }
         var (names, hashes): (Set<ExactText>, Set<[UInt8]>) = ([], [])
-        for evidence in examined.evidence {
-            guard case .success(let observation) = evidence.verified, observation.renewals.isEmpty,
+        for evidence in places.map({ examined.evidence[$0] }) {
+            guard case .success(let observation) = evidence.verified,
                 let observer = transaction.registry.observer(of: evidence, claimedFor: app),
                 hashes.insert(evidence.stored.sha256).inserted
             else { continue }
             let facts = observation.transactionFacts.filter { $0.productID != nil }
-            let own = Set(facts.flatMap { [$0.original.transactionID, $0.productID].compactMap(\.self) })
-            defer { names.formUnion(own) }
-            guard !names.isDisjoint(with: own) else { continue }
+            var own = Set(facts.flatMap { [$0.original.transactionID, $0.productID].compactMap(\.self) })
+            own.formUnion(observation.renewals.map(\.key.originalTransactionID))
+            let isAlone = names.isDisjoint(with: own)
+            names.formUnion(own)
+            guard !isAlone else { continue }
             let changes = LedgerChanges(transaction, app: observer)
             let kept = try transaction.keep(evidence.stored, app: app, keyID: examined.submission.keyID)
             try changes.observe(observation, evidence: kept.key)
-            guard let news = changes.histories.lazy.flatMap(\.records).first(where: \.isChanged) else { continue }
+            let news = changes.histories.lazy.flatMap(\.records).first(where: \.isChanged)?.facts.key
+            guard news != nil || changes.hasNewRenewal else { continue }
             try changes.settle()
             var draft = transaction.draft(app)
             (draft.evidence, draft.customer, draft.code) = (
                 (kept.key, kept.sha256), customer, DecisionCode.accepted.rawValue
             )
             draft.transactionKey =
-                changes.histories.lazy.flatMap(\.records).first { $0.facts.key == news.facts.key }?.row.key
+                changes.histories.lazy.flatMap(\.records).first { $0.facts.key == news }?.row.key
             let details = EvidenceDetails(source: "restore", evidenceKind: evidence.kind?.rawValue)
             try changes.finish(try transaction.journal.append(draft, details))
         }
     }
 
     private func restore(
-        _ evidence: ExaminedEvidence, _ index: Int, _ app: RegistryApp, _ customer: CustomerRow,
+        _ index: Int, _ unknown: [String], _ app: RegistryApp, _ customer: CustomerRow,
         _ transaction: LedgerTransaction, _ outcome: inout RestoreOutcome, _ seen: inout Set<TransactionKey>
     ) throws {
+        let evidence = examined.evidence[index]
         if word == nil, let waiting = try WaitingRestore(of: evidence, examined.submission, customer, transaction, app)
         {
             try waiting.write(&outcome, &seen)
@@ -196,9 +205,7 @@ public struct RestorePurchases: LedgerOperation {
             customer: examined.submission.customerID, evidenceKind: evidence.kind?.rawValue, replayed: false,
             transfer: app.settings.transfer.rawValue, outcomes: [])
         details.unverified = kept.unverified(evidence.stored)
-        // Once for the request.
-        let unknown = examined.submission.unknownMembers
-        details.unknownMembers = index > 0 || unknown.isEmpty ? nil : unknown
+        details.unknownMembers = unknown.isEmpty ? nil : unknown
         var rejection: Rejection?
         var proven: [ObservedTransaction] = []
         switch evidence.verified {
