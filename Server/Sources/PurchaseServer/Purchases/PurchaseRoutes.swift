@@ -27,10 +27,11 @@ struct PurchaseRoutes {
                 app: app, customerID: try context.identifier("id"), before: try request.numberCursor(),
                 limit: try request.limit())
             let page = try await api.ledger.answer(query)
-            return try Response.json(
-                TransactionPage(
-                    purchases: page.purchases.map { TransactionMessage($0) },
-                    nextCursor: page.next.map { Cursor.text(["\($0)"]) }))
+            var message = TransactionPage(
+                purchases: page.purchases.map { TransactionMessage($0) },
+                nextCursor: page.next.map { Cursor.text(["\($0)"]) })
+            message.mergedInto = page.mergedInto
+            return try Response.json(message)
         }
     }
 

@@ -78,6 +78,7 @@ struct WaitingClaim {
             submissionID: id, leafHash: leafHash, rejection: rejection,
             disposition: rejection.disposition(hasPurchase: false), isReplayed: false, customerID: customer.name)
         outcome.nextAttemptAt = next
+        outcome.mergedInto = examined.submission.claim.customerID.flatMap { customer.survivor(of: $0) }
         return outcome
     }
 }

@@ -69,6 +69,7 @@ struct ClaimAnswer {
             submissionID: entry.id, leafHash: entry.leafHash, rejection: rejection,
             disposition: rejection?.disposition(hasPurchase: isOwner && hasPurchase) ?? .granted,
             isReplayed: isReplayed, claimedBy: rejection?.priorClaim, customerID: customer?.name)
+        outcome.mergedInto = examined.submission.claim.customerID.flatMap { customer?.survivor(of: $0) }
         guard let record else { return outcome }
         outcome.environment = record.facts.key.environment
         outcome.transactionID = record.facts.key.transactionID.string

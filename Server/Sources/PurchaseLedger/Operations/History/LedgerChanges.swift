@@ -13,6 +13,8 @@ final class LedgerChanges {
     /// The orders that it pays, refunds or restores.
     let payments: OrderPayments
     let identities: CustomerIdentities
+    /// Whether a statement about a renewal was new.
+    private(set) var hasNewRenewal = false
     /// The purchases of each settled history.
     private var purchases: [Int: [OwnedPurchase]] = [:]
     /// For each history, the owners by holder. `own` computes them.
@@ -168,6 +170,7 @@ final class LedgerChanges {
         guard merged !== former else { return }
         hasRenewalNews = true
         try table.write(merged, environment: environment, evidence: evidence)
+        hasNewRenewal = true
         for original in try OriginalsTable(connection: connection)
             .rows(id: statement.key.originalTransactionID.string, environment: environment)
         where !open.histories.contains(where: { $0.original.key == original.key }) {
