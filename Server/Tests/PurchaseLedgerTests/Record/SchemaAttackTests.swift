@@ -154,7 +154,8 @@ struct SchemaAttackTests {
                     renewedTrigger("other, pg_catalog, public"),
                 ],
                 removed: [renewedTrigger("public"), "DROP SCHEMA other CASCADE"],
-                finding: "schema_unknown dependency journal_no_update on public.journal uses other.=(bytea,bytea)"),
+                finding: "schema_unknown dependency journal_no_update on public.journal uses "
+                    + "other.=(pg_catalog.bytea,pg_catalog.bytea)"),
             Attack(
                 planted: [
                     "CREATE EXTENSION amcheck",
@@ -179,7 +180,8 @@ struct SchemaAttackTests {
 
     /// Types, collations and other objects in the ledger's schema.
     private static var types: [Attack] {
-        let collation = #"CREATE COLLATION public."C" (provider = icu, locale = 'und-u-ks-level1', deterministic = false)"#
+        let collation =
+            #"CREATE COLLATION public."C" (provider = icu, locale = 'und-u-ks-level1', deterministic = false)"#
         let changed = #"ALTER TABLE customers ALTER COLUMN name TYPE text COLLATE public."C""#
         let restored = #"ALTER TABLE customers ALTER COLUMN name TYPE text COLLATE pg_catalog."C""#
         let dropped = #"DROP COLLATION public."C""#
@@ -269,8 +271,10 @@ struct SchemaAttackTests {
             try await Self.execute(
                 [
                     "ALTER ROLE assay IN DATABASE \(place.name) SET search_path = pg_catalog, public",
-                    "CREATE SCHEMA extensions", "CREATE EXTENSION citext", "CREATE EXTENSION pgcrypto SCHEMA extensions",
+                    "CREATE SCHEMA extensions", "CREATE EXTENSION citext",
+                    "CREATE EXTENSION pgcrypto SCHEMA extensions",
                     "CREATE EXTENSION pg_trgm", "CREATE EXTENSION hstore SCHEMA extensions",
+                    "CREATE EXTENSION cube", "CREATE EXTENSION earthdistance",
                 ], database)
             try await world.requireConsistency()
             try await database.close()

@@ -17,6 +17,8 @@ struct PostgreSQLSettings: Sendable {
     /// Whether statements are prepared once for each connection. This does not work behind a pooler that gives each transaction
     /// another connection.
     let preparesStatements: Bool
+    /// The schema of the ledger, once a connection has found it.
+    let home = PostgreSQLHome()
 
     /// Reads a URL.
     ///
