@@ -29,8 +29,9 @@ extension PostgreSQLDialect {
 
     /// A search path of the ledger's schema alone is the one that every connection has.
     private static let isOwnPath = """
-        replace(replace(setting, '"', ''), ' ', '') IN (SELECT 'search_path=' || path FROM home, unnest(ARRAY[nspname::text,
-        'pg_catalog,' || nspname, nspname || ',pg_temp', 'pg_catalog,' || nspname || ',pg_temp']) AS path)
+        setting IN (SELECT 'search_path=' || path FROM home, unnest(ARRAY[quote_ident(nspname),
+        'pg_catalog, ' || quote_ident(nspname), quote_ident(nspname) || ', pg_temp',
+        'pg_catalog, ' || quote_ident(nspname) || ', pg_temp']) AS path)
         """
 
     /// Objects outside the ledger's schema that change what its tables show: event triggers, settings of roles, casts, and whatever
