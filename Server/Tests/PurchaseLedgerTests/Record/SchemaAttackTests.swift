@@ -15,7 +15,10 @@ struct SchemaAttackTests {
         var finding: String
     }
 
-    private static func attacks(_ database: String) -> [Attack] {
+    private static func attacks(_ database: String) -> [Attack] { inside(database) + outside(database) + types }
+
+    /// Changes of the ledger's schema, and settings.
+    private static func inside(_ database: String) -> [Attack] {
         [
             Attack(
                 planted: ["ALTER TABLE lots ENABLE ROW LEVEL SECURITY"],
@@ -102,7 +105,7 @@ struct SchemaAttackTests {
                 planted: ["UPDATE pg_index SET indisready = false WHERE indexrelid = 'orders_by_payment'::regclass"],
                 removed: ["UPDATE pg_index SET indisready = true WHERE indexrelid = 'orders_by_payment'::regclass"],
                 finding: "schema_differs index orders_by_payment"),
-        ] + outside(database) + types
+        ]
     }
 
     /// Objects outside the ledger's schema, which need not be in the search path of the role that audits.

@@ -63,7 +63,7 @@ final class PostgreSQLReadConnection: LedgerConnection {
         let path = session.searchPath
         if !path.isEmpty {
             statements = [PostgreSQLStatement("BEGIN", [LedgerValue]())] + path + statements
-            statements.append(PostgreSQLStatement("COMMIT", [LedgerValue]()))
+            statements.append(PostgreSQLStatement("ROLLBACK", [LedgerValue]()))
         }
         let outputs = try session.run(statements)
         guard var reader = outputs[path.isEmpty ? 0 : path.count + 1].rows.first?.reader else { return nil }
