@@ -37,19 +37,15 @@ struct MergedCustomerTests {
                     .post, "/v1/customers/\(name)/grants", GrantRequest(productID: Self.coins, reason: "a gift"))
                 let id = try grant.message(GrantMessage.self).grantID
                 let revoked = try PurchaseServerWorld.signed("5\(number)") { $0.revocationDate = MintedWorld.moment }
-                let answers = [
+                let answers: [(act: String, status: Int, answer: PurchaseServerWorld.Answer)] = [
                     ("grant", 201, grant),
                     (
                         "revocation", 201,
                         try await world.send(
                             .post, "/v1/customers/\(name)/revocations", RevocationRequest(grantID: id, reason: "x"))
                     ),
-                    (
-                        "tester", 200, try await world.send(.put, "/v1/testers/\(name)")
-                    ),
-                    (
-                        "no tester", 200, try await world.send(.delete, "/v1/testers/\(name)")
-                    ),
+                    ("tester", 200, try await world.send(.put, "/v1/testers/\(name)")),
+                    ("no tester", 200, try await world.send(.delete, "/v1/testers/\(name)")),
                     (
                         "token", 200,
                         try await world.send(

@@ -12,14 +12,17 @@ struct StrictValueTests {
     private static let (coins, pro) = ("com.example.app.coins", "com.example.app.pro")
 
     /// A request with each body that has an environment.
-    private static func bodies(environment: String) -> [(path: String, members: [String: Any])] {
-        [
+    private static func bodies(environment: String) -> [(path: String, members: [String: String])] {
+        let requests: [(path: String, members: [String: String])] = [
             ("/v1/orders", ["customer_id": "alice", "product_id": coins]),
             ("/v1/customers/alice/consume", ["product_id": coins, "consumption_id": "1"]),
             ("/v1/customers/alice/grants", ["product_id": pro, "reason": "x"]),
             ("/v1/customers/alice/revocations", ["transaction_id": "1", "reason": "x"]),
             ("/v1/purchases/1/move", ["customer_id": "bob", "reason": "x"]),
-        ].map { path, members in (path, members.merging(["environment": environment]) { $1 }) }
+        ]
+        return requests.map { path, members in
+            (path: path, members: members.merging(["environment": environment]) { $1 })
+        }
     }
 
     @Test(
@@ -120,13 +123,12 @@ struct StrictValueTests {
             let claimed = try await world.send(
                 .post, "/v1/purchases", data: try JSONSerialization.data(withJSONObject: members), as: .client)
             #expect(claimed.status == 200, "\(claimed.text)")
+            let restore: [String: Any] = [
+                "customer_id": "alice", "receipt_data": NSNull(),
+                "signed_transactions": [try #require(claim.signedTransaction)],
+            ]
             let restored = try await world.send(
-                .post, "/v1/restores",
-                data: try JSONSerialization.data(
-                    withJSONObject: [
-                        "customer_id": "alice", "receipt_data": NSNull(),
-                        "signed_transactions": [try #require(claim.signedTransaction)],
-                    ]), as: .client)
+                .post, "/v1/restores", data: try JSONSerialization.data(withJSONObject: restore), as: .client)
             #expect(restored.status == 200, "\(restored.text)")
             let bodies: [(String, [String: Any], [String])] = [
                 ("/v1/orders/\(orders.orderID)/fulfil", [:], ["units"]),
