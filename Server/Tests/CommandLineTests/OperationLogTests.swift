@@ -71,7 +71,8 @@ struct OperationLogTests {
             let status = try await RunningServer.run("assay serve --port 0 --log-format json 2>log", in: folder) {
                 server in
                 let answers = [
-                    try await Self.ask("/v1/orders", server, folder), try await Self.ask("/v1/orders/x", server, folder),
+                    try await Self.ask("/v1/orders", server, folder),
+                    try await Self.ask("/v1/orders/x", server, folder),
                 ]
                 #expect(answers == ["200", "404"])
             }

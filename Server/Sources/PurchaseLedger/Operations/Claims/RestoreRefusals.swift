@@ -73,7 +73,9 @@ struct RestoreRefusals {
         let entry = try transaction.journal.append(
             draft,
             RefusalsDetails(
-                keyID: submission.keyID, sourceAddress: submission.sourceAddress, customer: customer == nil ? nil : submission.customerID, count: Int64(pieces.count), codes: codes, kept: kept, hashes: hashes))
+                keyID: submission.keyID, sourceAddress: submission.sourceAddress,
+                customer: customer == nil ? nil : submission.customerID, count: Int64(pieces.count), codes: codes,
+                kept: kept, hashes: hashes))
         try use.add(spent)
         try use.add(entry, evidence: nil, customer: customer)
         outcome.entries.append(entry.id)
