@@ -119,7 +119,7 @@ struct RefusalBudgetTests {
             $0.limits.perAddress = RateLimit(perSecond: 1_000_000, burst: 1_000_000_000)
             ($0.limits.addressPercentOfKey, $0.limits.networkPercentOfKey) = (100, 100)
             $0.apps["example"]?.unverifiedEvidence = EvidenceBudget(
-                bytesPerAppAndDay: 16 << 20, bytesPerKeyAndDay: 512 << 10)
+                bytesPerAppAndDay: 16 << 20, bytesPerKeyAndDay: 128 << 10)
         } _: { world async throws in
             func size() throws -> Int {
                 try ["", "-wal"].map { suffix in

@@ -64,7 +64,7 @@ struct RestoreRefusals {
                 hashes.append(stored.sha256.hexadecimal)
                 continue
             }
-            let bytes = try store.keep(stored).bytes
+            let bytes = EvidenceBudget.space(of: try store.keep(stored).bytes)
             (left, spent) = (left - bytes, spent + bytes)
             kept.append(stored.sha256.hexadecimal)
         }
