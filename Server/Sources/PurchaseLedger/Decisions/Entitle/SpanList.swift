@@ -52,7 +52,7 @@ struct SpanList {
     }
 
     /// The joined spans: one for each customer, product and contiguous time. Reason and transaction are those of the purchase
-    /// that began last.
+    /// that ends last; of two with the same end, of the one that began last.
     static func joined(_ spans: [AccessSpan]) -> [AccessSpan] {
         var open: [Owner: AccessSpan] = [:]
         var joined: [AccessSpan] = []
@@ -102,8 +102,9 @@ extension AccessSpan {
             return true
         }
         guard until.map({ $0.isAtOrAfter(startOf: next.from) }) ?? true else { return false }
-        if !next.isEmpty { until = next.until.flatMap { end in until.map { max($0, end) } } }
-        (transaction, endReason) = (next.transaction, next.endReason)
+        // A refunded period can begin later and end earlier than a valid one, which then decides.
+        if let nextEnd = next.until, until.map({ nextEnd < $0 }) ?? true { return true }
+        (until, transaction, endReason) = (next.until, next.transaction, next.endReason)
         return true
     }
 
