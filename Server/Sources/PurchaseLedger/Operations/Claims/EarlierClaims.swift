@@ -24,8 +24,11 @@ struct EarlierClaims {
         let journal = JournalTable(connection: changes.connection)
         if try journal.hasClaim(of: customer.key, transaction: record.row.key) { return true }
         if restored == nil {
-            let restores = try journal.restores(of: customer.key, limit: Self.restores)
-            restored = Set(restores.flatMap(\.outcomes).compactMap(\.key))
+            var keys: Set<TransactionKey> = []
+            for details in try journal.restores(of: customer.key, limit: Self.restores) {
+                keys.formUnion(try ClaimDetails(encoded: details).outcomes.compactMap(\.key))
+            }
+            restored = keys
         }
         return restored?.contains(record.facts.key) ?? false
     }
