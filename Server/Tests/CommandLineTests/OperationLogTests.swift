@@ -44,14 +44,14 @@ struct OperationLogTests {
     func keyUses() async throws {
         try await Self.inFolder { folder in
             let before = try await Self.keys(folder)
-            for name in ["used", "unused"] {
-                #expect(before[name]?.dropFirst(4).first == "-", "\(before)")
-            }
+            // A column without a single value is left out.
+            #expect(before["NAME"]?.contains("USED") == false && before.count == 3, "\(before)")
             var last: Date?
             for _ in 0..<2 {
                 let start = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
                 try await RunningServer.run("assay serve --port 0 2>log", in: folder) { server in
-                    #expect(try await Self.ask("/v1/orders", server, folder) == "200")
+                    let status = try await Self.ask("/v1/orders", server, folder)
+                    #expect(status == "200")
                 }
                 let after = try await Self.keys(folder)
                 let shown = try #require(after["used"]?.dropFirst(4).first, "\(after)")
@@ -69,8 +69,11 @@ struct OperationLogTests {
         try await Self.inFolder { folder in
             let status = try await RunningServer.run("assay serve --port 0 --log-format json 2>log", in: folder) {
                 server in
-                #expect(try await Self.ask("/v1/orders", server, folder) == "200")
-                #expect(try await Self.ask("/v1/orders/x", server, folder) == "404")
+                let answers = [
+                    try await Self.ask("/v1/orders", server, folder),
+                    try await Self.ask("/v1/orders/x", server, folder),
+                ]
+                #expect(answers == ["200", "404"])
             }
             #expect(status == 0)
             let text = try String(contentsOf: folder.appending(path: "log"), encoding: .utf8)

@@ -88,17 +88,16 @@ struct TrialDatabaseTests {
                 while !isTried.withLock({ $0 }) { Thread.sleep(forTimeInterval: 0.01) }
             }
             for await _ in held { break }
-            let start = ContinuousClock.now
             var tried: [ImportOutcome] = []
             do {
                 tried = try await Self.imports(into: copy)
             } catch {
                 Issue.record("the trial failed: \(error)")
             }
-            let duration = ContinuousClock.now - start
             isTried.withLock { $0 = true }
             try await whole
-            #expect(tried.count == 4 && duration < .seconds(8), "a lock is waited for 10 s")
+            // The other write ends only after the trial, which would have failed while it waited.
+            #expect(tried.count == 4)
             try await trial.close()
         }
     }

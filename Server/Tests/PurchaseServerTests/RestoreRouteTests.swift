@@ -160,6 +160,32 @@ struct RestoreRouteTests {
         }
     }
 
+    @Test(
+        "B.3 Pieces of a wrong restore that fail verification make one entry, and genuine ones are observed",
+        arguments: [#""#, #""customer_id": 7,"#, #""customer_id": "a", "receipt_data": "eA==","#])
+    func refusedPiecesOfFlawedRestores(_ members: String) async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let signed = try PurchaseServerWorld.signed("1").jws
+            let junk = (0..<40).map { "\"\(Data("junk \($0)".utf8).base64EncodedString())\"" }
+            let body = "{\(members) \"signed_transactions\": [\((junk + ["\"\(signed)\""]).joined(separator: ","))]}"
+            let before = try await Self.entries(world)
+            let answer = try await world.send(.post, "/v1/restores", data: Data(body.utf8), as: .client)
+            #expect(answer.status == 400, "\(answer.text)")
+            let after = try await Self.entries(world)
+            #expect(after - before == 2)
+            #expect(try await world.send(.get, "/v1/purchases/1", as: .backend).status == 200)
+        }
+    }
+
+    /// The number of entries of the journal.
+    private static func entries(_ world: PurchaseServerWorld) async throws -> Int64 {
+        try await world.database.read(.lists) { connection in
+            let row = try connection.rows("SELECT count(*) FROM journal", []).first
+            guard case .integer(let count) = row?.values.first else { throw CancellationError() }
+            return count
+        }
+    }
+
     @Test("A refund in a restore is recorded, and a forged receipt restores nothing")
     func news() async throws {
         try await PurchaseServerWorld.run { world async throws in

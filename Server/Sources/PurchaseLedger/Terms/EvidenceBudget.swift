@@ -12,6 +12,14 @@ public struct EvidenceBudget: Sendable, Equatable {
     /// What must be left for a refusal to be recorded: an entry with short fields and the first kilobyte of its evidence.
     static let leastBytes: Int64 = 2048
 
+    /// A page of SQLite. A row of more than half of it has no other row beside it.
+    private static let pageBytes: Int64 = 4096
+
+    /// What stored evidence takes in the database.
+    static func space(of bytes: Int64) -> Int64 {
+        bytes <= pageBytes / 2 ? bytes : (bytes + pageBytes - 1) / pageBytes * pageBytes
+    }
+
     /// For all API keys of an app together.
     public var bytesPerAppAndDay: Int64
     /// For each API key.

@@ -39,7 +39,7 @@ struct AccessMiddleware: RouterMiddleware {
         var context = context
         context.caller = Caller(key: key, app: app) { [limits] tokens throws(Problem) in
             var taken: [(limiter: RateLimiter, name: [UInt8])] = []
-            do {
+            do throws(Problem) {
                 for (limiter, name, whose, setting) in limits.parts(id, share, networkShare, isShared: isShared) {
                     try limiter.requireMore(name, tokens: Double(tokens), whose, setting)
                     taken.append((limiter, name))

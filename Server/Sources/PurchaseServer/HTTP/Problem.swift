@@ -32,6 +32,10 @@ struct Problem: Error {
     var leafHash: String?
     /// The outcome of the claim.
     var verdict: Verdict?
+    /// Whether the same customer claimed the transaction before; only problems of claims say it.
+    var isReplayed: Bool?
+    /// The customer into whom the claim's customer was merged.
+    var mergedInto: String?
     /// What the sender of a claim should correct besides.
     var warnings: [WarningMessage]?
 
@@ -108,6 +112,8 @@ struct Problem: Error {
             submissionID = outcome.submissionID.text
             leafHash = outcome.leafHash.hexadecimal
         }
+        isReplayed = outcome.isReplayed
+        mergedInto = outcome.mergedInto
         guard outcome.verdict == .undetermined else { return }
         // The claim is being decided, so a request soon after this one finds the outcome.
         let wait = outcome.nextAttemptAt.map {
@@ -123,8 +129,8 @@ struct Problem: Error {
             found: found, disposition: disposition.map { PurchaseAPI.Disposition($0) },
             claimedBy: claimedBy.map { PurchaseAPI.PriorClaim($0) },
             verdict: verdict.map { SubmissionVerdict(rawValue: $0.rawValue) },
-            replayed: verdict.map { _ in false },
-            submissionID: submissionID, leafHash: leafHash, warnings: warnings)
+            replayed: isReplayed, submissionID: submissionID, leafHash: leafHash, mergedInto: mergedInto,
+            warnings: warnings)
     }
 
     /// The answer.

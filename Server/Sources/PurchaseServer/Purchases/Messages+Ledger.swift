@@ -81,6 +81,7 @@ extension PurchaseAnswer {
             submissionID: outcome.submissionID.text, leafHash: outcome.leafHash.hexadecimal,
             transaction: TransactionMessage(outcome), order: outcome.order.map { OrderMessage($0) },
             entitlement: outcome.entitlement.map { EntitlementMessage($0) })
+        mergedInto = outcome.mergedInto
     }
 }
 

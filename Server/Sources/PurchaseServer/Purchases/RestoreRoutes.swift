@@ -23,7 +23,7 @@ struct RestoreRoutes {
             if !restore.evidence.isEmpty { context.facts.noteEvidence() }
             if let flaw = read.flaw {
                 guard flaw.reason == .decision(.bodyMalformed), !body.isEmpty else {
-                    let counted = try await observe(restore, flaw, caller)
+                    let counted = try await observe(restore, flaw, caller, context)
                     var problem = Problem(flaw)
                     problem.warnings = WarningMessage.about([], counted: counted)
                     throw problem
@@ -36,11 +36,11 @@ struct RestoreRoutes {
             submission.unknownMembers = read.unknown.map(\.name)
             let (ledger, examinable) = (api.ledger, submission)
             let examined = try await api.verify { ledger.examine(examinable) }
+            context.facts.note(rejectedVerifications: examined.rejections.count(where: \.isExpensive))
             return (restore.customerID, examined, read.unknown)
         }
         // The body is no longer held here: a restore can wait for the App Store.
         let outcome = try await api.restore(examined)
-        context.facts.note(rejectedVerifications: outcome.refused.count { $0.rejection.isExpensive })
         var answer = RestoreAnswer(outcome, customerID: customer)
         answer.warnings = WarningMessage.about(unknown, counted: outcome.counted)
         return try Response.json(answer)
@@ -63,17 +63,16 @@ struct RestoreRoutes {
     /// The evidence contains facts from Apple even if the request is wrong.
     ///
     /// - Returns: the number of pieces that were only counted.
-    private func observe(_ restore: RestoreRequest, _ flaw: Rejection, _ caller: Caller) async throws -> Int {
-        let ledger = api.ledger
-        var counted = 0
-        for evidence in restore.evidence where !evidence.isEmpty {
-            var submission = EvidenceSubmission(app: caller.app.id, source: "restore", evidence: evidence)
-            (submission.keyID, submission.flaw) = (caller.key.id, flaw)
-            let sent = submission
-            let examined = try await api.verify { ledger.examine(sent) }
-            if try await ledger.perform(ObserveEvidence(examined)).isCounted { counted += 1 }
-        }
-        return counted
+    private func observe(
+        _ restore: RestoreRequest, _ flaw: Rejection, _ caller: Caller, _ context: ServerContext
+    ) async throws -> Int {
+        var submission = RestoreSubmission(
+            app: caller.app.id, customerID: "", evidence: restore.evidence.filter { !$0.isEmpty })
+        (submission.keyID, submission.sourceAddress) = (caller.key.id, context.remoteAddress)
+        let (ledger, examinable) = (api.ledger, submission)
+        let examined = try await api.verify { ledger.examine(examinable) }
+        context.facts.note(rejectedVerifications: examined.rejections.count(where: \.isExpensive))
+        return try await ledger.observe(examined, flaw: flaw)
     }
 }
 

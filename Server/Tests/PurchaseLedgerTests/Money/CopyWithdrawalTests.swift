@@ -160,6 +160,26 @@ struct CopyWithdrawalTests {
         #expect(near.first { $0.transactions.count == 2 }?.transactions.contains { $0.key == .sample("2") } == true)
     }
 
+    @Test(
+        "C.3 Access names the period that is valid, and the reason after it is that of the one that would have ended last"
+    )
+    func validPeriod() {
+        func period(_ id: String, on day: Double, until end: Double, revoked: Double? = nil) -> TransactionStatement {
+            .signed(
+                id, "monthly", .autoRenewable, on: day, original: "1", until: end, stamp: revoked ?? day,
+                revoked: revoked)
+        }
+        for end in [25.0, 30, 40] {
+            let statements = [period("1", on: 0, until: 30), period("2", on: 10, until: end, revoked: 12)]
+            for statements in Self.orders(statements) {
+                let access = story(statements).access(alice, "monthly", day: 20)
+                #expect(access?.isActive == true && access?.transaction == .sample("1") && access?.until == .day(30))
+                // The refunded period decides only where it would have lasted longer.
+                #expect(story(statements).denial(alice, "monthly", day: 35) == (end > 30 ? .revoked : .expired))
+            }
+        }
+    }
+
     @Test("C.2 A reversal on the original of a refund seen on a copy restores access and order, with one event each")
     func events() async throws {
         for (product, kind) in [

@@ -84,6 +84,7 @@ struct ClaimAnswer {
             submissionID: entry.id, leafHash: entry.leafHash, rejection: rejection,
             disposition: rejection?.disposition(hasPurchase: claim?.hasPurchase ?? false) ?? .granted,
             isReplayed: claim?.isReplayed ?? false, claimedBy: rejection?.priorClaim, customerID: customer?.name)
+        outcome.mergedInto = examined.submission.claim.customerID.flatMap { customer?.survivor(of: $0) }
         guard let record else { return outcome }
         outcome.environment = record.facts.key.environment
         outcome.transactionID = record.facts.key.transactionID.string

@@ -24,9 +24,10 @@ struct EarlierClaims {
         let journal = JournalTable(connection: changes.connection)
         if try journal.hasClaim(of: customer.key, transaction: record.row.key) { return true }
         if restored == nil {
-            let restores = try journal.restores(of: customer.key, limit: Self.restores)
             var keys: Set<TransactionKey> = []
-            for details in restores { keys.formUnion(try ClaimDetails(encoded: details).outcomes.compactMap(\.key)) }
+            for details in try journal.restores(of: customer.key, limit: Self.restores) {
+                keys.formUnion(try ClaimDetails(encoded: details).outcomes.compactMap(\.key))
+            }
             restored = keys
         }
         return restored?.contains(record.facts.key) ?? false

@@ -13,6 +13,11 @@ public struct ExaminedEvidence: Sendable {
     /// Whether it is a receipt without purchases.
     let isEmptyReceipt: Bool
 
+    /// Why it failed verification; `nil` if it is genuine.
+    var rejection: Rejection? {
+        if case .failure(let error) = verified { Rejection(error) } else { nil }
+    }
+
     /// The evidence for the rules.
     ///
     /// - Parameter transactionID: the transaction that the claim names; `nil` if every purchase is claimed.

@@ -15,12 +15,12 @@ extension LedgerTransaction {
         guard !evidence.isVerified else {
             let stored = try store.keep(evidence)
             var kept = stored.evidence
-            kept.uncharged = stored.bytes
+            kept.uncharged = EvidenceBudget.space(of: stored.bytes)
             return kept
         }
         let use = RefusalBudgetUse(self, app: app, keyID: keyID)
         let (kept, bytes) = try store.keep(evidence, allowance: try use.allowance() - EvidenceBudget.entryBytes)
-        try use.add(bytes)
+        try use.add(EvidenceBudget.space(of: bytes))
         return kept
     }
 }

@@ -18,7 +18,9 @@ struct PurchaseClaim {
     var refusal: Rejection? { verdict.refusal }
     var hasPurchase: Bool { verdict.hasPurchase }
     /// Whether it gives the purchase its first owner.
-    var isFirstGrant: Bool { isFirst && refusal == nil }
+    ///
+    /// - Parameter isRestore: whether a purchase without access counts, too.
+    func isFirstGrant(isRestore: Bool) -> Bool { isFirst && (isRestore ? binds : refusal == nil) }
     /// `accepted`, or the code of the refusal.
     var code: String { refusal?.code ?? DecisionCode.accepted.rawValue }
 }

@@ -35,6 +35,8 @@ public struct PurchaseOutcome: Sendable, Equatable {
     /// The holder of the earlier claim, if the code is `already_claimed`.
     public var claimedBy: PriorClaim?
     public var customerID: String?
+    /// The customer into whom the named one was merged; `nil` if the claim names none or they were not.
+    public var mergedInto: String?
     public var environment: AppStoreEnvironment?
     public var transactionID: String?
     public var originalTransactionID: String?

@@ -28,6 +28,9 @@ public struct RestoreSubmission: Sendable {
 public struct ExaminedRestore: Sendable {
     let submission: RestoreSubmission
     let evidence: [ExaminedEvidence]
+
+    /// The reason of each piece that failed verification.
+    public var rejections: [Rejection] { evidence.compactMap(\.rejection) }
 }
 
 extension PurchaseLedger {
@@ -62,10 +65,13 @@ public struct RestoreOutcome: Sendable, Equatable {
 extension RestoreOutcome {
     /// The outcome with its refusals in the order of the request, and the entitlements to the restored products.
     ///
-    /// - Parameter entitlements: all entitlements of the customer.
-    fileprivate func completed(with entitlements: [Entitlement]) -> RestoreOutcome {
+    /// - Parameters:
+    ///   - entitlements: all entitlements of the customer.
+    ///   - evidence: the pieces, in the order of the request.
+    fileprivate func completed(with entitlements: [Entitlement], _ evidence: [ExaminedEvidence]) -> RestoreOutcome {
         var outcome = self
         outcome.refused.sort { $0.index < $1.index }
+        RestoreOrder.sort(&outcome.purchases, by: evidence)
         outcome.entitlements = entitlements.filter { entitlement in
             purchases.contains { ExactText($0.productID) == ExactText(entitlement.productID) }
         }
@@ -151,29 +157,35 @@ public struct RestorePurchases: LedgerOperation {
         guard done.count < examined.evidence.count || examined.evidence.isEmpty else {
             // Nothing is written, not even the customer.
             guard let known = try transaction.customer(examined.submission.customerID, app) else {
-                return outcome.completed(with: [])
+                return outcome.completed(with: [], examined.evidence)
             }
             outcome.mergedInto = known.survivor(of: examined.submission.customerID)
-            return outcome.completed(with: try EntitlementsOfCustomer.current(transaction, app, customer: known))
+            return outcome.completed(
+                with: try EntitlementsOfCustomer.current(transaction, app, customer: known), examined.evidence)
         }
         let customer = try transaction.customerToWrite(examined.submission.customerID, app)
         outcome.mergedInto = customer.survivor(of: examined.submission.customerID)
         var seen: [TransactionKey: String] = [:]
-        try observeTogether(app, customer, transaction)
+        let places = RestoreOrder.places(of: examined.evidence)
+        try observeTogether(places, app, customer, transaction)
         if let refusals, !refusals.isSingle, !isCounted {
             try refusals.write(app, customer, transaction, &outcome)
             done.formUnion(refusals.places)
         }
         var idle: [Int: IdlePiece] = [:]
-        for (index, evidence) in examined.evidence.enumerated() where !done.contains(index) {
-            idle[index] = try restore(evidence, index, app, customer, transaction, &outcome, &seen)
+        let decided = places.filter { !done.contains($0) }
+        for index in decided {
+            // Unknown members are recorded once for the request.
+            let unknown = index == decided.first ? examined.submission.unknownMembers : []
+            idle[index] = try restore(index, unknown, app, customer, transaction, &outcome, &seen)
         }
         guard idle.isEmpty else {
             var revised = self
             revised.counted.merge(idle) { _, later in later }
             throw RevisedOperation(operation: revised)
         }
-        return outcome.completed(with: try EntitlementsOfCustomer.current(transaction, app, customer: customer))
+        return outcome.completed(
+            with: try EntitlementsOfCustomer.current(transaction, app, customer: customer), examined.evidence)
     }
 
     /// Counts the genuine pieces that are beyond the daily budget.
@@ -187,34 +199,38 @@ public struct RestorePurchases: LedgerOperation {
     }
 
     /// Observes every piece that tells something new about a product or an original of a piece before it, each with an entry of
-    /// its own. So all pieces are observed before the first is decided, and their order decides nothing.
+    /// its own, renewal info included. So all pieces are observed before the first is decided.
     ///
     /// Evidence that waits for the App Store is not observed.
     private func observeTogether(
-        _ app: RegistryApp, _ customer: CustomerRow, _ transaction: LedgerTransaction
+        _ places: [Int], _ app: RegistryApp, _ customer: CustomerRow, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) {
         guard word == nil, app.settings.mode != .apple else { return }
         var (names, hashes): (Set<ExactText>, Set<[UInt8]>) = ([], [])
-        for (index, evidence) in examined.evidence.enumerated() where counted[index] == nil {
-            guard case .success(let observation) = evidence.verified, observation.renewals.isEmpty,
+        for index in places where counted[index] == nil {
+            let evidence = examined.evidence[index]
+            guard case .success(let observation) = evidence.verified,
                 transaction.registry.observer(of: evidence, claimedFor: app) != nil,
                 hashes.insert(evidence.stored.sha256).inserted
             else { continue }
             let facts = observation.transactionFacts.filter { $0.productID != nil }
-            let own = Set(facts.flatMap { [$0.original.transactionID, $0.productID].compactMap(\.self) })
-            defer { names.formUnion(own) }
-            guard !names.isDisjoint(with: own) else { continue }
+            var own = Set(facts.flatMap { [$0.original.transactionID, $0.productID].compactMap(\.self) })
+            own.formUnion(observation.renewals.map(\.key.originalTransactionID))
+            let isAlone = names.isDisjoint(with: own)
+            names.formUnion(own)
+            guard !isAlone else { continue }
             var input = EvidenceInput(app: app, evidence)
             input.keyID = examined.submission.keyID
             var write = EvidenceWrite(input, transaction)
             try write.observe()
-            guard let news = write.changes.histories.lazy.flatMap(\.records).first(where: \.isChanged) else { continue }
+            let news = write.changes.histories.lazy.flatMap(\.records).first(where: \.isChanged)?.facts.key
+            guard news != nil || write.changes.hasNewRenewal else { continue }
             try write.settle()
             var draft = transaction.draft(app)
             draft.evidence = write.kept.map { ($0.key, $0.sha256) }
             (draft.customer, draft.code) = (customer, DecisionCode.accepted.rawValue)
             draft.transactionKey =
-                write.changes.histories.lazy.flatMap(\.records).first { $0.facts.key == news.facts.key }?.row.key
+                write.changes.histories.lazy.flatMap(\.records).first { $0.facts.key == news }?.row.key
             let details = EvidenceDetails(source: "restore", evidenceKind: evidence.kind?.rawValue)
             try write.finish(try transaction.journal.append(draft, details))
         }
@@ -225,10 +241,10 @@ public struct RestorePurchases: LedgerOperation {
     /// - Parameter seen: the transactions that were answered, with their codes; each is answered once.
     /// - Returns: the piece, if it must only be counted. Then the whole write is undone.
     private func restore(
-        _ evidence: ExaminedEvidence, _ index: Int, _ app: RegistryApp, _ customer: CustomerRow,
+        _ index: Int, _ unknown: [String], _ app: RegistryApp, _ customer: CustomerRow,
         _ transaction: LedgerTransaction, _ outcome: inout RestoreOutcome, _ seen: inout [TransactionKey: String]
     ) throws -> IdlePiece? {
-        let submission = examined.submission
+        let (evidence, submission) = (examined.evidence[index], examined.submission)
         if word == nil, let waiting = try WaitingRestore(of: evidence, submission, customer, transaction, app) {
             try waiting.write(&outcome, &seen)
             return nil
@@ -253,8 +269,7 @@ public struct RestorePurchases: LedgerOperation {
             found: write.refusal?.found, replayed: false, transfer: app.settings.transfer.rawValue,
             outcomes: write.outcomes)
         details.unverified = write.kept?.unverified(evidence.stored)
-        // Once for the request.
-        details.unknownMembers = index > 0 || submission.unknownMembers.isEmpty ? nil : submission.unknownMembers
+        details.unknownMembers = unknown.isEmpty ? nil : unknown
         var draft = write.draft(code: write.refusal?.code ?? DecisionCode.accepted.rawValue)
         if write.claims.count == 1 { draft.transactionKey = write.claims.first.map { write.record(of: $0).row.key } }
         let (entry, isAsked) = try write.record(draft, details.bounded(), refusal: write.refusal)

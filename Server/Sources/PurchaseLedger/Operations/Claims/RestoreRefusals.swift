@@ -51,7 +51,7 @@ struct RestoreRefusals {
 
     /// Writes the entry. It has the hash of each piece, whose bytes are stored as far as the daily budget goes.
     func write(
-        _ app: RegistryApp, _ customer: CustomerRow, _ transaction: LedgerTransaction, _ outcome: inout RestoreOutcome
+        _ app: RegistryApp, _ customer: CustomerRow?, _ transaction: LedgerTransaction, _ outcome: inout RestoreOutcome
     ) throws(LedgerStorageError) {
         let use = RefusalBudgetUse(transaction, app: app, keyID: submission.keyID)
         var left = try use.allowance() - cost
@@ -64,7 +64,7 @@ struct RestoreRefusals {
                 hashes.append(stored.sha256.hexadecimal)
                 continue
             }
-            let bytes = try store.keep(stored).bytes
+            let bytes = EvidenceBudget.space(of: try store.keep(stored).bytes)
             (left, spent) = (left - bytes, spent + bytes)
             kept.append(stored.sha256.hexadecimal)
         }
@@ -73,8 +73,9 @@ struct RestoreRefusals {
         let entry = try transaction.journal.append(
             draft,
             RefusalsDetails(
-                keyID: submission.keyID, sourceAddress: submission.sourceAddress, customer: submission.customerID,
-                count: Int64(pieces.count), codes: codes, kept: kept, hashes: hashes))
+                keyID: submission.keyID, sourceAddress: submission.sourceAddress,
+                customer: customer == nil ? nil : submission.customerID, count: Int64(pieces.count), codes: codes,
+                kept: kept, hashes: hashes))
         try use.add(spent)
         try use.add(entry, evidence: nil, customer: customer)
         outcome.entries.append(entry.id)

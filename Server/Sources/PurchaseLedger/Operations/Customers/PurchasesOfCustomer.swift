@@ -50,6 +50,8 @@ public struct PurchasesOfCustomer: LedgerQuery {
     public struct Answer: Sendable {
         public var purchases: [RecordedPurchase]
         public var next: Int64?
+        /// The customer into whom the named one was merged; `nil` if it was not.
+        public var mergedInto: String?
     }
 
     public func answer(_ reader: LedgerTransaction) throws -> Answer {
@@ -62,7 +64,9 @@ public struct PurchasesOfCustomer: LedgerQuery {
             next = rows.last?.key
         }
         var withdrawals = PurchaseWithdrawals(reader)
-        return Answer(purchases: try rows.map { try reader.purchase($0, &withdrawals) }, next: next)
+        return Answer(
+            purchases: try rows.map { try reader.purchase($0, &withdrawals) }, next: next,
+            mergedInto: customer.survivor(of: customerID))
     }
 }
 

@@ -13,11 +13,12 @@ final class LedgerChanges {
     /// The orders that it pays, refunds or restores.
     let payments: OrderPayments
     let identities: CustomerIdentities
+    /// Whether a statement about a renewal was new.
+    private(set) var hasNewRenewal = false
     /// The purchases of each settled history.
     private var purchases: [Int: [OwnedPurchase]] = [:]
     /// For each history, the owners by holder. `own` computes them.
     private var ownerships: [[PurchaseHolder: Ownership]] = []
-    private var hasRenewalNews = false
     /// The balances after the change, by the position of the history.
     private var balances: [EntitlementWriter.Balances] = []
 
@@ -36,7 +37,7 @@ final class LedgerChanges {
 
     /// Whether facts, renewal info, owners or orders changed. A claim that changes no owner is no news.
     var hasNews: Bool {
-        hasRenewalNews || payments.hasChanges
+        hasNewRenewal || payments.hasChanges
             || histories.contains { history in
                 history.isTouched || !history.departed.isEmpty || history.records.contains(where: \.isChanged)
                     || history.renewal !== history.formerRenewal
@@ -166,8 +167,8 @@ final class LedgerChanges {
         let former = try table.facts(statement.key, environment: environment)
         let merged = former.map { $0.merged(with: statement) } ?? ObservedRenewal(statement)
         guard merged !== former else { return }
-        hasRenewalNews = true
         try table.write(merged, environment: environment, evidence: evidence)
+        hasNewRenewal = true
         for original in try OriginalsTable(connection: connection)
             .rows(id: statement.key.originalTransactionID.string, environment: environment)
         where !open.histories.contains(where: { $0.original.key == original.key }) {

@@ -18,7 +18,7 @@ struct PostgreSQLDialect: LedgerDialect {
 
     /// A transaction that uses them is rolled back.
     var scratchSchema: [String] {
-        ["CREATE SCHEMA assay_expected", "SET LOCAL search_path = assay_expected"]
+        ["CREATE SCHEMA assay_expected", "SET LOCAL search_path = assay_expected, pg_temp"]
     }
 
     /// A statement has at most 65,535 parameters.
@@ -96,7 +96,7 @@ struct PostgreSQLDialect: LedgerDialect {
             """
             DO $$ DECLARE place regclass; BEGIN
             FOR place IN SELECT pg_class.oid FROM pg_class WHERE relkind = 'r' AND relnamespace = (
-            SELECT relnamespace FROM pg_class WHERE oid = to_regclass('schema_migrations')) LOOP
+            SELECT oid FROM pg_namespace WHERE nspname = current_schema()) LOOP
             EXECUTE format('REINDEX TABLE %s', place);
             END LOOP; END $$
             """

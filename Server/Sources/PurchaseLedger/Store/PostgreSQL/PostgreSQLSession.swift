@@ -22,6 +22,8 @@ final class PostgreSQLSession {
     private(set) var statements = 0
     /// The parsed texts of statements.
     let texts = PostgreSQLTexts()
+    /// The statements with which each transaction sets its search path; none if the connection has it.
+    private(set) var searchPath: [PostgreSQLStatement] = []
 
     /// The result of one statement.
     struct Output {
@@ -35,7 +37,7 @@ final class PostgreSQLSession {
     /// Connects.
     ///
     /// - Parameter isWriter: whether its statements find rows by keys, so that each needs only one plan.
-    /// - Throws: `unavailable`.
+    /// - Throws: `unavailable`; the error of a query for the ledger's schema.
     init(_ settings: PostgreSQLSettings, isWriter: Bool = false) throws(LedgerStorageError) {
         let parameters = settings.parameters(isWriter: isWriter)
         let connection = Self.withCStrings(parameters.map(\.0)) { keywords in
@@ -58,6 +60,13 @@ final class PostgreSQLSession {
         self.connection = connection
         preparesStatements = settings.preparesStatements
         lockNumbers = settings.isTrial ? .trial : .ledger
+        guard !settings.isTrial else { return }
+        let path = try settings.home.path(self)
+        if preparesStatements {
+            _ = try run([PostgreSQLStatement("SET search_path = \(path)", [LedgerValue]())])
+        } else {
+            searchPath = [PostgreSQLStatement("SET LOCAL search_path = \(path)", [LedgerValue]())]
+        }
     }
 
     deinit { PQfinish(connection) }

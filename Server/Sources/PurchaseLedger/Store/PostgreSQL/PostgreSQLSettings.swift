@@ -19,6 +19,8 @@ struct PostgreSQLSettings: Sendable {
     let preparesStatements: Bool
     /// Whether a session uses only its own temporary tables (`PostgreSQLTrialDatabase`).
     var isTrial = false
+    /// The schema of the ledger, once a connection has found it.
+    let home = PostgreSQLHome()
 
     /// Reads a URL.
     ///

@@ -35,7 +35,7 @@ final class PostgreSQLTransaction {
     ) throws(LedgerStorageError) {
         let numbers = session.lockNumbers
         var statements = [PostgreSQLStatement("BEGIN ISOLATION LEVEL READ COMMITTED", [LedgerValue]())]
-        statements += limits.map(PostgreSQLStatement.init)
+        statements += session.searchPath + limits.map(PostgreSQLStatement.init)
         switch locks {
         case .everything:
             statements.append(PostgreSQLStatement("SELECT pg_advisory_xact_lock(?1)", [.integer(numbers.everything)]))
