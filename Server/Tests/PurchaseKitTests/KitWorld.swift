@@ -59,19 +59,17 @@ struct KitWorld: Sendable {
         configuration.anchors = try anchors()
         configuration.apps = [app.id: app]
         configuration.answerSigner = signer
-        let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
-        try await LedgerMigrations.migrate(database, now: 0)
-        let ledger = try await PurchaseLedger.open(
-            database: database, verifier: PurchaseVerifier(anchors: configuration.anchors), apps: [app],
-            clock: { Timestamp(Date()) })
+        configuration.database = "sqlite:\(folder.appending(path: "assay.sqlite").path)"
+        configuration.record.folder = folder.path
+        let started = try await startPurchaseServer(configuration, logger: silent)
+        let ledger = started.ledger
         let clientKey = try await ledger.perform(CreateAPIKey(app: app.id, name: "app", scopes: [.client])).text
         let backendKey = try await ledger.perform(CreateAPIKey(app: app.id, name: "b", scopes: [.backend])).text
         var settings = SimulatorConfiguration()
         settings.port = 0
         let store = try simulatorServer(settings, authority: try MintedWorld.store(), logger: silent)
-        let application = purchaseServer(configuration, ledger: ledger, logger: silent)
         try await store.live { simulator async throws in
-            try await application.live { server async throws in
+            try await started.application().live { server async throws in
                 let world = KitWorld(
                     simulator: simulator, server: server, signer: signer, clientKey: clientKey,
                     backendKey: backendKey, folder: folder)
@@ -80,7 +78,6 @@ struct KitWorld: Sendable {
                 #expect(try await ledger.audit().findings == [], "the audit found differences")
             }
         }
-        try await database.close()
     }
 
     private func openShop() async throws {

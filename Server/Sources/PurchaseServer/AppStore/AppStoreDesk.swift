@@ -1,16 +1,16 @@
-public import AppStoreConnection
+import AppStoreConnection
 import Foundation
-public import Logging
-public import PurchaseLedger
-public import PurchaseVerification
-public import ServiceLifecycle
+import Logging
+import PurchaseLedger
+import PurchaseVerification
+import ServiceLifecycle
 import Synchronization
 
 /// Asks the App Store about claims: at once about those of a request, and when they are due about those that wait.
 ///
 /// A claim is asked about by one server at a time (`AppStoreClaim.lease`); the server that records the App Store's answer first
 /// decides it.
-public final class AppStoreDesk: Service {
+final class AppStoreDesk: Service {
     private let client: any ReceiptValidation
     private let endClient: @Sendable () async throws -> Void
     private let questioner: ClaimQuestioner
@@ -51,9 +51,9 @@ public final class AppStoreDesk: Service {
     ///   - clock: the ledger's clock.
     ///   - logger: where to log; no receipt, reply or secret is logged.
     /// - Throws: `AppStoreConnectionSettingsError` if the trusted authorities cannot be read.
-    public init(
-        ledger: PurchaseLedger, configuration: ServerConfiguration, timing: AppStoreTiming? = nil,
-        connectionClock: ConnectionClock = .system, clock: @escaping @Sendable () -> Timestamp,
+    init(
+        ledger: PurchaseLedger, configuration: ServerConfiguration, timing: AppStoreTiming?,
+        connectionClock: ConnectionClock, clock: @escaping @Sendable () -> Timestamp,
         logger: Logger
     ) throws {
         let (changes, continuation) = AsyncStream<(ValidationEnvironment, CircuitBreaker.Change)>.makeStream()
@@ -75,7 +75,7 @@ public final class AppStoreDesk: Service {
     }
 
     /// Asks every later question under other settings. The addresses of the App Store stay as they were at the start.
-    public func replaceSettings(by configuration: ServerConfiguration, ledger: PurchaseLedger) {
+    func replaceSettings(by configuration: ServerConfiguration, ledger: PurchaseLedger) {
         terms.value.withLock { $0 = AppStoreTerms(ledger, configuration) }
     }
 
@@ -164,7 +164,7 @@ public final class AppStoreDesk: Service {
     // MARK: Claims that wait
 
     /// Works until the server stops. Questions in progress are then ended, and asked again at the next start.
-    public func run() async throws {
+    func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await self.followCircuits() }
@@ -175,7 +175,7 @@ public final class AppStoreDesk: Service {
     }
 
     /// Closes the connections, and waits for the questions in progress. A desk that never ran needs it too.
-    public func end() async {
+    func end() async {
         let isFirst = state.withLock { state in
             defer { state.isEnded = true }
             return !state.isEnded

@@ -6,7 +6,7 @@ import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 
-/// A customer's entitlements, and consumption.
+/// A customer's entitlements, purchases and consumption.
 struct CustomerRoutes {
     let api: PurchaseAPIContext
 
@@ -18,6 +18,17 @@ struct CustomerRoutes {
                 at: try request.time("at"))
             let list = EntitlementList(query, try await api.ledger.answer(query))
             return try Self.tagged(.json(list), Wire.json(list), request)
+        }
+        group.get("customers/:id/purchases") { request, context in
+            let app = try context.requireCaller(.backend).app.id
+            let query = PurchasesOfCustomer(
+                app: app, customerID: try context.identifier("id"), before: try request.numberCursor(),
+                limit: try request.limit())
+            let page = try await api.ledger.answer(query)
+            return try Response.json(
+                TransactionPage(
+                    purchases: page.purchases.map { TransactionMessage($0) },
+                    nextCursor: page.next.map { Cursor.text(["\($0)"]) }))
         }
         group.post("customers/:id/consume") { request, context in try await consume(request, context) }
     }

@@ -1,6 +1,5 @@
 import Foundation
 import Hummingbird
-import NIOCore
 import PurchaseAPI
 import PurchaseLedger
 
@@ -13,10 +12,10 @@ struct EventRoutes {
             let app = try context.requireCaller(.backend).app.id
             let (after, limit) = (try request.numberCursor() ?? 0, try request.limit())
             guard after >= 0 else { throw Problem.cursor }
-            guard let filter = try Self.filter(request) else { return Self.page([], next: after) }
+            guard let filter = try Self.filter(request) else { return try Self.page([], next: after) }
             let page = try await api.ledger.answer(
                 EventSearch(app: app, filter: filter, after: after, limit: limit))
-            return Self.page(page.events, next: page.next)
+            return try Self.page(page.events, next: page.next)
         }
     }
 
@@ -30,10 +29,8 @@ struct EventRoutes {
         return filter.orderID == nil ? nil : filter
     }
 
-    private static func page(_ events: [StoredEvent], next: Int64) -> Response {
-        let json = EventPage.json(events: events.map(\.body), nextCursor: Cursor.text(["\(next)"]))
-        return Response(
-            status: .ok, headers: [.contentType: Wire.contentType],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
+    private static func page(_ events: [StoredEvent], next: Int64) throws -> Response {
+        try Response.json(
+            EventPage(events: events.map { EventMessage($0.content) }, nextCursor: Cursor.text(["\(next)"])))
     }
 }

@@ -21,17 +21,6 @@ struct PurchaseRoutes {
             return try Response.json(
                 TransactionPage(purchases: purchases.map { TransactionMessage($0) }, nextCursor: nil))
         }
-        group.get("customers/:id/purchases") { request, context in
-            let app = try context.requireCaller(.backend).app.id
-            let query = PurchasesOfCustomer(
-                app: app, customerID: try context.identifier("id"), before: try request.numberCursor(),
-                limit: try request.limit())
-            let page = try await api.ledger.answer(query)
-            return try Response.json(
-                TransactionPage(
-                    purchases: page.purchases.map { TransactionMessage($0) },
-                    nextCursor: page.next.map { Cursor.text(["\($0)"]) }))
-        }
     }
 
     /// Verified before the transaction, decided and recorded within it, answered after its commit. A claim is idempotent by its

@@ -189,14 +189,14 @@ struct WebhookSender: Sendable {
     private func send(
         _ next: (position: Int, event: OutgoingEvent), _ group: inout ThrowingTaskGroup<Happening, any Error>
     ) {
-        let message = WebhookMessage(id: next.event.id, body: next.event.body)
-        group.addTask { .attempted(position: next.position, await attempt(message)) }
+        group.addTask { .attempted(position: next.position, await attempt { try WebhookMessage(next.event) }) }
     }
 
-    private func attempt(_ message: WebhookMessage) async -> WebhookAttempt {
+    private func attempt(_ message: @Sendable () throws -> WebhookMessage) async -> WebhookAttempt {
         let started = clock()
         do {
-            try await client.send(message, at: started.millisecondsSince1970 / 1000)
+            // Receivers compare the signed time with their own clock, also where the ledger follows a simulated one.
+            try await client.send(try message(), at: Int64(Date().timeIntervalSince1970))
             return WebhookAttempt(startedAt: started, result: .delivered)
         } catch let failure as WebhookFailure {
             // A connection that ends because the task was cancelled says nothing about the receiver.
@@ -215,11 +215,10 @@ struct WebhookSender: Sendable {
         for delivery in deliveries {
             guard end.allowsAttempt(at: clock()) else { return (outcome, last) }
             let isGap = delivery.state == .gap
-            let message =
+            let attempt = await attempt {
                 isGap
-                ? WebhookGap(delivery.event, app: webhook.app, at: clock()).message
-                : WebhookMessage(id: delivery.event.id, body: delivery.event.body)
-            let attempt = await attempt(message)
+                    ? try WebhookMessage(gapOf: delivery.event, at: clock()) : try WebhookMessage(delivery.event)
+            }
             last = attempt
             switch attempt.result {
             case .cancelled: return (outcome, last)

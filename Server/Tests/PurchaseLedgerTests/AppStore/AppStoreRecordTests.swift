@@ -29,7 +29,7 @@ struct AppStoreRecordTests {
             #expect(try await world.claim("2", receipt).verdict == .rejected)
             let revoked = try #require(
                 try await world.ledger.answer(EventList(app: "example", limit: 10)).first { $0.type == "revoked" })
-            #expect(String(decoding: revoked.body, as: UTF8.self).contains(#""reason":"app_store_answer""#))
+            #expect(revoked.content.reason == "app_store_answer")
 
             let other = try await world.claim("7", try LedgerWorld.coinReceipt(7))
             var contradiction = AppStoreAnswer(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import PurchaseLedger
+import PurchaseServer
 import PurchaseVerification
 
 /// `assay audit verify`.
