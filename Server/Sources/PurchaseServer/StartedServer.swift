@@ -1,7 +1,6 @@
 public import Hummingbird
 import Logging
 public import PurchaseLedger
-import PurchaseVerification
 import ServiceLifecycle
 
 /// A server whose ledger is open. Run its application, or close it.

@@ -1,4 +1,3 @@
-import PurchaseVerification
 
 /// The claims that are checked with the App Store.
 enum SchemaVersion1AppStore {

@@ -1,4 +1,3 @@
-import PurchaseVerification
 
 /// The progress of the delivery of an app's events to its webhooks.
 enum SchemaVersion1Webhooks {

@@ -54,16 +54,12 @@ struct CustomerRoutes {
     /// The name of a consumption that has only the request's idempotency key: it cannot equal the name of another
     /// sender, or another name.
     private static func consumptionID(idempotencyKey: String, of keyID: String) -> String {
-        "idempotency key " + hexadecimal(SHA256.hash(data: Data("\(keyID)\n\(idempotencyKey)".utf8)))
-    }
-
-    private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        "idempotency key " + SHA256.hash(data: Data("\(keyID)\n\(idempotencyKey)".utf8)).hexadecimal
     }
 
     /// The answer with its entity tag, or 304 if the sender has it already (RFC 9110, 13.1.2).
     private static func tagged(_ response: Response, _ body: [UInt8], _ request: Request) -> Response {
-        let tag = "\"\(hexadecimal(SHA256.hash(data: body).prefix(16)))\""
+        let tag = "\"\(SHA256.hash(data: body).prefix(16).hexadecimal)\""
         // ASCII, as all fields that are read (RequestHeadFault).
         let known = request.headers[values: .ifNoneMatch].flatMap { $0.split(separator: ",") }
             .map { $0.trimmingCharacters(in: .whitespaces).replacing(/^W\//, with: "") }

@@ -3,7 +3,6 @@ import HTTPTypes
 import Hummingbird
 import PurchaseAPI
 import PurchaseLedger
-import PurchaseVerification
 
 /// `POST /v1/purchases`, and the purchases that were recorded.
 struct PurchaseRoutes {

@@ -4,7 +4,6 @@ import EvidenceMint
 import Foundation
 import Hummingbird
 import Logging
-import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
 import UnixSignals

@@ -1,5 +1,4 @@
 import AppStoreConnection
-import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification

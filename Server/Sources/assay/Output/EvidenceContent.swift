@@ -1,5 +1,4 @@
 import PurchaseAPI
-import PurchaseServer
 import PurchaseVerification
 
 /// The content of verified evidence, with the keys of Apple's answers, or in a few lines for people.

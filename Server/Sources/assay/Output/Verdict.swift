@@ -1,4 +1,3 @@
-import PurchaseServer
 import PurchaseVerification
 
 /// The result for one piece of evidence.

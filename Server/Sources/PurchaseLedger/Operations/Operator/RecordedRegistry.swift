@@ -1,4 +1,3 @@
-import PurchaseVerification
 
 extension Registry {
     /// Reads the apps with their last recorded settings, except removed apps.

@@ -1,6 +1,5 @@
 import ArgumentParser
 import PurchaseLedger
-import PurchaseServer
 
 /// `assay audit continue`.
 struct ContinueLog: AsyncParsableCommand {

@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import PurchaseLedger
 import PurchaseServer
-import PurchaseVerification
 
 /// `assay audit verify`.
 struct VerifyAudit: AsyncParsableCommand {

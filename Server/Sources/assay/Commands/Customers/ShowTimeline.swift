@@ -1,7 +1,6 @@
 import ArgumentParser
 import PurchaseAPI
 import PurchaseLedger
-import PurchaseServer
 
 /// `assay customers timeline`.
 struct ShowTimeline: AsyncParsableCommand {

@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import PurchaseAPI
 import PurchaseLedger
-import PurchaseServer
 
 /// `assay orders show`.
 struct ShowOrder: AsyncParsableCommand {

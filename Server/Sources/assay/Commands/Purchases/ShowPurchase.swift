@@ -1,7 +1,6 @@
 import ArgumentParser
 import PurchaseAPI
 import PurchaseLedger
-import PurchaseServer
 
 /// `assay purchases show`.
 struct ShowPurchase: AsyncParsableCommand {

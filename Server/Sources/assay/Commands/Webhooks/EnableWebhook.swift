@@ -1,5 +1,4 @@
 import ArgumentParser
-import PurchaseLedger
 
 /// `assay webhooks enable`.
 struct EnableWebhook: AsyncParsableCommand {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import PurchaseLedger
 
 /// `assay webhooks resend`.
 struct ResendEvents: AsyncParsableCommand {
