@@ -67,6 +67,8 @@ finish() {
         sed -nE 's/.*Test run with ([0-9]+) tests? in .* passed.*/\1/p' "$folder"/*.tests |
             awk '{ sum += $1 } END { printf "\n%d passed, 0 failed\n", sum }'
     else
+        # The end of the output is what a reader sees first, and thousands of passed tests stand before it.
+        grep -hE -A 3 '^✘ .* recorded an issue|Fatal error|unexpected signal' "$folder"/*.tests 2>/dev/null | cut -c -600 | head -n 60 || true
         say "make test failed"
     fi
     clean_up

@@ -120,22 +120,28 @@ struct KitWorld: Sendable {
                 try #require(HTTPField.Name("Idempotency-Key")): UUID().uuidString,
             ],
             body: ByteBuffer(bytes: try JSONEncoder().encode(request)))
-        return try JSONDecoder().decode(OrderMessage.self, from: Data(answer.body.readableBytesView))
+        return try message(answer)
+    }
+
+    /// The body of an answer that succeeded.
+    private func message<Message: Decodable>(_ answer: LiveResponse) throws -> Message {
+        try #require(answer.status.code < 300, "\(answer.status): \(String(buffer: answer.body))")
+        return try JSONDecoder().decode(Message.self, from: Data(answer.body.readableBytesView))
     }
 
     /// The state of an order.
     func order(_ orderID: String) async throws -> OrderMessage {
         let answer = try await server.execute(
             uri: "/v1/orders/\(orderID)", method: .get, headers: [.authorization: "Bearer \(backendKey)"])
-        return try JSONDecoder().decode(OrderMessage.self, from: Data(answer.body.readableBytesView))
+        return try message(answer)
     }
 
     /// How often the server granted or renewed something for a customer, by its events.
     func grants(to customer: String) async throws -> Int {
         let answer = try await server.execute(
             uri: "/v1/events?limit=500", method: .get, headers: [.authorization: "Bearer \(backendKey)"])
-        return try JSONDecoder().decode(EventPage.self, from: Data(answer.body.readableBytesView)).events
-            .count { $0.customerID == customer && ($0.type == .granted || $0.type == .renewed) }
+        let page: EventPage = try message(answer)
+        return page.events.count { $0.customerID == customer && ($0.type == .granted || $0.type == .renewed) }
     }
 
     /// The entitlements of a customer, as the server returns them.
@@ -143,7 +149,8 @@ struct KitWorld: Sendable {
         let answer = try await server.execute(
             uri: "/v1/customers/\(customer)/entitlements", method: .get,
             headers: [.authorization: "Bearer \(backendKey)"])
-        return try JSONDecoder().decode(EntitlementList.self, from: Data(answer.body.readableBytesView)).entitlements
+        let list: EntitlementList = try message(answer)
+        return list.entitlements
     }
 }
 

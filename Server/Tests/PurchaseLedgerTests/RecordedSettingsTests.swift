@@ -62,7 +62,9 @@ struct RecordedSettingsTests {
         }
     }
 
-    @Test("Evidence that is refused now is a finding, and nothing is repaired")
+    @Test(
+        "Evidence that is refused now is a finding, and nothing is repaired",
+        .enabled(if: TestEngine.ownsTables))
     func refusedEvidence() async throws {
         try await LedgerWorld.with { world in
             _ = try await world.claim("1", try LedgerWorld.signed("1"))

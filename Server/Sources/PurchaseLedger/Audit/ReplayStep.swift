@@ -197,9 +197,17 @@ struct ReplayStep {
     }
 
     private func assign(_ details: TokenAssignedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
-        let customer = try existing(details.customer, app)
         guard let token = UUID(uuidString: details.token) else { return }
         let tokens = AccountTokensTable(connection: connection)
+        // The customer was erased. The token still decides who owned what belongs to others.
+        if details.customer.isEmpty {
+            guard let erased = try self.customer(nil, app),
+                try tokens.customer(of: token, appKey: app.key) == nil
+            else { return }
+            try tokens.insert(token, appKey: app.key, customer: erased.key, entry: entry.key)
+            return try settle(entry, app, try transaction.transactions.originals(token: token, appKey: app.key))
+        }
+        let customer = try existing(details.customer, app)
         let known = try tokens.customer(of: token, appKey: app.key)
         if let known, known != customer.key, !hasErasures {
             findings.add(impossible: leaf, "the token belongs to another customer")

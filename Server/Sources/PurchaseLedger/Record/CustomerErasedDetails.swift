@@ -22,6 +22,8 @@ struct CustomerErasedDetails: JournalDetails {
         var reference: String
         /// Account tokens that determine the owners of other purchases, and the reference, if it replaces tokens.
         var tokens: [String]
+        /// Those of the tokens whose assignment is kept with its entry; `nil` for none. Erasures before that had none.
+        var assigned: [String]?
     }
 
     struct Transaction: Codable, Sendable, Equatable {
@@ -82,7 +84,7 @@ struct Erasures: Sendable {
     /// When the customer of each transaction was erased.
     private(set) var times: [TransactionKey: Timestamp] = [:]
     private(set) var originals: Set<OriginalKey> = []
-    /// The customers by reference, with the tokens that were kept.
+    /// The customers by reference, with the kept tokens that no entry assigns.
     private(set) var customers: [UUID: [UUID]] = [:]
 
     /// Reads the erasures of a journal. An erasure whose details were changed is ignored.
@@ -109,7 +111,8 @@ struct Erasures: Sendable {
         }
         for customer in details.customers {
             guard let reference = UUID(uuidString: customer.reference) else { continue }
-            customers[reference] = customer.tokens.compactMap { UUID(uuidString: $0) }
+            let assigned = Set(customer.assigned ?? [])
+            customers[reference] = customer.tokens.filter { !assigned.contains($0) }.compactMap { UUID(uuidString: $0) }
         }
     }
 }

@@ -16,8 +16,8 @@ struct SwappedEntriesTests {
     }
 
     @Test(
-        "A.1 Of two exchanged sealed entries the audit names each pair; on PostgreSQL each pair with a lock in common, and every other gives the same tables in both orders"
-    )
+        "A.1 Of two exchanged sealed entries the audit names each pair; on PostgreSQL each pair with a lock in common, and every other gives the same tables in both orders",
+        .enabled(if: TestEngine.ownsTables))
     func sealed() async throws {
         try await OrderedWorld.with({ $0.sandboxAccess = .everyone }) { ordered in
             try await ExampleJournal.write(ordered, isErasing: true)
@@ -106,9 +106,9 @@ struct SwappedEntriesTests {
     private static let impossible = [
         "key_created key_revoked": "entry_impossible",
         "testers_changed testers_changed": "entry_impossible",
-        "hand_granted hand_revoked": "entry_impossible",
-        "hand_granted hand_lifted": "entry_impossible",
-        "hand_revoked hand_lifted": "entry_impossible",
+        "grant_added revocation_added": "entry_impossible",
+        "grant_added act_lifted": "entry_impossible",
+        "revocation_added act_lifted": "entry_impossible",
         "order_created order_cancelled": "entry_impossible",
         "order_created order_fulfilled": "entry_impossible",
         "claim claim": "entry_impossible",

@@ -18,6 +18,9 @@ enum TestEngine: String, CaseIterable {
         return names.split(separator: ",").compactMap { TestEngine(rawValue: String($0)) }
     }
 
+    /// Whether every engine of this run owns its tables, which a migration of an existing ledger and a repair need.
+    static var ownsTables: Bool { !chosen.contains(.postgresqlServerRole) }
+
     /// Calls the body with an empty database of each engine.
     static func withDatabases(_ body: (any LedgerDatabase) async throws -> Void) async throws {
         for engine in chosen {

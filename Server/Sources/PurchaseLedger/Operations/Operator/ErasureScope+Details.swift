@@ -7,15 +7,24 @@ extension ErasureScope {
     func details(reason: String) throws -> CustomerErasedDetails {
         let transactions = try rows.map(erased)
         let tokens = try customers.map { try keptTokens(of: $0, transactions) }
+        let assignments = try self.assignments(of: Set(tokens.joined()))
+        let assigned = Set(assignments.values)
         return CustomerErasedDetails(
             reason: reason,
             customers: zip(customers, tokens).map { customer, tokens in
-                CustomerErasedDetails.Customer(reference: customer.reference.text, tokens: tokens.map(\.text))
+                let entries = tokens.filter(assigned.contains).map(\.text)
+                return CustomerErasedDetails.Customer(
+                    reference: customer.reference.text, tokens: tokens.map(\.text),
+                    assigned: entries.isEmpty ? nil : entries)
             },
             transactions: transactions, payments: try payments(transactions),
-            entries: try entries.map {
-                CustomerErasedDetails.Entry(
-                    id: $0.id.text, kept: try kept(of: $0).map { String(decoding: $0, as: UTF8.self) })
+            entries: try entries.map { entry in
+                let kept =
+                    try assignments[entry.key].map { token throws(LedgerStorageError) in
+                        try TokenAssignedDetails(customer: "", token: token.text).encoded()
+                    } ?? self.kept(of: entry)
+                return CustomerErasedDetails.Entry(
+                    id: entry.id.text, kept: kept.map { String(decoding: $0, as: UTF8.self) })
             },
             evidence: evidence.values.map(\.hexadecimal).sorted())
     }
@@ -53,6 +62,19 @@ extension ErasureScope {
         let reference = customer.reference.text
         if transactions.contains(where: { $0.token == reference }) { kept.append(customer.reference) }
         return kept
+    }
+
+    /// The entries that assigned the kept tokens. A token decides who owns a purchase from its assignment on, not before.
+    private func assignments(of tokens: Set<UUID>) throws(LedgerStorageError) -> [Int64: UUID] {
+        var found: [Int64: UUID] = [:]
+        for entry in entries where entry.kind == Int64(JournalKind.tokenAssigned.rawValue) {
+            guard let details = entry.details else { continue }
+            let token = UUID(uuidString: try TokenAssignedDetails(encoded: details).token)
+            // Only the first assignment counts; later ones name the same customer.
+            guard let token, tokens.contains(token), !found.values.contains(token) else { continue }
+            found[entry.key] = token
+        }
+        return found
     }
 
     /// Orders of other customers that one of the transactions paid.
