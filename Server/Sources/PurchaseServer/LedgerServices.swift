@@ -7,7 +7,7 @@ import ServiceLifecycle
 struct LedgerServices: Service {
     /// In the order of their dependencies: the last one ends first.
     let services: [any Service]
-    let desk: AppStoreDesk
+    let appStoreClaims: AppStoreClaimService
     let database: any LedgerDatabase
     let logger: Logger
 
@@ -23,7 +23,7 @@ struct LedgerServices: Service {
 
     func close() async throws {
         // Services that never ran have open connections as well.
-        await desk.end()
+        await appStoreClaims.end()
         // Every answered write is durable; closing checkpoints the WAL.
         try await database.close()
     }

@@ -34,14 +34,14 @@ public func startPurchaseServer(
         let sealing = try RecordSealing(
             ledger: ledger, signer: signer, places: configuration.record.checkpoints, logger: logger)
         // From here on nothing fails, so its connections are closed by its own service.
-        let desk = try AppStoreDesk(
+        let appStoreClaims = try AppStoreClaimService(
             ledger: ledger, configuration: configuration, timing: dependencies.appStoreTiming,
             connectionClock: dependencies.connectionClock, clock: clock, logger: logger)
         return StartedServer(
             configuration, dependencies, logger, ledger: ledger, database: database, sealing: sealing,
             webhooks: WebhookDispatcher(
                 logger: logger, owner: WebhookOwner(holderOf: signer?.verifier), resolver: .system, clock: clock),
-            desk: desk)
+            appStoreClaims: appStoreClaims)
     } catch {
         try await database.close()
         throw error

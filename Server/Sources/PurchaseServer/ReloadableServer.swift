@@ -25,7 +25,7 @@ final class ReloadableServer: Sendable {
     private let answers = AnswerBudget()
     private let deadlines: AnswerDeadlines
     private let outages = OutageLog()
-    private let desk: AppStoreDesk
+    private let appStoreClaims: AppStoreClaimService
     private let uses = KeyUses()
     private let ledger: PurchaseLedger
     private let inForce: Mutex<InForce>
@@ -39,15 +39,15 @@ final class ReloadableServer: Sendable {
     /// - Parameters:
     ///   - configuration: the settings.
     ///   - ledger: where purchases are recorded.
-    ///   - desk: asks the App Store about claims of apps with the mode `apple` or `both`; it must run beside the server.
+    ///   - appStoreClaims: asks the App Store about claims of apps with the mode `apple` or `both`; it must run beside the server.
     ///   - uptime: seconds since any moment, never going back; rate limits are measured with it.
     init(
-        _ configuration: ServerConfiguration, ledger: PurchaseLedger, desk: AppStoreDesk,
+        _ configuration: ServerConfiguration, ledger: PurchaseLedger, appStoreClaims: AppStoreClaimService,
         uptime: @escaping @Sendable () -> Double
     ) {
         let limits = configuration.limits
         started = configuration
-        self.desk = desk
+        self.appStoreClaims = appStoreClaims
         self.ledger = ledger
         self.uptime = uptime
         readiness = ReadinessMonitor(ledger)
@@ -67,7 +67,7 @@ final class ReloadableServer: Sendable {
     /// (`ServerConfiguration.settingsThatNeedRestart`).
     func replaceSettings(by configuration: ServerConfiguration, ledger: PurchaseLedger) {
         let limits = configuration.limits
-        desk.replaceSettings(by: configuration, ledger: ledger)
+        appStoreClaims.replaceSettings(by: configuration, ledger: ledger)
         access.limit(to: limits)
         wrongSecrets.limit(to: limits.wrongSecrets)
         connections.limit(to: .init(limits, trustedProxies: configuration.trustedProxies))
@@ -164,7 +164,7 @@ final class ReloadableServer: Sendable {
         let api = PurchaseAPIContext(
             ledger: TimedLedger(ledger: ledger, deadlines: deadlines),
             bodies: bodies.limited(to: min(limits.apiBodyBytes, limits.bodyBytes)), workers: workers,
-            desk: desk)
+            appStoreClaims: appStoreClaims)
         let group = router.group("v1")
             .add(
                 middleware: AccessMiddleware(

@@ -16,10 +16,11 @@ public struct StartedServer: Sendable {
     init(
         _ configuration: ServerConfiguration, _ dependencies: ServerDependencies, _ logger: Logger,
         ledger: PurchaseLedger, database: any LedgerDatabase, sealing: RecordSealing, webhooks: WebhookDispatcher,
-        desk: AppStoreDesk
+        appStoreClaims: AppStoreClaimService
     ) {
         (self.ledger, self.database, self.logger) = (ledger, database, logger)
-        let server = ReloadableServer(configuration, ledger: ledger, desk: desk, uptime: dependencies.uptime)
+        let server = ReloadableServer(
+            configuration, ledger: ledger, appStoreClaims: appStoreClaims, uptime: dependencies.uptime)
         let reload = dependencies.settings.map { source in
             SettingsReload(
                 source: source, clock: dependencies.clock, server: server, webhooks: webhooks, ledger: ledger,
@@ -30,8 +31,9 @@ public struct StartedServer: Sendable {
         self.server = server
         // The last one ends first: the record is sealed when nothing writes to it any more.
         services = LedgerServices(
-            services: [sealing, delivery, desk] + [reload].compactMap(\.self) + server.services(logger: logger),
-            desk: desk, database: database, logger: logger)
+            services: [sealing, delivery, appStoreClaims] + [reload].compactMap(\.self)
+                + server.services(logger: logger),
+            appStoreClaims: appStoreClaims, database: database, logger: logger)
     }
 
     /// The server as an application that can be run, or tested in the same process. It can be run once, and it closes the

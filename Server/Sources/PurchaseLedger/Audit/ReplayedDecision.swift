@@ -19,7 +19,7 @@ struct ReplayedDecision {
     private let evidence: ExaminedEvidence
     private let recorded: ClaimDetails
     /// The App Store's answer, for the decision about a claim that waited.
-    private let word: AppStoreWord?
+    private let word: AnsweredClaim?
 
     private var leaf: JournalLeaf { step.leaf }
 
@@ -44,7 +44,7 @@ struct ReplayedDecision {
             var answer = AppStoreAnswer()
             answer.cancellations = decision.cancellations
             for token in decision.tokens { answer.tokens[token.key] = AppAccountToken(token.token) }
-            (recorded, word) = (decision.decided, AppStoreWord(claim: claim, answer: answer))
+            (recorded, word) = (decision.decided, AnsweredClaim(claim: claim, answer: answer))
         }
         // The order may be an erased customer's, of which only the id is left.
         if step.hasErasures, recorded.order != nil, step.leaf.order == nil { return nil }

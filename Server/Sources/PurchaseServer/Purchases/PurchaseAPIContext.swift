@@ -8,7 +8,7 @@ final class PurchaseAPIContext: Sendable {
     let ledger: TimedLedger
     let bodies: BodyReader
     /// Asks the App Store about claims.
-    let desk: AppStoreDesk
+    let appStoreClaims: AppStoreClaimService
     private let workers: WorkerPool
 
     /// The number of requests with an idempotency key.
@@ -18,8 +18,8 @@ final class PurchaseAPIContext: Sendable {
     /// One in this number of requests with a key also deletes old keys.
     private static let keysPerDeletion = 1024
 
-    init(ledger: TimedLedger, bodies: BodyReader, workers: WorkerPool, desk: AppStoreDesk) {
-        self.desk = desk
+    init(ledger: TimedLedger, bodies: BodyReader, workers: WorkerPool, appStoreClaims: AppStoreClaimService) {
+        self.appStoreClaims = appStoreClaims
         self.ledger = ledger
         self.bodies = bodies
         self.workers = workers

@@ -101,7 +101,7 @@ struct AppStoreRecordTests {
             }
             #expect(try await ledger.perform(LeaseAppStoreClaims(limit: 10)) == [])
             #expect(try await ledger.answer(AppStoreClaimByID(leased[0]))?.attempts == 8)
-            try await ledger.perform(HastenAppStoreClaims())
+            try await ledger.perform(RetryAppStoreClaimsNow())
             #expect(try await ledger.answer(DueAppStoreClaims(limit: 10)) == 5)
             #expect(try await ledger.perform(LeaseAppStoreClaims(limit: 10)).count == 5)
             // A claim that waited too long is leased whether or not it is due; a lease that ends too far in the future is

@@ -20,7 +20,7 @@ struct ClaimJudgement {
     let examined: ExaminedSubmission
     let app: RegistryApp
     /// The App Store's answer, if the claim waited for it.
-    let word: AppStoreWord?
+    let word: AnsweredClaim?
     private(set) var rejection: Rejection?
     /// The entry that was written.
     private(set) var entry: JournalEntry?
@@ -38,7 +38,7 @@ struct ClaimJudgement {
     private var claim: ClaimFields { examined.submission.claim }
 
     init(
-        _ transaction: LedgerTransaction, _ examined: ExaminedSubmission, word: AppStoreWord? = nil
+        _ transaction: LedgerTransaction, _ examined: ExaminedSubmission, word: AnsweredClaim? = nil
     ) throws(LedgerStorageError) {
         self.transaction = transaction
         self.examined = examined

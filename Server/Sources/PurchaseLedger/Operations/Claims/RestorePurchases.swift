@@ -107,12 +107,12 @@ public struct RefusedEvidence: Sendable, Equatable {
 public struct RestorePurchases: LedgerOperation {
     let examined: ExaminedRestore
     /// The App Store's answer about the only piece of evidence, if the restore waited for it.
-    var word: AppStoreWord?
+    var word: AnsweredClaim?
 
     /// A restore whose evidence was verified.
     public init(_ examined: ExaminedRestore) { self.examined = examined }
 
-    init(_ examined: ExaminedRestore, word: AppStoreWord) {
+    init(_ examined: ExaminedRestore, word: AnsweredClaim) {
         self.examined = examined
         self.word = word
     }

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// A claim is asked about by one server at a time (`AppStoreClaim.lease`); the server that records the App Store's answer first
 /// decides it.
-final class AppStoreDesk: Service {
+final class AppStoreClaimService: Service {
     private let client: any ReceiptValidation
     private let endClient: @Sendable () async throws -> Void
     private let questioner: ClaimQuestioner
@@ -110,17 +110,17 @@ final class AppStoreDesk: Service {
             // Another request is about to ask, another server asks, or there is an outcome.
             switch try await ledger.answer(AppStoreClaimState(claim)) {
             case .decided: return .recorded(.alreadyRecorded)
-            case .rests(let next): return .postponed(to: next)
+            case .postponed(let next): return .postponed(to: next)
             case nil: return nil
             case .asked: break
             }
             guard ContinuousClock.now < end else { return nil }
-            try await Task.sleep(for: min(Self.glance, timing.answersWithin))
+            try await Task.sleep(for: min(Self.pollInterval, timing.answersWithin))
         }
     }
 
     /// The interval at which a request checks whether another server has the outcome.
-    private static let glance = Duration.milliseconds(200)
+    private static let pollInterval = Duration.milliseconds(200)
 
     /// The outcome of a question, if it comes in time.
     private func first(of question: Task<Result, Never>, until end: ContinuousClock.Instant) async -> Result? {
@@ -168,13 +168,13 @@ final class AppStoreDesk: Service {
         await cancelWhenGracefulShutdown { [self] in
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await self.followCircuits() }
-                group.addTask { await self.workOff() }
+                group.addTask { await self.askAboutDueClaims() }
             }
         }
         await end()
     }
 
-    /// Closes the connections, and waits for the questions in progress. A desk that never ran needs it too.
+    /// Closes the connections, and waits for the questions in progress. A service that never ran needs it too.
     func end() async {
         let isFirst = state.withLock { state in
             defer { state.isEnded = true }
@@ -200,7 +200,7 @@ final class AppStoreDesk: Service {
             case .closed:
                 logger.notice("the App Store answers again", metadata: metadata)
                 do {
-                    try await ledger.perform(HastenAppStoreClaims())
+                    try await ledger.perform(RetryAppStoreClaimsNow())
                 } catch {
                     // They are due at their own times.
                     log(error)
@@ -209,7 +209,7 @@ final class AppStoreDesk: Service {
         }
     }
 
-    private func workOff() async {
+    private func askAboutDueClaims() async {
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled {
                 do {
@@ -218,12 +218,12 @@ final class AppStoreDesk: Service {
                     for claim in try await leaseOverdue() { group.addTask { await self.questioner.giveUp(claim) } }
                     // Usually more claims are due than were just taken.
                     let isBusy = claims.count > 1
-                    try await Task.sleep(for: isBusy ? min(Self.glance, timing.looksEvery) : timing.looksEvery)
+                    try await Task.sleep(for: isBusy ? min(Self.pollInterval, timing.looksEvery) : timing.looksEvery)
                 } catch is CancellationError {
                     return
                 } catch {
                     log(error)
-                    // A database error, after which the desk waits as after any other round.
+                    // A database error, after which the service waits as after any other round.
                     do { try await Task.sleep(for: timing.looksEvery) } catch { return }
                 }
             }

@@ -14,7 +14,7 @@ import Synchronization
 import Testing
 
 /// A purchase server that asks a simulated store about claims.
-struct DeskWorld: Sendable {
+struct AppStoreClaimWorld: Sendable {
     let store: ConnectionWorld
     let ledger: PurchaseLedger
     let client: LiveClient
@@ -28,7 +28,7 @@ struct DeskWorld: Sendable {
     static func run(
         _ mode: AppStoreMode, answersWithin: Duration = .seconds(300),
         _ change: @escaping @Sendable (inout ServerConfiguration, ConnectionWorld) -> Void = { _, _ in },
-        _ body: @escaping @Sendable (DeskWorld) async throws -> Void
+        _ body: @escaping @Sendable (AppStoreClaimWorld) async throws -> Void
     ) async throws {
         try await ConnectionWorld.run { store in
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("assay-\(UUID().uuidString)")
@@ -59,7 +59,7 @@ struct DeskWorld: Sendable {
             let key = try await ledger.perform(CreateAPIKey(app: "game", name: "backend", scopes: [.client, .backend]))
                 .text
             try await server.application().live { client in
-                let world = DeskWorld(
+                let world = AppStoreClaimWorld(
                     store: store, ledger: ledger, client: client, clock: clock, connectionClock: connectionClock,
                     key: key)
                 try await body(world)
