@@ -1,4 +1,5 @@
 import AppStoreConnection
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification

@@ -2,6 +2,7 @@ import Foundation
 import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
+import PurchaseVerification
 
 /// Everything that `assay customers show` shows.
 struct CustomerReport {

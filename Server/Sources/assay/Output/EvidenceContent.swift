@@ -1,4 +1,5 @@
 import PurchaseAPI
+import PurchaseServer
 import PurchaseVerification
 
 /// The content of verified evidence, with the keys of Apple's answers, or in a few lines for people.

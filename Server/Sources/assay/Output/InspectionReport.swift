@@ -1,6 +1,7 @@
 import EvidenceMint
 import Foundation
 import PurchaseAPI
+import PurchaseLedger
 import PurchaseVerification
 
 /// The result of `inspect`, for people or as JSON.

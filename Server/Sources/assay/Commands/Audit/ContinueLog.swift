@@ -1,5 +1,6 @@
 import ArgumentParser
 import PurchaseLedger
+import PurchaseServer
 
 /// `assay audit continue`.
 struct ContinueLog: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import PurchaseAPI
 import PurchaseLedger
+import PurchaseServer
 
 /// `assay customers timeline`.
 struct ShowTimeline: AsyncParsableCommand {

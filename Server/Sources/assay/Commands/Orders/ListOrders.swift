@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import PurchaseAPI
 import PurchaseLedger
+import PurchaseServer
 
 /// `assay orders list`.
 struct ListOrders: AsyncParsableCommand {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import PurchaseAPI
 import PurchaseLedger
+import PurchaseServer
 
 /// `assay orders show`.
 struct ShowOrder: AsyncParsableCommand {

@@ -2,6 +2,8 @@ import ArgumentParser
 import Foundation
 import PurchaseAPI
 import PurchaseLedger
+import PurchaseServer
+import PurchaseVerification
 
 /// `assay purchases list`.
 struct ListPurchases: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import PurchaseAPI
 import PurchaseLedger
+import PurchaseServer
 
 /// `assay purchases show`.
 struct ShowPurchase: AsyncParsableCommand {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import PurchaseAPI
 import PurchaseLedger
+import PurchaseServer
 
 /// `assay submissions show`.
 struct ShowSubmission: AsyncParsableCommand {

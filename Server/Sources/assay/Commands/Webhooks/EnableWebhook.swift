@@ -1,4 +1,5 @@
 import ArgumentParser
+import PurchaseLedger
 
 /// `assay webhooks enable`.
 struct EnableWebhook: AsyncParsableCommand {
