@@ -47,7 +47,7 @@ struct VerifyReceiptTests {
         template.originalPurchaseDate = Date(timeIntervalSince1970: 1_688_194_800)
         let receipt = try MintedWorld.mint(template)
         let (request, base64) = (try body(receipt), Data(receipt).base64EncodedString())
-        try await withServer { client in
+        try await withServer { client async throws in
             let response = try await client.execute(uri: "/verifyReceipt", method: .post, body: request)
             #expect(response.status == .ok)
             #expect(response.headers[.contentType] == "application/json")
@@ -87,7 +87,7 @@ struct VerifyReceiptTests {
         var template = production()
         template.downloadID = nil
         let request = try body(try MintedWorld.mint(template))
-        try await withServer { client in
+        try await withServer { client async throws in
             let response = try await client.execute(uri: "/verifyReceipt", method: .post, body: request)
             #expect(text(response).contains(#""download_id":null,"#))
         }
@@ -111,7 +111,7 @@ struct VerifyReceiptTests {
         template.creationDate = MintedWorld.moment.addingTimeInterval(5000)
         let receipt = try MintedWorld.mint(template)
         let (all, latest) = (try body(receipt), try body(receipt, ["exclude-old-transactions": true]))
-        try await withServer { client in
+        try await withServer { client async throws in
             func identifiers(_ request: ByteBuffer) async throws -> [String] {
                 let response = try await client.execute(uri: "/verifyReceipt", method: .post, body: request)
                 let state = response.headers[try #require(HTTPField.Name("Assay-State"))]
@@ -131,7 +131,7 @@ struct VerifyReceiptTests {
     func environments() async throws {
         let sandbox = try body(try MintedWorld.mint())
         let production = try body(try MintedWorld.mint(production()))
-        try await withServer { client in
+        try await withServer { client async throws in
             func status(_ uri: String, _ body: ByteBuffer) async throws -> Int? {
                 let response = try await client.execute(uri: uri, method: .post, body: body)
                 return try object(response)["status"] as? Int
@@ -179,7 +179,7 @@ struct VerifyReceiptTests {
                 "leaf_marker_missing"
             ),
         ]
-        try await withServer { client in
+        try await withServer { client async throws in
             for item in cases {
                 let response = try await client.execute(uri: "/verifyReceipt", method: item.method, body: item.body)
                 #expect(response.status == .ok, "\(item.name)")
@@ -196,7 +196,7 @@ struct VerifyReceiptTests {
         let plain = try MintedWorld.mint(production())
         try await withServer {
             $0.sharedSecret = "0123456789abcdef"
-        } _: { client in
+        } _: { client async throws in
             func answer(_ receipt: [UInt8], _ password: Any?) async throws -> String {
                 let request = try body(receipt, password.map { ["password": $0] } ?? [:])
                 let answer = text(try await client.execute(uri: "/verifyReceipt", method: .post, body: request))
@@ -224,7 +224,7 @@ struct VerifyReceiptTests {
         ] {
             try await withServer {
                 $0.sharedSecrets = secrets
-            } _: { client in
+            } _: { client async throws in
                 let request = try body(receipt, ["password": password])
                 let answer = text(try await client.execute(uri: "/verifyReceipt", method: .post, body: request))
                 #expect(answer.hasSuffix("\"status\":\(status)}"))
@@ -235,7 +235,7 @@ struct VerifyReceiptTests {
     @Test("JSON is read with any content type")
     func contentTypes() async throws {
         let request = try body(try MintedWorld.mint(production()))
-        try await withServer { client in
+        try await withServer { client async throws in
             for type in [
                 "application/json", "application/x-www-form-urlencoded", "text/plain", "application/octet-stream",
             ] {
@@ -251,7 +251,7 @@ struct VerifyReceiptTests {
         let request = try body(try MintedWorld.mint(production()))
         try await withServer {
             $0.limits.bodyBytes = request.readableBytes
-        } _: { client in
+        } _: { client async throws in
             var larger = request
             larger.writeString(" ")
             let refused = try await client.execute(uri: "/verifyReceipt", method: .post, body: larger)
@@ -267,7 +267,7 @@ struct VerifyReceiptTests {
         let request = try body(try MintedWorld.mint(production()))
         try await withServer {
             $0.limits.bufferedBytes = request.readableBytes - 1
-        } _: { client in
+        } _: { client async throws in
             let response = try await client.execute(uri: "/verifyReceipt", method: .post, body: request)
             #expect(response.status == .serviceUnavailable)
             #expect(response.headers[.retryAfter] == "1")
@@ -285,13 +285,13 @@ struct VerifyReceiptTests {
         try await withServer {
             $0.environments.insert(.xcode)
             if let anchor = try? TrustAnchor(certificate: signer.identity.certificate) { $0.anchors.append(anchor) }
-        } _: { client in
+        } _: { client async throws in
             let sandbox = try await client.execute(uri: "/sandbox/verifyReceipt", method: .post, body: request)
             #expect(text(sandbox).hasPrefix(#"{"environment":"Xcode","receipt":{"receipt_type":"Xcode""#))
             let production = try await client.execute(uri: "/verifyReceipt", method: .post, body: request)
             #expect(text(production) == #"{"status":21007}"#)
         }
-        try await withServer { client in
+        try await withServer { client async throws in
             let response = try await client.execute(uri: "/sandbox/verifyReceipt", method: .post, body: request)
             #expect(text(response) == #"{"status":21003}"#)
         }
@@ -299,7 +299,7 @@ struct VerifyReceiptTests {
 
     @Test("The server answers health checks, and unknown paths with a problem document")
     func healthAndProblems() async throws {
-        try await withServer { client in
+        try await withServer { client async throws in
             let health = try await client.execute(uri: "/healthz", method: .get)
             #expect(health.status == .ok)
             #expect(text(health) == #"{"status":"ok"}"#)
