@@ -58,8 +58,8 @@ struct Dev: AsyncParsableCommand {
         }
         var logger = Logger(label: "assay") { _ in StreamLogHandler.standardError(label: "assay") }
         logger.logLevel = level
-        // From here on, SIGHUP no longer ends the process.
-        let hangups = await UnixSignalsSequence(trapping: .sighup)
+        // From here on, SIGHUP no longer ends the process, if there is a file to read again.
+        let hangups = config == nil ? nil : await UnixSignalsSequence(trapping: .sighup)
         try Self.requireFree(port, option: "--port")
         try Self.requireFree(storePort, option: "--store-port")
         let folder = URL(fileURLWithPath: folder, isDirectory: true)
@@ -108,7 +108,7 @@ struct Dev: AsyncParsableCommand {
         while let name = names.nextObject() as? String {
             let isFolder = names.fileAttributes?[.type] as? FileAttributeType == .typeDirectory
             guard
-                ["authority", "assay.sqlite", "store.sqlite", "answers.key"].contains(where: name.hasPrefix)
+                ["authority", "assay.sqlite", "store.sqlite", "answers.key", "log.key"].contains(where: name.hasPrefix)
                     || name.hasSuffix(".key")
             else {
                 if isFolder { names.skipDescendants() }
@@ -122,7 +122,7 @@ struct Dev: AsyncParsableCommand {
     /// Runs the store, and then the server, which asks it.
     private func run(
         _ settings: DevSettings, _ configuration: ServerConfiguration, _ authority: AppStoreAuthority,
-        _ hangups: UnixSignalsSequence, _ logger: Logger
+        _ hangups: UnixSignalsSequence?, _ logger: Logger
     ) async throws {
         let (time, target) = (SimulatorTime(), EvidenceTarget())
         var simulator = SimulatorConfiguration()
@@ -160,12 +160,12 @@ struct Dev: AsyncParsableCommand {
     /// Opens the server of `assay serve`, on the store's clock and with its certificates.
     private func start(
         _ settings: DevSettings, _ configuration: ServerConfiguration, _ store: String, _ time: SimulatorTime,
-        _ hangups: UnixSignalsSequence, _ logger: Logger
+        _ hangups: UnixSignalsSequence?, _ logger: Logger
     ) async throws -> StartedServer {
         var dependencies = ServerDependencies()
         dependencies.clock = { Timestamp(time.now) }
         dependencies.remark = Terminal.remark
-        if config != nil {
+        if let hangups {
             dependencies.settings = SettingsSource(hangups) { settings.asking(store, in: try settings.read()) }
         }
         do {
