@@ -22,6 +22,8 @@ struct PurchaseServerWorld: Sendable {
     let clock: TestClock
     /// The texts of keys, by scope.
     let keys: [APIKeyScope: String]
+    /// The key of entries, for another server on the same database.
+    let entryKey: EntryKey
 
     static let app: RegisteredApp = {
         var app = RegisteredApp(id: "example", bundleIDs: ["com.example.app"])
@@ -65,6 +67,7 @@ struct PurchaseServerWorld: Sendable {
         dependencies.uptime = uptime.read
         let server = try await startPurchaseServer(configuration, dependencies, logger: logger)
         let ledger = server.ledger
+        let entryKey = try EntryKey(file: folder.appending(path: "assay-entries.key").path)
         var keys: [APIKeyScope: String] = [:]
         for scope in APIKeyScope.allCases {
             keys[scope] = try await ledger.perform(
@@ -74,7 +77,8 @@ struct PurchaseServerWorld: Sendable {
         let texts = keys
         try await server.application().live { client async throws in
             let world = PurchaseServerWorld(
-                client: client, database: database, path: path, ledger: ledger, clock: clock, keys: texts)
+                client: client, database: database, path: path, ledger: ledger, clock: clock, keys: texts,
+                entryKey: entryKey)
             try await body(world)
             #expect(try await ledger.audit().findings == [], "the audit found differences")
         }
