@@ -75,9 +75,12 @@ final class ReloadableServer: Sendable {
         inForce.withLock { $0 = InForce(responder: responder, limits: limits) }
     }
 
-    /// What the server does beside answering: checks whether it is ready, and the uses of keys.
+    /// What the server does beside answering: checks whether it is ready, and records the uses of keys and counted refusals.
     func services(logger: Logger) -> [any Service] {
-        [readiness, KeyUses.Recording(uses: uses, ledger: ledger, logger: logger)]
+        [
+            readiness, KeyUses.Recording(uses: uses, ledger: ledger, logger: logger),
+            RefusalRecording(ledger: ledger, logger: logger),
+        ]
     }
 
     /// The HTTP server.

@@ -23,9 +23,9 @@ enum Cursor {
 extension Problem {
     static var cursor: Problem { parameter("cursor", "the next_cursor of an answer") }
 
-    static func parameter(_ name: String, _ expected: String) -> Problem {
+    static func parameter(_ name: String, _ expected: String, found: String? = nil) -> Problem {
         Problem(
             .badRequest, DecisionCode.fieldMalformed.rawValue, DecisionCode.fieldMalformed.sentence,
-            expected: "\(name): \(expected)")
+            expected: "\(name): \(expected)", found: found)
     }
 }

@@ -25,16 +25,17 @@ struct CustomerRoutes {
                 app: app, customerID: try context.identifier("id"), before: try request.numberCursor(),
                 limit: try request.limit())
             let page = try await api.ledger.answer(query)
-            return try Response.json(
-                TransactionPage(
-                    purchases: page.purchases.map { TransactionMessage($0) },
-                    nextCursor: page.next.map { Cursor.text(["\($0)"]) }))
+            var message = TransactionPage(
+                purchases: page.purchases.map { TransactionMessage($0) },
+                nextCursor: page.next.map { Cursor.text(["\($0)"]) })
+            message.mergedInto = page.mergedInto
+            return try Response.json(message)
         }
         group.post("customers/:id/consume") { request, context in try await consume(request, context) }
     }
 
     private func consume(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let app = try context.requireCaller(.backend).app.id
+        let app = try context.requireCaller(.backend).app
         let customerID = try context.identifier("id")
         let key = try request.requiredIdempotencyKey()
         return try await api.bodies.withBody(of: request) { body in
@@ -42,9 +43,9 @@ struct CustomerRoutes {
             let keyID = context.caller?.key.id ?? ""
             let consumptionID = consumption.consumptionID ?? Self.consumptionID(idempotencyKey: key, of: keyID)
             let operation = ConsumeUnits(
-                app: app, customerID: customerID, productID: consumption.productID,
+                app: app.id, customerID: customerID, productID: consumption.productID,
                 quantity: consumption.quantity ?? 1, consumptionID: consumptionID,
-                environment: consumption.environment.map { AppStoreEnvironment(anyCase: $0.rawValue) },
+                environment: try consumption.environment?.known(to: app),
                 once: try await api.once(request, context, body))
             let outcome = try await api.ledger.perform(operation)
             return try Response.json(ConsumptionMessage(outcome, customerID: customerID))

@@ -95,6 +95,7 @@ extension PurchaseAnswer {
             submissionID: outcome.submissionID.text, leafHash: outcome.leafHash.hexadecimal,
             transaction: TransactionMessage(outcome), order: outcome.order.map { OrderMessage($0) },
             entitlement: outcome.entitlement.map { EntitlementMessage($0) })
+        mergedInto = outcome.mergedInto
     }
 }
 
@@ -194,6 +195,7 @@ extension SubmissionMessage {
                 submissionID: $0.id.text, verdict: SubmissionVerdict(rawValue: $0.verdict.rawValue), code: $0.code,
                 expected: $0.rejection?.expected, found: $0.rejection?.found)
         }
+        refusals = submission.refusals
         decides = submission.decides?.text
         appStoreAnswerID = submission.appStoreAnswer?.text
         nextAttemptAt = submission.nextAttemptAt.map { "\($0)" }

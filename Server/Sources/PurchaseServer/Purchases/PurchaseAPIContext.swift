@@ -42,6 +42,11 @@ final class PurchaseAPIContext: Sendable {
         try await workers.run(work)
     }
 
+    /// The customer into whom a customer was merged; `nil` if they were not.
+    func survivor(of customerID: String, app: String) async throws -> String? {
+        try await ledger.answer(SurvivorOfCustomer(app: app, customerID: customerID))
+    }
+
     /// The request under its `Idempotency-Key`; `nil` if it has none. It is then done each time it is sent.
     func once(_ request: Request, _ context: ServerContext, _ body: [UInt8]) async throws -> IdempotentRequest? {
         guard let key = try request.idempotencyKey() else { return nil }

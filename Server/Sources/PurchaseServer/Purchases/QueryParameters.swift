@@ -1,11 +1,13 @@
 // The parameters of the query and of the path, read strictly.
 
+import Foundation
 import Hummingbird
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 
 extension Request {
-    /// A parameter of the query, decoded; `nil` if it is absent. The first one of this name counts.
+    /// A parameter of the query, decoded; `nil` if it is absent. `QueryMiddleware` has refused a repeated one.
     ///
     /// Hummingbird's own dictionary hashes every name that was sent, and decodes every value.
     func value(_ name: StaticString) throws -> String? {
@@ -41,6 +43,14 @@ extension Request {
         return value
     }
 
+    func uuid(_ name: StaticString) throws -> UUID? {
+        guard let value = try value(name) else { return nil }
+        guard value.utf8.count == 36, let id = UUID(uuidString: value) else {
+            throw Problem.parameter("\(name)", "a UUID of 36 characters")
+        }
+        return id
+    }
+
     func time(_ name: StaticString) throws -> Timestamp? {
         guard let value = try value(name) else { return nil }
         guard value.utf8.count <= 64, let time = Timestamp(value) else {
@@ -49,16 +59,9 @@ extension Request {
         return time
     }
 
-    /// The environment that the question is about: one of Apple's, or another one that the app accepts.
+    /// The environment that the question is about.
     func environment(of app: RegisteredApp) throws -> AppStoreEnvironment? {
-        guard let name = try identifier("environment") else { return nil }
-        let (environment, known) = (
-            AppStoreEnvironment(anyCase: name), app.environments.union([.production, .sandbox, .xcode])
-        )
-        guard known.contains(environment) else {
-            throw Problem.parameter("environment", known.map(\.name).sorted().joined(separator: ", "))
-        }
-        return environment
+        try identifier("environment").map { try EnvironmentName(rawValue: $0).known(to: app) }
     }
 
     /// The maximum number of entries of a page.

@@ -24,6 +24,10 @@ extension RequestMessage {
         var members = RequestMembers(json: body, identifiers: .ledger)
         let message = Self(members: &members)
         var flaw = members.flaw.map(Rejection.init)
+        if let name = members.nullMember, !Self.ignoresUnknownMembers {
+            let expected = "\(name): a value; leave the member out for the default"
+            flaw = flaw ?? Rejection(.fieldMalformed, expected: expected, found: "null")
+        }
         if body.isEmpty { flaw?.found = Rejection.emptyBody }
         return ReadRequest(
             message: message, flaw: flaw,

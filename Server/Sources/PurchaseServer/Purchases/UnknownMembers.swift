@@ -20,8 +20,21 @@ extension WarningMessage {
     }
 
     /// The warnings about a request; `nil` if there are none.
-    static func about(_ members: [RequestMembers.UnknownMember]) -> [WarningMessage]? {
-        members.isEmpty ? nil : members.map(WarningMessage.init(ignored:))
+    ///
+    /// - Parameter counted: the number of refusals that are counted and not recorded one by one.
+    static func about(_ members: [RequestMembers.UnknownMember], counted: Int = 0) -> [WarningMessage]? {
+        let warnings =
+            members.map(WarningMessage.init(ignored:)) + (counted > 0 ? [WarningMessage(counted: counted)] : [])
+        return warnings.isEmpty ? nil : warnings
+    }
+
+    private init(counted: Int) {
+        self.init(
+            code: "refusals_counted",
+            detail:
+                "Today's budget for refused evidence is used up (unverified_evidence), so this refusal has no submission of "
+                + "its own: it counts in the next entry of the key's refusals.",
+            found: "\(counted)")
     }
 }
 

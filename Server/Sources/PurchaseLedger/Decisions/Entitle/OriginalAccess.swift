@@ -34,7 +34,7 @@ public struct OriginalAccess: Sendable {
             }
         }
         let periodParts = SubscriptionAccess.parts(of: periods, renewal: renewal, revocations: revocations)
-        spans = parts + SpanList.joined(periodParts)
+        spans = parts + SubscriptionAccess.joined(periodParts, of: periods)
         (self.parts, self.lots, self.passes) = (parts + periodParts, lots, passes)
     }
 }

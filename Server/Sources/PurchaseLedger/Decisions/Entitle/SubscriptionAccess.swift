@@ -11,7 +11,37 @@ public enum SubscriptionAccess {
     public static func spans(
         of periods: [OwnedPurchase], renewal: ObservedRenewal?, revocations: [HandRevocation] = []
     ) -> [AccessSpan] {
-        SpanList.joined(parts(of: periods, renewal: renewal, revocations: revocations))
+        joined(parts(of: periods, renewal: renewal, revocations: revocations), of: periods)
+    }
+
+    /// The joined access of periods, from the access of each.
+    static func joined(_ parts: [AccessSpan], of periods: [OwnedPurchase]) -> [AccessSpan] {
+        let outlived = outlived(periods)
+        return SpanList.joined(
+            outlived.isEmpty ? parts : parts.filter { $0.transaction.map { !outlived.contains($0) } ?? true })
+    }
+
+    /// The withdrawn periods within a valid one of the same product and owner. They change no access and no reason.
+    private static func outlived(_ periods: [OwnedPurchase]) -> Set<TransactionKey> {
+        var outlived: Set<TransactionKey> = []
+        // The valid period with the latest end so far, of each product and owner.
+        var latest: [Holding: Timestamp] = [:]
+        for period in periods {
+            guard let end = period.end else { continue }
+            let holding = Holding(product: period.productID, owner: period.owner)
+            if period.withdrawal == nil, period.upgradedAt == nil {
+                latest[holding] = max(latest[holding] ?? end, end)
+            } else if period.withdrawal != nil, let valid = latest[holding], valid >= end, let key = period.transaction
+            {
+                outlived.insert(key)
+            }
+        }
+        return outlived
+    }
+
+    private struct Holding: Hashable {
+        let product: ExactText?
+        let owner: CustomerNumber?
     }
 
     /// The access of each single period, and why it ends.
