@@ -83,18 +83,4 @@ struct PurchaseMessageTests {
         #expect(Disposition.granted.finishesTransaction && Disposition.refused.finishesTransaction)
         #expect(!Disposition.retry.finishesTransaction && !Disposition.operator.finishesTransaction)
     }
-
-    @Test("A page of stored events equals a page of encoded ones")
-    func eventPage() throws {
-        let events = [
-            EventMessage(type: .granted, at: "2026-01-01T00:00:00Z", app: "ä", units: 3, entryID: "1"),
-            EventMessage(type: .orderPaid, at: "2026-01-01T00:00:01Z", app: "a", orderID: "2", entryID: "3"),
-        ]
-        for count in 0...events.count {
-            let stored = try events.prefix(count).map { [UInt8](try JSONEncoder().encode($0)) }
-            let page = try JSONDecoder().decode(
-                EventPage.self, from: Data(EventPage.json(events: stored, nextCursor: "17")))
-            #expect(page == EventPage(events: Array(events.prefix(count)), nextCursor: "17"))
-        }
-    }
 }

@@ -1,25 +1,61 @@
-public import Foundation
-public import Hummingbird
 public import Logging
-public import PurchaseLedger
-public import ServiceLifecycle
+import PurchaseLedger
+import PurchaseVerification
 
-/// Builds the server as an application that can be run, or tested in the same process.
+/// Opens the ledger of a configuration, and puts its server together: sealing, webhooks, questions to the App Store, reloads and
+/// the HTTP interface. `assay serve`, `assay dev`, tests and benchmarks all start this server.
+///
+/// ```swift
+/// let server = try await startPurchaseServer(configuration, logger: logger)
+/// try await server.application().runService()
+/// ```
 ///
 /// - Parameters:
 ///   - configuration: the settings.
-///   - desk: asks the App Store about claims; it must be among the services.
+///   - dependencies: the clocks, the database, and the requests to read the settings again.
 ///   - logger: where to log; messages are constant, facts are metadata, and no secret or receipt is among them.
-///   - ledger: where purchases are recorded; without one the server answers only `verifyReceipt`.
-///   - services: services that run beside the server and end after it, such as the sealing of the record.
-///   - onReady: called once with the address, when the server accepts connections.
-///   - uptime: seconds since any moment, never going back; rate limits are measured with it.
-public func purchaseServer(
-    _ configuration: ServerConfiguration, ledger: PurchaseLedger? = nil, desk: AppStoreDesk? = nil, logger: Logger,
-    services: [any Service] = [],
-    onReady: @escaping @Sendable (String) async -> Void = { _ in },
-    uptime: @escaping @Sendable () -> Double = { ProcessInfo.processInfo.systemUptime }
-) -> some ApplicationProtocol {
-    ReloadableServer(configuration, ledger: ledger, desk: desk, uptime: uptime)
-        .application(logger: logger, services: services, onReady: onReady)
+/// - Throws: `LedgerStorageError`, `LedgerRefusal`, `LogError`, `NewRulesRefusal`, `AppStoreConnectionSettingsError`, and what
+///   `dependencies.openDatabase` throws. The database is closed then.
+public func startPurchaseServer(
+    _ configuration: ServerConfiguration, _ dependencies: ServerDependencies = ServerDependencies(), logger: Logger
+) async throws -> StartedServer {
+    let configuration = configuration.signing(by: dependencies.clock)
+    let clock = dependencies.clock
+    let keys = RecordKeys(configuration.record, remark: dependencies.remark)
+    let database = try dependencies.openDatabase(configuration.database)
+    do {
+        try await LedgerMigrations.migrate(database, now: clock().millisecondsSince1970)
+        let ledger = try await PurchaseLedger.open(
+            database: database, verifier: PurchaseVerifier(anchors: configuration.anchors),
+            apps: configuration.appsInOrder, clock: clock, entryKey: try await keys.entryKey(of: database))
+        try await NewRulesRefusal.applyNewRules(to: ledger, logger)
+        try await UncountedProductsWarning.log(configuration, ledger, logger)
+        let signer = try keys.signer(logger)
+        let sealing = try RecordSealing(
+            ledger: ledger, signer: signer, places: configuration.record.checkpoints, logger: logger)
+        // From here on nothing fails, so its connections are closed by its own service.
+        let appStoreClaims = try AppStoreClaimService(
+            ledger: ledger, configuration: configuration, timing: dependencies.appStoreTiming,
+            connectionClock: dependencies.connectionClock, clock: clock, logger: logger)
+        return StartedServer(
+            configuration, dependencies, logger, ledger: ledger, database: database, sealing: sealing,
+            webhooks: WebhookDispatcher(
+                logger: logger, owner: WebhookOwner(holderOf: signer?.verifier), resolver: .system, clock: clock),
+            appStoreClaims: appStoreClaims)
+    } catch {
+        try await database.close()
+        throw error
+    }
+}
+
+extension ServerConfiguration {
+    /// The apps, always in the same order.
+    var appsInOrder: [RegisteredApp] { apps.values.sorted { $0.id < $1.id } }
+
+    /// The settings, with answers signed at the time of a clock.
+    func signing(by clock: @escaping @Sendable () -> Timestamp) -> ServerConfiguration {
+        var configuration = self
+        configuration.answerSigner?.clock = { clock().millisecondsSince1970 / 1000 }
+        return configuration
+    }
 }

@@ -35,9 +35,9 @@ package final class ReadinessMonitor: Service {
         self.now = now
     }
 
-    /// A monitor of a ledger. A server without one is always ready.
-    convenience init(_ ledger: PurchaseLedger?) {
-        self.init { try await ledger?.perform(ProbeReadiness()) }
+    /// A monitor of a ledger.
+    convenience init(_ ledger: PurchaseLedger) {
+        self.init { try await ledger.perform(ProbeReadiness()) }
     }
 
     /// The state now.

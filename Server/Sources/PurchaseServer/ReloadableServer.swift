@@ -1,19 +1,19 @@
-public import Foundation
+import Foundation
 import HTTPConnections
-public import Hummingbird
+import Hummingbird
 import HummingbirdCore
-public import Logging
+import Logging
 import NIOCore
-public import PurchaseLedger
+import PurchaseLedger
 import PurchaseVerification
-public import ServiceLifecycle
+import ServiceLifecycle
 import Synchronization
 
 /// The server, whose settings can be replaced while it runs.
 ///
 /// Each request is answered under the settings that were in force when its head arrived. Counts of requests, connections and
 /// bodies are kept, so that a reload gives nobody more than their limit.
-public final class ReloadableServer: Sendable {
+final class ReloadableServer: Sendable {
     private let started: ServerConfiguration
     private let uptime: @Sendable () -> Double
     private let readiness: ReadinessMonitor
@@ -25,9 +25,9 @@ public final class ReloadableServer: Sendable {
     private let answers = AnswerBudget()
     private let deadlines: AnswerDeadlines
     private let outages = OutageLog()
-    private let desk: AppStoreDesk?
+    private let appStoreClaims: AppStoreClaimService
     private let uses = KeyUses()
-    private let ledger: PurchaseLedger?
+    private let ledger: PurchaseLedger
     private let inForce: Mutex<InForce>
 
     /// The parts that a reload replaces together.
@@ -38,16 +38,16 @@ public final class ReloadableServer: Sendable {
 
     /// - Parameters:
     ///   - configuration: the settings.
-    ///   - ledger: where purchases are recorded; without one the server answers only `verifyReceipt`.
-    ///   - desk: asks the App Store about claims of apps with the mode `apple` or `both`; it must run beside the server.
+    ///   - ledger: where purchases are recorded.
+    ///   - appStoreClaims: asks the App Store about claims of apps with the mode `apple` or `both`; it must run beside the server.
     ///   - uptime: seconds since any moment, never going back; rate limits are measured with it.
-    public init(
-        _ configuration: ServerConfiguration, ledger: PurchaseLedger? = nil, desk: AppStoreDesk? = nil,
-        uptime: @escaping @Sendable () -> Double = { ProcessInfo.processInfo.systemUptime }
+    init(
+        _ configuration: ServerConfiguration, ledger: PurchaseLedger, appStoreClaims: AppStoreClaimService,
+        uptime: @escaping @Sendable () -> Double
     ) {
         let limits = configuration.limits
         started = configuration
-        self.desk = desk
+        self.appStoreClaims = appStoreClaims
         self.ledger = ledger
         self.uptime = uptime
         readiness = ReadinessMonitor(ledger)
@@ -65,9 +65,9 @@ public final class ReloadableServer: Sendable {
     ///
     /// Host, port, database, log level and format, the number of connections and the keys of the record stay as they were at the start
     /// (`ServerConfiguration.settingsThatNeedRestart`).
-    public func replaceSettings(by configuration: ServerConfiguration, ledger: PurchaseLedger? = nil) {
+    func replaceSettings(by configuration: ServerConfiguration, ledger: PurchaseLedger) {
         let limits = configuration.limits
-        if let ledger { desk?.replaceSettings(by: configuration, ledger: ledger) }
+        appStoreClaims.replaceSettings(by: configuration, ledger: ledger)
         access.limit(to: limits)
         wrongSecrets.limit(to: limits.wrongSecrets)
         connections.limit(to: .init(limits, trustedProxies: configuration.trustedProxies))
@@ -75,23 +75,24 @@ public final class ReloadableServer: Sendable {
         inForce.withLock { $0 = InForce(responder: responder, limits: limits) }
     }
 
-    /// The server as an application that can be run, or tested in the same process.
+    /// What the server does beside answering: checks whether it is ready, and records the uses of keys and counted refusals.
+    func services(logger: Logger) -> [any Service] {
+        [
+            readiness, KeyUses.Recording(uses: uses, ledger: ledger, logger: logger),
+            RefusalRecording(ledger: ledger, logger: logger),
+        ]
+    }
+
+    /// The HTTP server.
     ///
     /// - Parameters:
-    ///   - logger: where to log; messages are constant, facts are metadata, and no secret or receipt is among them.
-    ///   - services: services that run beside the server and end after it, such as the sealing of the record.
+    ///   - logger: where to log.
+    ///   - services: services that run beside the server and end after it.
     ///   - onReady: called once with the address, when the server accepts connections.
-    public func application(
-        logger: Logger, services: [any Service] = [], onReady: @escaping @Sendable (String) async -> Void = { _ in }
+    func application(
+        logger: Logger, services: [any Service], onReady: @escaping @Sendable (String) async -> Void
     ) -> some ApplicationProtocol {
         let (started, connections, answers, readiness) = (started, connections, answers, readiness)
-        let recording: [any Service] =
-            ledger.map {
-                [
-                    KeyUses.Recording(uses: uses, ledger: $0, logger: logger),
-                    RefusalRecording(ledger: $0, logger: logger),
-                ]
-            } ?? []
         var application = Application(
             responder: Responder(server: self),
             server: HTTPServerBuilder { responder in
@@ -104,7 +105,7 @@ public final class ReloadableServer: Sendable {
                 serverName: "assay",
                 availableConnectionsDelegate: MaximumAvailableConnections(
                     started.limits.connections + ConnectionLimiter.reserve)),
-            services: services + [readiness] + recording,
+            services: services,
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? started.port
                 let host = started.host.contains(":") ? "[\(started.host)]" : started.host
@@ -132,7 +133,7 @@ public final class ReloadableServer: Sendable {
     }
 
     private func responder(
-        _ configuration: ServerConfiguration, ledger: PurchaseLedger?
+        _ configuration: ServerConfiguration, ledger: PurchaseLedger
     ) -> some HTTPResponder<ServerContext> {
         let router = Router(context: ServerContext.self)
         router.add(middleware: RequestLogMiddleware())
@@ -145,7 +146,7 @@ public final class ReloadableServer: Sendable {
         }
         HealthRoutes(readiness: readiness).add(to: router)
         DescriptionRoutes().add(to: router)
-        if let ledger { addPurchaseRoutes(to: router, ledger, configuration) }
+        addPurchaseRoutes(to: router, ledger, configuration)
         VerifyReceiptRoutes(
             service: VerifyReceiptService(
                 verifier: PurchaseVerifier(anchors: configuration.anchors),
@@ -166,7 +167,7 @@ public final class ReloadableServer: Sendable {
         let api = PurchaseAPIContext(
             ledger: TimedLedger(ledger: ledger, deadlines: deadlines),
             bodies: bodies.limited(to: min(limits.apiBodyBytes, limits.bodyBytes)), workers: workers,
-            desk: desk)
+            appStoreClaims: appStoreClaims)
         let group = router.group("v1")
             .add(
                 middleware: AccessMiddleware(

@@ -48,9 +48,11 @@ public struct ServerConfiguration: Sendable {
 
     /// The keys of the record, which are in files outside of the database, and where its checkpoints go.
     public struct Record: Sendable {
-        /// The file of the key that authenticates entries; `nil` for the default, beside the settings file.
+        /// The folder of keys without a setting: that of the settings file.
+        public var folder = "."
+        /// The file of the key that authenticates entries; `nil` for the default, in the folder.
         public var entryKey: String?
-        /// The file of the key that signs checkpoints; `nil` for the default, beside the settings file.
+        /// The file of the key that signs checkpoints; `nil` for the default, in the folder.
         public var signingKey: String?
         /// The name of the log where its key is made; `nil` for a random one.
         public var origin: String?

@@ -23,16 +23,17 @@ struct KitApp {
             try TrustAnchor(certificate: [UInt8](Data(base64Encoded: String(text)) ?? Data()))
         }
         let steps = Steps(last: step)
-        let door = SimulatorDoor(port: port, customerID: customer, isSigned: arguments[9] == "jws")
+        let simulator = SimulatorDevice(port: port, customerID: customer, isSigned: arguments[9] == "jws")
         let order = arguments[10] == "-" ? nil : PurchaseOrder(orderID: arguments[10])
         let service = HTTPPurchaseService(server: server)
         let store = FilePurchaseStore(
             file: URL(fileURLWithPath: folder).appendingPathComponent("purchases"),
             key: SymmetricKey(data: Array("the key of the test's own store.".utf8)))
         let engine = PurchaseEngine(
-            queue: MortalQueue(queue: door, steps: steps), receipts: MortalReceipts(receipts: door, steps: steps),
+            queue: MortalQueue(queue: simulator, steps: steps),
+            receipts: MortalReceipts(receipts: simulator, steps: steps),
             verifier: DeviceVerifier(
-                app: AppIdentity(bundleID: "com.example.app", version: "1.0"), device: door, anchors: anchors),
+                app: AppIdentity(bundleID: "com.example.app", version: "1.0"), device: simulator, anchors: anchors),
             server: PurchaseConnection(
                 service: MortalService(service: service, steps: steps), key: arguments[4],
                 answerKeys: try AnswerKeys(current: arguments[5])),
@@ -82,7 +83,7 @@ struct MortalStore: PurchaseStore {
 }
 
 struct MortalReceipts: ReceiptSource {
-    let receipts: SimulatorDoor
+    let receipts: SimulatorDevice
     let steps: Steps
 
     func load() async throws -> [UInt8]? {
@@ -110,7 +111,7 @@ struct MortalService: PurchaseService {
 }
 
 struct MortalQueue: PaymentQueue {
-    let queue: SimulatorDoor
+    let queue: SimulatorDevice
     let steps: Steps
 
     func updates() -> AsyncStream<PaymentTransaction> { queue.updates() }

@@ -37,7 +37,7 @@ struct ExampleAppTests {
         ExampleApp(
             queue: device.queue, receipts: device.receipts,
             verifier: DeviceVerifier(
-                app: AppIdentity(bundleID: KitWorld.bundleID, version: "1.0"), device: device.door,
+                app: AppIdentity(bundleID: KitWorld.bundleID, version: "1.0"), device: device.simulated,
                 anchors: try KitWorld.anchors()),
             server: PurchaseConnection(
                 service: device.link, key: device.world.clientKey,

@@ -46,10 +46,10 @@ struct KilledProcessTests {
                     try await KitProcess.run(device, in: folder, step: step, proof: work.proof, order: order, command)
                 }
                 let first = try await run(step, work.command)
-                let wasSold = try await !device.door.history().isEmpty
+                let wasSold = try await !device.simulated.history().isEmpty
                 let second = try await run(0, "resume")
                 #expect(second.status == 0, "step \(step): \(second.output)")
-                let history = try await device.door.history()
+                let history = try await device.simulated.history()
                 // A restore makes a copy of the purchase.
                 #expect(history.count == (wasSold ? 1 : 0) || isRestore, "step \(step)")
                 #expect(!history.contains { !$0.isFinished }, "step \(step)")

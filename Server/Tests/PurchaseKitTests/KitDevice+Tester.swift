@@ -9,22 +9,22 @@ import Testing
 extension KitDevice {
     /// The result of the next payments.
     func mode(_ mode: String, receiptLags: Bool = false) async throws {
-        try await door.control(
+        try await simulated.control(
             "payments/mode", ["customer_id": customer, "mode": mode, "receipt_lags": receiptLags])
     }
 
     /// Completes the waiting payment.
-    func approve() async throws { try await door.control("payments/payment-1/approve") }
+    func approve() async throws { try await simulated.control("payments/payment-1/approve") }
 
     /// Sells a product outside of the app: its transaction arrives without a call.
     func sell(_ product: String, token: UUID? = nil) async throws -> PaymentTransaction {
-        let result = try await door.buy(PaymentRequest(productID: product, appAccountToken: token))
+        let result = try await simulated.buy(PaymentRequest(productID: product, appAccountToken: token))
         guard case .purchased(let transaction) = result else { throw LineCut() }
         return transaction
     }
 
     /// The newest transaction of the customer.
-    func lastTransaction() async throws -> String? { try await door.history().last?.transactionID }
+    func lastTransaction() async throws -> String? { try await simulated.history().last?.transactionID }
 
     /// A store other than that of the device, for engines without a server.
     var otherStore: FilePurchaseStore {
@@ -45,7 +45,7 @@ extension KitLink {
 extension KitDevice {
     /// Retries the waiting transactions, and returns the outcome of the transaction.
     func retry(_ engine: PurchaseEngine) async throws -> String {
-        let transaction = try #require(try await door.unfinished().first)
+        let transaction = try #require(try await simulated.unfinished().first)
         return await engine.handle(transaction).code
     }
 }

@@ -49,17 +49,17 @@ struct LineCut: Error {}
 
 /// The queue of a device, which can fail.
 final class KitQueue: PaymentQueue, Sendable {
-    private let door: SimulatorDoor
+    private let device: SimulatorDevice
     private let failures = Mutex(0)
     private let unavailable = Mutex(0)
     let finished = Mutex<[String?]>([])
 
-    init(_ door: SimulatorDoor) { self.door = door }
+    init(_ device: SimulatorDevice) { self.device = device }
 
     /// Lets the next calls of `finish` fail.
     func failToFinish(_ times: Int) { failures.withLock { $0 = times } }
 
-    func updates() -> AsyncStream<PaymentTransaction> { door.updates() }
+    func updates() -> AsyncStream<PaymentTransaction> { device.updates() }
     /// Lets the next requests for unfinished transactions fail.
     func failToList(_ times: Int) { unavailable.withLock { $0 = times } }
 
@@ -69,10 +69,10 @@ final class KitQueue: PaymentQueue, Sendable {
             return left > 0
         }
         if fails { throw LineCut() }
-        return try await door.unfinished()
+        return try await device.unfinished()
     }
-    func buy(_ payment: PaymentRequest) async throws -> PaymentResult { try await door.buy(payment) }
-    func restore() async throws -> [PaymentTransaction] { try await door.restore() }
+    func buy(_ payment: PaymentRequest) async throws -> PaymentResult { try await device.buy(payment) }
+    func restore() async throws -> [PaymentTransaction] { try await device.restore() }
 
     func finish(_ transaction: PaymentTransaction) async throws {
         let fails = failures.withLock { failures in
@@ -81,13 +81,13 @@ final class KitQueue: PaymentQueue, Sendable {
         }
         if fails { throw LineCut() }
         finished.withLock { $0.append(transaction.transactionID) }
-        try await door.finish(transaction)
+        try await device.finish(transaction)
     }
 }
 
 /// The receipt of a device: the store's, or another one.
 final class KitReceipts: ReceiptSource, Sendable {
-    private let door: SimulatorDoor
+    private let device: SimulatorDevice
     private let state = Mutex(State())
 
     private struct State {
@@ -96,7 +96,7 @@ final class KitReceipts: ReceiptSource, Sendable {
         var other: [UInt8]?
     }
 
-    init(_ door: SimulatorDoor) { self.door = door }
+    init(_ device: SimulatorDevice) { self.device = device }
 
     var refreshes: Int { state.withLock { $0.refreshes } }
     func cancelRefreshes() { state.withLock { $0.isCancelled = true } }
@@ -104,7 +104,7 @@ final class KitReceipts: ReceiptSource, Sendable {
 
     func load() async throws -> [UInt8]? {
         if let other = state.withLock({ $0.other }) { return other }
-        return try await door.load()
+        return try await device.load()
     }
 
     func refresh() async throws {
@@ -114,7 +114,7 @@ final class KitReceipts: ReceiptSource, Sendable {
             return state.isCancelled
         }
         if isCancelled { throw LineCut() }
-        try await door.refresh()
+        try await device.refresh()
     }
 }
 

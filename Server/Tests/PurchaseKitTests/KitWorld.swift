@@ -59,19 +59,17 @@ struct KitWorld: Sendable {
         configuration.anchors = try anchors()
         configuration.apps = [app.id: app]
         configuration.answerSigner = signer
-        let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
-        try await LedgerMigrations.migrate(database, now: 0)
-        let ledger = try await PurchaseLedger.open(
-            database: database, verifier: PurchaseVerifier(anchors: configuration.anchors), apps: [app],
-            clock: { Timestamp(Date()) })
+        configuration.database = "sqlite:\(folder.appending(path: "assay.sqlite").path)"
+        configuration.record.folder = folder.path
+        let started = try await startPurchaseServer(configuration, logger: silent)
+        let ledger = started.ledger
         let clientKey = try await ledger.perform(CreateAPIKey(app: app.id, name: "app", scopes: [.client])).text
         let backendKey = try await ledger.perform(CreateAPIKey(app: app.id, name: "b", scopes: [.backend])).text
         var settings = SimulatorConfiguration()
         settings.port = 0
         let store = try simulatorServer(settings, authority: try MintedWorld.store(), logger: silent)
-        let application = purchaseServer(configuration, ledger: ledger, logger: silent)
         try await store.live { simulator async throws in
-            try await application.live { server async throws in
+            try await started.application().live { server async throws in
                 let world = KitWorld(
                     simulator: simulator, server: server, signer: signer, clientKey: clientKey,
                     backendKey: backendKey, folder: folder)
@@ -80,14 +78,13 @@ struct KitWorld: Sendable {
                 #expect(try await ledger.audit().findings == [], "the audit found differences")
             }
         }
-        try await database.close()
     }
 
     private func openShop() async throws {
-        let door = SimulatorDoor(port: simulator.port, customerID: "nobody")
-        try await door.control("apps", ["bundle_id": Self.bundleID])
+        let simulated = SimulatorDevice(port: simulator.port, customerID: "nobody")
+        try await simulated.control("apps", ["bundle_id": Self.bundleID])
         for (product, kind) in [("coins", "consumable"), ("pro", "non-consumable")] {
-            try await door.control(
+            try await simulated.control(
                 "products",
                 [
                     "bundle_id": Self.bundleID, "product_id": product, "kind": kind,
@@ -95,7 +92,7 @@ struct KitWorld: Sendable {
                 ])
         }
         for (product, level) in [("yearly", 1), ("monthly", 2)] {
-            try await door.control(
+            try await simulated.control(
                 "products",
                 [
                     "bundle_id": Self.bundleID, "product_id": product, "kind": "auto-renewable",
@@ -108,9 +105,9 @@ struct KitWorld: Sendable {
     func device(
         _ customer: String = "customer-\(UUID().uuidString.prefix(8).lowercased())", isSigned: Bool = true
     ) async throws -> KitDevice {
-        let door = SimulatorDoor(port: simulator.port, customerID: customer, isSigned: isSigned)
-        try await door.control("customers", ["customer_id": customer, "environment": "production"])
-        return KitDevice(world: self, customer: customer, door: door)
+        let simulated = SimulatorDevice(port: simulator.port, customerID: customer, isSigned: isSigned)
+        try await simulated.control("customers", ["customer_id": customer, "environment": "production"])
+        return KitDevice(world: self, customer: customer, simulated: simulated)
     }
 
     /// Creates an order, as the app's backend does.
@@ -161,18 +158,18 @@ struct KitWorld: Sendable {
 struct KitDevice: Sendable {
     let world: KitWorld
     let customer: String
-    let door: SimulatorDoor
+    let simulated: SimulatorDevice
     let link: KitLink
     let queue: KitQueue
     let receipts: KitReceipts
     let time = KitTime()
     let store: FilePurchaseStore
 
-    init(world: KitWorld, customer: String, door: SimulatorDoor) {
-        (self.world, self.customer, self.door) = (world, customer, door)
+    init(world: KitWorld, customer: String, simulated: SimulatorDevice) {
+        (self.world, self.customer, self.simulated) = (world, customer, simulated)
         link = KitLink(world.server)
-        queue = KitQueue(door)
-        receipts = KitReceipts(door)
+        queue = KitQueue(simulated)
+        receipts = KitReceipts(simulated)
         store = FilePurchaseStore(
             file: world.folder.appending(path: "\(customer).purchases"),
             key: SymmetricKey(data: Array("the key of the test's own store.".utf8)))
@@ -188,7 +185,7 @@ struct KitDevice: Sendable {
         let engine = PurchaseEngine(
             queue: queue, receipts: receipts,
             verifier: DeviceVerifier(
-                app: AppIdentity(bundleID: bundleID, version: version), device: device ?? door,
+                app: AppIdentity(bundleID: bundleID, version: version), device: device ?? simulated,
                 anchors: try anchors ?? KitWorld.anchors()),
             server: hasServer
                 ? PurchaseConnection(service: link, key: apiKey ?? world.clientKey, answerKeys: keys) : nil,
@@ -205,5 +202,5 @@ struct KitDevice: Sendable {
     }
 
     /// The transactions that the app has not finished.
-    func unfinished() async throws -> Int { try await door.unfinished().count }
+    func unfinished() async throws -> Int { try await simulated.unfinished().count }
 }

@@ -196,7 +196,7 @@ struct NetworkTests {
         KitCase("A refusal that became a success", coins: 0, unfinished: 1, codes: ["answer_signature_invalid"]) {
             device in
             let id = try #require(try await device.sell("coins").transactionID)
-            try await device.door.control("transactions/\(id)/refund")
+            try await device.simulated.control("transactions/\(id)/refund")
             device.link.intercept { request, forward in
                 var answer = try await forward(request)
                 answer.body = Array(
@@ -204,7 +204,7 @@ struct NetworkTests {
                 answer.headers["content-digest"] = ContentDigest.text(sha256: Array(SHA256.hash(data: answer.body)))
                 return answer
             }
-            return [try await device.engine().handle(try await device.door.stored(id)).code]
+            return [try await device.engine().handle(try await device.simulated.stored(id)).code]
         },
         KitCase("A signed answer with an unknown disposition", unfinished: 1, codes: ["accepted"]) { device in
             let key = Curve25519.Signing.PrivateKey()

@@ -137,7 +137,7 @@ struct OfflineTests {
                 dump(event, to: &text)
                 break
             }
-            let transaction = try #require(try await device.door.unfinished().first)
+            let transaction = try #require(try await device.simulated.unfinished().first)
             dump(transaction, to: &text)
             text += "\(transaction) \(String(reflecting: transaction))"
             #expect(text.contains("coins") && !text.contains("eyJ") && !text.contains(world.clientKey))

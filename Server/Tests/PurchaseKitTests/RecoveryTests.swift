@@ -51,7 +51,7 @@ struct RecoveryTests {
                 return try NetworkTests.resigned(answer, request, by: key, keyID: NetworkTests.id(of: key))
             }
             let first = await engine.buy("coins")
-            let second = await engine.handle(try #require(try await device.door.unfinished().first))
+            let second = await engine.handle(try #require(try await device.simulated.unfinished().first))
             #expect(try await device.unfinished() == 1)
             device.link.intercept(nil)
             let found = pauses.withLock { $0.map { "\($0)" } }
@@ -135,7 +135,7 @@ struct RecoveryTests {
             "The answer to a restore is lost after the commit, and its repetition grants nothing twice", coins: nil,
             codes: ["2 undetermined", "2 granted", "2 grants at the server"]
         ) { device in
-            for product in ["pro", "monthly"] { try await device.door.finish(try await device.sell(product)) }
+            for product in ["pro", "monthly"] { try await device.simulated.finish(try await device.sell(product)) }
             let engine = try await device.engine()
             device.link.intercept { request, forward in
                 _ = try await forward(request)
@@ -195,8 +195,8 @@ struct RecoveryTests {
             let order = try await device.world.order("monthly", for: device.customer)
             try await device.mode("cancelled")
             let cancelled = await engine.buy("monthly", order: PurchaseOrder(orderID: order.orderID))
-            try await device.door.control("subscriptions/\(id)/renew")
-            let renewal = await engine.handle(try #require(try await device.door.unfinished().last))
+            try await device.simulated.control("subscriptions/\(id)/renew")
+            let renewal = await engine.handle(try #require(try await device.simulated.unfinished().last))
             #expect(device.link.paths.last == "/v1/restores")
             #expect(try await engine.diagnostics().startedPurchases == 1)
             return [
@@ -210,13 +210,13 @@ struct RecoveryTests {
             let engine = try await device.engine()
             let first = await engine.buy("pro")
             let id = try #require(try await device.lastTransaction())
-            try await device.door.control("transactions/\(id)/refund")
-            let second = await engine.handle(try await device.door.stored(id))
+            try await device.simulated.control("transactions/\(id)/refund")
+            let second = await engine.handle(try await device.simulated.stored(id))
             #expect(try await engine.entitlements().map(\.isActive) == [false])
             // Of two statements with the same time, the refund counts.
             try await Task.sleep(for: .milliseconds(1100))
-            try await device.door.control("transactions/\(id)/reverse-refund")
-            let third = try await device.engine().handle(try await device.door.stored(id))
+            try await device.simulated.control("transactions/\(id)/reverse-refund")
+            let third = try await device.engine().handle(try await device.simulated.stored(id))
             let active = try await device.engine().entitlements().map { "\($0.isActive)" }
             return [first.code, second.code, third.code] + active
         },
@@ -227,9 +227,9 @@ struct RecoveryTests {
             let engine = try await device.engine()
             let first = await engine.buy("monthly")
             let id = try #require(try await device.lastTransaction())
-            try await device.door.control("subscriptions/\(id)/change-product", ["product_id": "yearly"])
-            let upgrade = await engine.handle(try #require(try await device.door.unfinished().last))
-            let old = await engine.handle(try await device.door.stored(id))
+            try await device.simulated.control("subscriptions/\(id)/change-product", ["product_id": "yearly"])
+            let upgrade = await engine.handle(try #require(try await device.simulated.unfinished().last))
+            let old = await engine.handle(try await device.simulated.stored(id))
             let active = try await engine.entitlements().filter(\.isActive).map(\.productID)
             return [first.code, upgrade.code, old.code] + active
         },

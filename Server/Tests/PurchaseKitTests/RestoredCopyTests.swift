@@ -35,9 +35,9 @@ struct RestoredCopyTests {
             (copy.originalTransactionID, copy.key.transactionID) = (id, "9\(id)")
             try await engine.adopt([copy])
             let active = try await engine.purchases().count { $0.endedAt == nil }
-            try await device.door.control("transactions/\(id)/refund")
+            try await device.simulated.control("transactions/\(id)/refund")
             try await device.receipts.refresh()
-            let refunded = await engine.handle(try await device.door.stored(id))
+            let refunded = await engine.handle(try await device.simulated.stored(id))
             let left = try await engine.purchases().count { $0.endedAt == nil }
             return [first.code, "\(active)", refunded.code, "\(left)"]
         },
@@ -59,7 +59,7 @@ struct RestoredCopyTests {
             isSigned: false
         ) { device in
             let id = try #require(try await device.sell("monthly").transactionID)
-            try await device.door.control("subscriptions/\(id)/renew")
+            try await device.simulated.control("subscriptions/\(id)/renew")
             try await device.receipts.refresh()
             let newest = try #require(try await device.lastTransaction())
             #expect(newest != id)
@@ -72,14 +72,14 @@ struct RestoredCopyTests {
             let served = try await device.engine(store: device.otherStore)
             let outcome = await served.handle(copy)
             #expect(try await served.purchases().map(\.key.transactionID) == [newest])
-            return [alone.code, outcome.code, "\(try await device.door.history().count)"]
+            return [alone.code, outcome.code, "\(try await device.simulated.history().count)"]
         },
         KitCase(
             "A copy of a refunded purchase grants nothing", coins: nil, unfinished: 1,
             codes: ["purchase_revoked", "purchase_cancelled"], isSigned: false
         ) { device in
             let id = try #require(try await device.sell("pro").transactionID)
-            try await device.door.control("transactions/\(id)/refund")
+            try await device.simulated.control("transactions/\(id)/refund")
             try await device.receipts.refresh()
             let copy = try await device.copy("pro")
             let alone = try await device.engine(hasServer: false, store: device.otherStore).handle(copy)

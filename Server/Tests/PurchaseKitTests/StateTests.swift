@@ -38,7 +38,7 @@ struct StateTests {
             _ = try await device.engine().handle(
                 PaymentTransaction(transactionID: nil, productID: "coins", state: .deferred))
             try await device.approve()
-            let transaction = try #require(try await device.door.unfinished().first)
+            let transaction = try #require(try await device.simulated.unfinished().first)
             return [first.code, try await device.engine().handle(transaction).code]
         },
         KitCase("An interrupted purchase is granted when it arrives", codes: ["pending", "granted"]) { device in
@@ -46,13 +46,13 @@ struct StateTests {
             let engine = try await device.engine()
             let first = await engine.buy("coins")
             try await device.approve()
-            let transaction = try #require(try await device.door.unfinished().first)
+            let transaction = try #require(try await device.simulated.unfinished().first)
             return [first.code, await engine.handle(transaction).code]
         },
         KitCase("A declined purchase never arrives", coins: 0, codes: ["pending"]) { device in
             try await device.mode("ask-to-buy")
             let outcome = try await device.engine().buy("coins")
-            try await device.door.control("payments/payment-1/decline")
+            try await device.simulated.control("payments/payment-1/decline")
             try await device.engine().start()
             return [outcome.code]
         },
@@ -66,7 +66,7 @@ struct StateTests {
         KitCase("A purchase's result and its update are one grant", codes: ["granted", "granted"]) { device in
             let engine = try await device.engine()
             let first = await engine.buy("coins")
-            let transaction = try await device.door.stored(try #require(try await device.lastTransaction()))
+            let transaction = try await device.simulated.stored(try #require(try await device.lastTransaction()))
             return [first.code, await engine.handle(transaction).code]
         },
         KitCase("Two updates of a purchase at once are one request", codes: ["granted", "granted"]) { device in
@@ -102,8 +102,8 @@ struct StateTests {
             let engine = try await device.engine()
             let first = await engine.buy("pro")
             let id = try #require(try await device.lastTransaction())
-            try await device.door.control("transactions/\(id)/refund")
-            let second = await engine.handle(try await device.door.stored(id))
+            try await device.simulated.control("transactions/\(id)/refund")
+            let second = await engine.handle(try await device.simulated.stored(id))
             #expect(try await engine.purchases().first?.endedAt != nil)
             #expect(try await engine.entitlements().filter { $0.productID == "pro" && $0.isActive }.isEmpty)
             #expect(try await device.world.entitlements(of: device.customer).first?.state == .withdrawn)
@@ -111,8 +111,8 @@ struct StateTests {
         },
         KitCase("A refund before the delivery grants nothing", coins: 0, codes: ["purchase_revoked"]) { device in
             let id = try #require(try await device.sell("coins").transactionID)
-            try await device.door.control("transactions/\(id)/refund")
-            return [try await device.engine().handle(try await device.door.stored(id)).code]
+            try await device.simulated.control("transactions/\(id)/refund")
+            return [try await device.engine().handle(try await device.simulated.stored(id)).code]
         },
         KitCase(
             "A renewal arrives without a call, and is sent as a restore", coins: nil, codes: ["granted", "granted"]
@@ -121,16 +121,16 @@ struct StateTests {
             let engine = try await device.engine()
             let first = await engine.buy("monthly")
             let id = try #require(try await device.lastTransaction())
-            try await device.door.control("subscriptions/\(id)/renew")
-            let renewal = try #require(try await device.door.unfinished().last)
+            try await device.simulated.control("subscriptions/\(id)/renew")
+            let renewal = try #require(try await device.simulated.unfinished().last)
             #expect(renewal.transactionID != id)
             return [first.code, await engine.handle(renewal).code]
         },
         KitCase("A shared purchase is sent as a restore", coins: nil, codes: ["granted"]) { device in
             let owner = try await device.world.device()
             let id = try #require(try await owner.sell("pro").transactionID)
-            try await device.door.control("transactions/\(id)/share", ["customer_id": device.customer])
-            let shared = try #require(try await device.door.unfinished().first)
+            try await device.simulated.control("transactions/\(id)/share", ["customer_id": device.customer])
+            let shared = try #require(try await device.simulated.unfinished().first)
             return [try await device.engine().handle(shared).code]
         },
         KitCase("A restore waits for all, asks once and gives one summary", coins: nil, codes: ["2", "0", "0"]) {
@@ -200,7 +200,7 @@ struct StateTests {
             device in
             let transaction = try await device.sell("coins")
             let other = try await device.world.device()
-            let outcome = try await device.engine(device: other.door).handle(transaction)
+            let outcome = try await device.engine(device: other.simulated).handle(transaction)
             #expect(device.link.paths.isEmpty)
             return [outcome.code]
         },
@@ -258,7 +258,7 @@ struct StateTests {
         },
         KitCase("A forged receipt is refused at once", coins: 0, codes: ["refused", "0"], isSigned: false) { device in
             _ = try await device.engine().handle(try await device.sell("pro"))
-            var receipt = try #require(try await device.door.load())
+            var receipt = try #require(try await device.simulated.load())
             receipt[receipt.count / 2] ^= 1
             device.receipts.replace(by: receipt)
             let before = device.link.paths.count

@@ -14,11 +14,10 @@ struct EventBalanceTests {
         } _: { world in
             func requireAgreement() async throws {
                 let event = try await world.ledger.answer(EventList(app: "example", limit: 100_000)).last
-                let body = try #require(event).body
-                let last = try #require(try JSONSerialization.jsonObject(with: Data(body)) as? [String: Any])
+                let last = try #require(event).content
                 let entitlement = try #require(try await world.entitlement())
-                #expect((last["balance"] as? NSNumber)?.int64Value == entitlement.balance, "\(last)")
-                #expect((last["shortfall"] as? NSNumber)?.int64Value == entitlement.shortfall, "\(last)")
+                #expect(last.balance == entitlement.balance, "\(last)")
+                #expect(last.shortfall == entitlement.shortfall, "\(last)")
             }
             _ = try await world.claim("1", try LedgerWorld.signed("1") { $0.quantity = 5 })
             try await requireAgreement()

@@ -192,9 +192,7 @@ private struct EventHistory {
     /// The balance of the newest event that has one.
     var balance: Int64? {
         get async throws {
-            struct Body: Decodable { let balance: Int64? }
-            let events = try await world.ledger.answer(EventList(app: "example", limit: 1000))
-            return try events.compactMap { try JSONDecoder().decode(Body.self, from: Data($0.body)).balance }.last
+            try await world.ledger.answer(EventList(app: "example", limit: 1000)).compactMap(\.content.balance).last
         }
     }
 
@@ -205,11 +203,22 @@ private struct EventHistory {
         let events = try await world.ledger.answer(EventList(app: "example", after: cursor, limit: 1000))
         #expect(events.map(\.type) == expected.map(\.rawValue), sourceLocation: sourceLocation)
         for event in events {
-            let object = try #require(try JSONSerialization.jsonObject(with: Data(event.body)) as? [String: Any])
-            members[event.type, default: []].insert(Set(object.keys))
+            members[event.type, default: []].insert(Self.members(of: event.content))
         }
         types.formUnion(events.compactMap { EventType(rawValue: $0.type) })
         cursor = events.last?.cursor ?? cursor
+    }
+
+    /// The names that the values of an event have on the wire.
+    private static func members(of event: EventContent) -> Set<String> {
+        var names: Set<String> = []
+        for child in Mirror(reflecting: event).children {
+            let value = Mirror(reflecting: child.value)
+            guard let label = child.label, value.displayStyle != .optional || !value.children.isEmpty else { continue }
+            let words = label.replacing("ID", with: "Id").replacing(/[A-Z]/) { "_" + $0.output.lowercased() }
+            names.insert(words)
+        }
+        return names
     }
 
     /// The table in docs/webhooks.md shows, for each type, a body with the members of one of the events.

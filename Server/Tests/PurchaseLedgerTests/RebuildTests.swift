@@ -43,24 +43,16 @@ struct RebuildTests {
         }
     }
 
-    private struct Balance: Decodable {
-        let customer_id: String?
-        let former_customer_id: String?
-        let product_id: String?
-        let balance: Int64?
-        let shortfall: Int64?
-    }
-
     /// The balance of coins in the newest event of each customer. Merged customers are left out: a merge states no balance.
-    private func balances(fromEventsOf world: LedgerWorld) async throws -> [String: Balance] {
-        var balances: [String: Balance] = [:]
+    private func balances(fromEventsOf world: LedgerWorld) async throws -> [String: EventContent] {
+        var balances: [String: EventContent] = [:]
         var merged: Set<String> = []
         for event in try await world.ledger.answer(EventList(app: "example", limit: 100_000)) {
-            let body = try JSONDecoder().decode(Balance.self, from: Data(event.body))
+            let body = event.content
             if event.type == EventType.customerMerged.rawValue {
-                merged.formUnion([body.customer_id, body.former_customer_id].compactMap(\.self))
+                merged.formUnion([body.customerID, body.formerCustomerID].compactMap(\.self))
             }
-            guard let customer = body.customer_id, body.product_id == LedgerWorld.coins, body.balance != nil else {
+            guard let customer = body.customerID, body.productID == LedgerWorld.coins, body.balance != nil else {
                 continue
             }
             balances[customer] = body

@@ -59,7 +59,8 @@ struct AccessTests {
             let clock = world.clock
             let apps = [PurchaseServerWorld.app, RegisteredApp(id: "another", bundleIDs: ["com.example.another"])]
             let ledger = try await PurchaseLedger.open(
-                database: world.database, verifier: PurchaseVerifier(anchors: []), apps: apps, clock: { clock.now })
+                database: world.database, verifier: PurchaseVerifier(anchors: []), apps: apps, clock: { clock.now },
+                entryKey: world.entryKey)
             let other = try await ledger.perform(CreateAPIKey(app: "another", name: "", scopes: [.admin])).text
             let answer = try await world.send(.get, "/v1/orders", as: nil, headers: [.authorization: "Bearer \(other)"])
             #expect(answer.status == 403)

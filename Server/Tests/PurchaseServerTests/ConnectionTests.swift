@@ -1,6 +1,5 @@
 import EvidenceMint
 import Foundation
-import Logging
 import PurchaseServer
 import PurchaseVerification
 import ServerTestSupport
@@ -13,14 +12,7 @@ struct ConnectionTests {
     private func withServer(
         _ change: (inout ServerConfiguration) -> Void = { _ in }, _ body: @escaping @Sendable (Int) async throws -> Void
     ) async throws {
-        var configuration = ServerConfiguration()
-        configuration.port = 0
-        configuration.anchors = [try TrustAnchor(certificate: try MintedWorld.authority().root.certificate)]
-        change(&configuration)
-        let server = purchaseServer(configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        try await server.live { client async throws in
-            try await body(client.port)
-        }
+        try await PurchaseServerWorld.run(change) { world in try await body(world.client.port) }
     }
 
     private static func json() throws -> String {

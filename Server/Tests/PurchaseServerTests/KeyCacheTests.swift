@@ -20,10 +20,9 @@ struct KeyCacheTests {
             #expect(try await world.send(.get, "/v1/orders", as: .backend).status == 200)
             // Another process has its own connections.
             let other = try SQLiteDatabase(path: world.path)
-            let ledger = try await PurchaseLedger.openRecorded(database: other, verifier: PurchaseVerifier(anchors: []))
-            {
-                world.clock.now
-            }
+            let ledger = try await PurchaseLedger.openRecorded(
+                database: other, verifier: PurchaseVerifier(anchors: []), entryKey: world.entryKey
+            ) { world.clock.now }
             #expect(try await ledger.perform(RevokeAPIKey(id: text.id)) != nil)
             try await other.close()
             time.advance(seconds: 0.9)

@@ -262,7 +262,8 @@ struct PurchaseRouteTests {
             app.environments = [.production]
             let clock = world.clock
             let production = try await PurchaseLedger.open(
-                database: world.database, verifier: PurchaseVerifier(anchors: []), apps: [app], clock: { clock.now })
+                database: world.database, verifier: PurchaseVerifier(anchors: []), apps: [app], clock: { clock.now },
+                entryKey: world.entryKey)
             let found = try await production.answer(
                 PurchasesOfTransaction(app: "example", transactionID: "2000000000000001"))
             #expect(found.map(\.environment) == [.sandbox])

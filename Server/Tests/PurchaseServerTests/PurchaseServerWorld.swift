@@ -22,6 +22,8 @@ struct PurchaseServerWorld: Sendable {
     let clock: TestClock
     /// The texts of keys, by scope.
     let keys: [APIKeyScope: String]
+    /// The key of entries, for another server on the same database.
+    let entryKey: EntryKey
 
     static let app: RegisteredApp = {
         var app = RegisteredApp(id: "example", bundleIDs: ["com.example.app"])
@@ -56,12 +58,16 @@ struct PurchaseServerWorld: Sendable {
         configuration.apps = ["example": app]
         change(&configuration)
         let path = folder.appending(path: "assay.sqlite").path
+        configuration.record.folder = folder.path
         let database = try SQLiteDatabase(path: path, busySeconds: busySeconds)
-        try await LedgerMigrations.migrate(database, now: 0)
         let clock = TestClock()
-        let ledger = try await PurchaseLedger.open(
-            database: database, verifier: PurchaseVerifier(anchors: configuration.anchors),
-            apps: Array(configuration.apps.values), clock: { clock.now })
+        var dependencies = ServerDependencies()
+        dependencies.clock = { clock.now }
+        dependencies.openDatabase = { _ in database }
+        dependencies.uptime = uptime.read
+        let server = try await startPurchaseServer(configuration, dependencies, logger: logger)
+        let ledger = server.ledger
+        let entryKey = try EntryKey(file: folder.appending(path: "assay-entries.key").path)
         var keys: [APIKeyScope: String] = [:]
         for scope in APIKeyScope.allCases {
             keys[scope] = try await ledger.perform(
@@ -69,15 +75,13 @@ struct PurchaseServerWorld: Sendable {
             ).text
         }
         let texts = keys
-        let server = purchaseServer(
-            configuration, ledger: ledger, logger: logger, uptime: uptime.read)
-        try await server.live { client async throws in
+        try await server.application().live { client async throws in
             let world = PurchaseServerWorld(
-                client: client, database: database, path: path, ledger: ledger, clock: clock, keys: texts)
+                client: client, database: database, path: path, ledger: ledger, clock: clock, keys: texts,
+                entryKey: entryKey)
             try await body(world)
             #expect(try await ledger.audit().findings == [], "the audit found differences")
         }
-        try await database.close()
     }
 
     struct Answer {

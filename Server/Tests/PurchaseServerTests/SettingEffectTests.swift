@@ -192,7 +192,7 @@ struct SettingEffectTests {
             let clock = world.clock
             let corrected = try await PurchaseLedger.open(
                 database: world.database, verifier: PurchaseVerifier(anchors: []), apps: [PurchaseServerWorld.app],
-                clock: { clock.now })
+                clock: { clock.now }, entryKey: world.entryKey)
             let answer = try await corrected.answer(EntitlementsOfCustomer(app: "example", customerID: "alice"))
             #expect(answer.entitlements.first?.state == .active && answer.entitlements.first?.balance == 1)
         }

@@ -1,8 +1,6 @@
 import EvidenceMint
 import Foundation
 import HTTPTypes
-import Hummingbird
-import Logging
 import NIOCore
 import NIOFoundationCompat
 import PurchaseServer
@@ -17,12 +15,11 @@ struct VerifyReceiptTests {
     /// Text that would take sixty times its size when decoded.
     private static let many = #"{"receipt-data":"x\u0041","a":["# + String(repeating: "1,", count: 5000) + "1]}"
 
-    private func server(_ change: (inout ServerConfiguration) -> Void = { _ in }) throws -> some ApplicationProtocol {
-        var configuration = ServerConfiguration()
-        configuration.port = 0
-        configuration.anchors = [try TrustAnchor(certificate: try MintedWorld.authority().root.certificate)]
-        change(&configuration)
-        return purchaseServer(configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    private func withServer(
+        _ change: (inout ServerConfiguration) -> Void = { _ in },
+        _ body: @escaping @Sendable (LiveClient) async throws -> Void
+    ) async throws {
+        try await PurchaseServerWorld.run(change) { world in try await body(world.client) }
     }
 
     private func body(_ receipt: [UInt8], _ more: [String: Any] = [:]) throws -> ByteBuffer {
@@ -50,7 +47,7 @@ struct VerifyReceiptTests {
         template.originalPurchaseDate = Date(timeIntervalSince1970: 1_688_194_800)
         let receipt = try MintedWorld.mint(template)
         let (request, base64) = (try body(receipt), Data(receipt).base64EncodedString())
-        try await server().live { client async throws in
+        try await withServer { client async throws in
             let response = try await client.execute(uri: "/verifyReceipt", method: .post, body: request)
             #expect(response.status == .ok)
             #expect(response.headers[.contentType] == "application/json")
@@ -90,7 +87,7 @@ struct VerifyReceiptTests {
         var template = production()
         template.downloadID = nil
         let request = try body(try MintedWorld.mint(template))
-        try await server().live { client async throws in
+        try await withServer { client async throws in
             let response = try await client.execute(uri: "/verifyReceipt", method: .post, body: request)
             #expect(text(response).contains(#""download_id":null,"#))
         }
@@ -114,7 +111,7 @@ struct VerifyReceiptTests {
         template.creationDate = MintedWorld.moment.addingTimeInterval(5000)
         let receipt = try MintedWorld.mint(template)
         let (all, latest) = (try body(receipt), try body(receipt, ["exclude-old-transactions": true]))
-        try await server().live { client async throws in
+        try await withServer { client async throws in
             func identifiers(_ request: ByteBuffer) async throws -> [String] {
                 let response = try await client.execute(uri: "/verifyReceipt", method: .post, body: request)
                 let state = response.headers[try #require(HTTPField.Name("Assay-State"))]
@@ -134,7 +131,7 @@ struct VerifyReceiptTests {
     func environments() async throws {
         let sandbox = try body(try MintedWorld.mint())
         let production = try body(try MintedWorld.mint(production()))
-        try await server().live { client async throws in
+        try await withServer { client async throws in
             func status(_ uri: String, _ body: ByteBuffer) async throws -> Int? {
                 let response = try await client.execute(uri: uri, method: .post, body: body)
                 return try object(response)["status"] as? Int
@@ -182,7 +179,7 @@ struct VerifyReceiptTests {
                 "leaf_marker_missing"
             ),
         ]
-        try await server().live { client async throws in
+        try await withServer { client async throws in
             for item in cases {
                 let response = try await client.execute(uri: "/verifyReceipt", method: item.method, body: item.body)
                 #expect(response.status == .ok, "\(item.name)")
@@ -197,7 +194,9 @@ struct VerifyReceiptTests {
     func sharedSecret() async throws {
         let subscription = try MintedWorld.mint(production(MintedWorld.purchases()))
         let plain = try MintedWorld.mint(production())
-        try await server { $0.sharedSecret = "0123456789abcdef" }.live { client async throws in
+        try await withServer {
+            $0.sharedSecret = "0123456789abcdef"
+        } _: { client async throws in
             func answer(_ receipt: [UInt8], _ password: Any?) async throws -> String {
                 let request = try body(receipt, password.map { ["password": $0] } ?? [:])
                 let answer = text(try await client.execute(uri: "/verifyReceipt", method: .post, body: request))
@@ -223,7 +222,9 @@ struct VerifyReceiptTests {
             (["com.example.app": "a", "com.example.other": "b"], "a", 0), (["com.example.app": "a"], "b", 21004),
             (["com.example.app": "a", "com.example.other": "b"], "b", 21004), (["com.example.other": "b"], "a", 0),
         ] {
-            try await server { $0.sharedSecrets = secrets }.live { client async throws in
+            try await withServer {
+                $0.sharedSecrets = secrets
+            } _: { client async throws in
                 let request = try body(receipt, ["password": password])
                 let answer = text(try await client.execute(uri: "/verifyReceipt", method: .post, body: request))
                 #expect(answer.hasSuffix("\"status\":\(status)}"))
@@ -234,7 +235,7 @@ struct VerifyReceiptTests {
     @Test("JSON is read with any content type")
     func contentTypes() async throws {
         let request = try body(try MintedWorld.mint(production()))
-        try await server().live { client async throws in
+        try await withServer { client async throws in
             for type in [
                 "application/json", "application/x-www-form-urlencoded", "text/plain", "application/octet-stream",
             ] {
@@ -248,7 +249,9 @@ struct VerifyReceiptTests {
     @Test("A body beyond the limit is refused, and the server continues")
     func bodyLimit() async throws {
         let request = try body(try MintedWorld.mint(production()))
-        try await server { $0.limits.bodyBytes = request.readableBytes }.live { client async throws in
+        try await withServer {
+            $0.limits.bodyBytes = request.readableBytes
+        } _: { client async throws in
             var larger = request
             larger.writeString(" ")
             let refused = try await client.execute(uri: "/verifyReceipt", method: .post, body: larger)
@@ -262,7 +265,9 @@ struct VerifyReceiptTests {
     @Test("A request beyond the memory limit of all requests gets 503 and Retry-After")
     func serverBusy() async throws {
         let request = try body(try MintedWorld.mint(production()))
-        try await server { $0.limits.bufferedBytes = request.readableBytes - 1 }.live { client async throws in
+        try await withServer {
+            $0.limits.bufferedBytes = request.readableBytes - 1
+        } _: { client async throws in
             let response = try await client.execute(uri: "/verifyReceipt", method: .post, body: request)
             #expect(response.status == .serviceUnavailable)
             #expect(response.headers[.retryAfter] == "1")
@@ -277,16 +282,16 @@ struct VerifyReceiptTests {
         let receipt = try signer.encode(
             .xcode(bundleID: "com.example.app", creationDate: MintedWorld.moment, purchases: MintedWorld.purchases()))
         let request = try body(receipt)
-        try await server {
+        try await withServer {
             $0.environments.insert(.xcode)
             if let anchor = try? TrustAnchor(certificate: signer.identity.certificate) { $0.anchors.append(anchor) }
-        }.live { client async throws in
+        } _: { client async throws in
             let sandbox = try await client.execute(uri: "/sandbox/verifyReceipt", method: .post, body: request)
             #expect(text(sandbox).hasPrefix(#"{"environment":"Xcode","receipt":{"receipt_type":"Xcode""#))
             let production = try await client.execute(uri: "/verifyReceipt", method: .post, body: request)
             #expect(text(production) == #"{"status":21007}"#)
         }
-        try await server().live { client async throws in
+        try await withServer { client async throws in
             let response = try await client.execute(uri: "/sandbox/verifyReceipt", method: .post, body: request)
             #expect(text(response) == #"{"status":21003}"#)
         }
@@ -294,7 +299,7 @@ struct VerifyReceiptTests {
 
     @Test("The server answers health checks, and unknown paths with a problem document")
     func healthAndProblems() async throws {
-        try await server().live { client async throws in
+        try await withServer { client async throws in
             let health = try await client.execute(uri: "/healthz", method: .get)
             #expect(health.status == .ok)
             #expect(text(health) == #"{"status":"ok"}"#)

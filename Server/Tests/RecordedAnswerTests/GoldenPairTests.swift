@@ -83,8 +83,8 @@ struct GoldenPairTests {
         let body = [UInt8](try JSONEncoder().encode(request))
         let service = VerifyReceiptService(
             verifier: PurchaseVerifier(), environments: [.production, .sandbox], sharedSecret: nil)
-        for door in [VerifyReceiptService.Door.production, .sandbox] {
-            let answer = service.answer(body, at: door, now: Timestamp(Date())).response
+        for endpoint in [VerifyReceiptService.Endpoint.production, .sandbox] {
+            let answer = service.answer(body, at: endpoint, now: Timestamp(Date())).response
             if let info = answer.latestReceiptInfo { return info }
         }
         return []

@@ -73,7 +73,7 @@ struct TransactionPairTests {
         let service = VerifyReceiptService(
             verifier: PurchaseVerifier(), environments: [.production, .sandbox], sharedSecret: nil)
         let answer = service.answer([UInt8](request), at: .production, now: moment)
-        guard answer.reason?.code == VerifyReceiptReason.wrongDoor.code else { return answer.response }
+        guard answer.reason?.code == VerifyReceiptReason.wrongEndpoint.code else { return answer.response }
         return service.answer([UInt8](request), at: .sandbox, now: moment).response
     }
 

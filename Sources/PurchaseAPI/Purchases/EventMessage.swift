@@ -29,6 +29,8 @@ public struct EventMessage: Codable, Sendable, Equatable {
     public var submissionID: String?
     /// The entry of the record that caused the event.
     public var entryID: String
+    /// The ids of the messages that were given up; only of a `gap`.
+    public var missing: [String]?
 
     /// An event by its parts.
     public init(
@@ -36,7 +38,8 @@ public struct EventMessage: Codable, Sendable, Equatable {
         environment: EnvironmentName? = nil, counts: Bool? = nil, productID: String? = nil,
         transactionID: String? = nil,
         originalTransactionID: String? = nil, orderID: String? = nil, units: Int64? = nil, balance: Int64? = nil,
-        shortfall: Int64? = nil, until: String? = nil, reason: String? = nil, entryID: String
+        shortfall: Int64? = nil, until: String? = nil, reason: String? = nil,
+        submissionID: String? = nil, entryID: String, missing: [String]? = nil
     ) {
         self.type = type
         self.at = at
@@ -54,11 +57,13 @@ public struct EventMessage: Codable, Sendable, Equatable {
         self.shortfall = shortfall
         self.until = until
         self.reason = reason
+        self.submissionID = submissionID
         self.entryID = entryID
+        self.missing = missing
     }
 
     enum CodingKeys: String, CodingKey {
-        case type, at, app, environment, counts, units, balance, shortfall, until, reason
+        case type, at, app, environment, counts, units, balance, shortfall, until, reason, missing
         case customerID = "customer_id"
         case formerCustomerID = "former_customer_id"
         case productID = "product_id"
@@ -123,5 +128,7 @@ extension EventMessage {
         public static let notConfirmed = Kind(rawValue: "not_confirmed")
         /// Newer rules, or a repair, give another result than before.
         public static let corrected = Kind(rawValue: "corrected")
+        /// Webhooks only: an event of the customer was given up.
+        public static let gap = Kind(rawValue: "gap")
     }
 }

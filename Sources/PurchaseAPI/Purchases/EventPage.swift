@@ -15,20 +15,3 @@ public struct EventPage: Codable, Sendable, Equatable {
         case nextCursor = "next_cursor"
     }
 }
-
-extension EventPage {
-    /// The JSON of a page whose events are JSON already, as the ledger stores them.
-    ///
-    /// - Parameters:
-    ///   - events: JSON objects, each an `EventMessage`.
-    ///   - nextCursor: ASCII without quotation marks and backslashes.
-    public static func json(events: [[UInt8]], nextCursor: String) -> [UInt8] {
-        var json = Array("{\"\(CodingKeys.events.rawValue)\":[".utf8)
-        for (index, event) in events.enumerated() {
-            if index > 0 { json.append(UInt8(ascii: ",")) }
-            json += event
-        }
-        json += "],\"\(CodingKeys.nextCursor.rawValue)\":\"\(nextCursor)\"}".utf8
-        return json
-    }
-}

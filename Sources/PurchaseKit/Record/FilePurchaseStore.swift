@@ -57,11 +57,10 @@ public struct FilePurchaseStore: PurchaseStore {
 
     public func write(_ document: [UInt8]) throws {
         let code = HMAC<SHA256>.authenticationCode(for: document, using: key)
-        let hexadecimal = code.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         let partial = file.path + ".new"
         let descriptor = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.failure("create") }
-        let isWritten = Self.write(Array("\(Self.header)\(hexadecimal)\n".utf8) + document, to: descriptor)
+        let isWritten = Self.write(Array("\(Self.header)\(code.hexadecimal)\n".utf8) + document, to: descriptor)
         let isFlushed = isWritten && fsync(descriptor) == 0
         let failure = Self.failure("write")
         guard close(descriptor) == 0, isFlushed else { throw failure }

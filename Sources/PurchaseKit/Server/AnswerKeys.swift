@@ -27,8 +27,13 @@ public struct AnswerKeys: Sendable {
 
     /// The id of a key: the first 8 bytes of its SHA-256 digest, in hexadecimal.
     static func id(of key: [UInt8]) -> String {
-        SHA256.hash(data: key).prefix(8).map { byte in
-            String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-        }.joined()
+        SHA256.hash(data: key).prefix(8).hexadecimal
+    }
+}
+
+extension Sequence<UInt8> {
+    /// Lower-case hexadecimal digits.
+    var hexadecimal: String {
+        map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 }

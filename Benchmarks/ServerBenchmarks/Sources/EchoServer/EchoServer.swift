@@ -21,10 +21,18 @@ enum EchoServer {
         if CommandLine.arguments.contains("--bare") {
             try await bare(logger).runService()
         } else {
+            let folder = FileManager.default.temporaryDirectory.appending(path: "assay-echo-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             var configuration = PurchaseServer.ServerConfiguration()
             configuration.port = 0
-            let server = purchaseServer(configuration, logger: logger, onReady: ready)
-            try await EchoApplication(base: server, responder: router().buildResponder()).runService()
+            configuration.database = "sqlite:\(folder.appending(path: "assay.sqlite").path)"
+            configuration.record.folder = folder.path
+            let server = try await startPurchaseServer(configuration, logger: logger)
+            let application = EchoApplication(
+                base: server.application(onReady: ready), responder: router().buildResponder())
+            try await application.runService()
+            try await server.close()
+            try FileManager.default.removeItem(at: folder)
         }
     }
 

@@ -4,6 +4,7 @@ import Logging
 import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
+import ServiceLifecycle
 
 /// Purchases at half of the maximum rate, without and with a webhook to a receiver on loopback, in turns.
 ///
@@ -89,39 +90,43 @@ struct BenchmarkWorld {
     func run(rate: Double?, isDelivering: Bool) async throws -> PacedResult {
         let folder = FileManager.default.temporaryDirectory.appending(path: "assay-webhook-bench-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
-        try await LedgerMigrations.migrate(database, now: 0)
-        let anchors = try [authority.receipts.root, authority.signedPayload.root].map {
+        var configuration = ServerConfiguration()
+        configuration.port = 0
+        configuration.database = "sqlite:\(folder.appending(path: "assay.sqlite").path)"
+        configuration.record.folder = folder.path
+        configuration.anchors = try [authority.receipts.root, authority.signedPayload.root].map {
             try TrustAnchor(certificate: $0.certificate)
         }
         var app = RegisteredApp(id: "example", bundleIDs: ["com.example.app"])
         app.products = ["com.example.app.coins": RegisteredProduct(kind: .consumable)]
-        let ledger = try await PurchaseLedger.open(
-            database: database, verifier: PurchaseVerifier(anchors: anchors), apps: [app],
-            clock: { Timestamp(Date()) })
+        configuration.apps = [app.id: app]
         let receiver = try await CountingReceiver()
-        let dispatcher = WebhookDispatcher(logger: Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() })
-        if isDelivering { try await start(dispatcher, ledger, receiver) }
-        let result = try await submit(to: ledger, rate: rate, receiver, isDelivering: isDelivering)
-        await dispatcher.stop()
+        if isDelivering { configuration.webhooks = webhooks(receiver) }
+        let logger = Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() }
+        let server = try await startPurchaseServer(configuration, logger: logger)
+        let services = ServiceGroup(services: [server.application()], logger: logger)
+        let result = try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await services.run() }
+            // A webhook gets the events after the server first saw it.
+            while isDelivering, try await server.ledger.answer(WebhookList(app: "example")).isEmpty {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            let result = try await submit(to: server.ledger, rate: rate, receiver, isDelivering: isDelivering)
+            await services.triggerGracefulShutdown()
+            try await group.waitForAll()
+            return result
+        }
         try await receiver.close()
-        try await ledger.close()
         try FileManager.default.removeItem(at: folder)
         return result
     }
 
-    private func start(
-        _ dispatcher: WebhookDispatcher, _ ledger: PurchaseLedger, _ receiver: CountingReceiver
-    ) async throws {
+    private func webhooks(_ receiver: CountingReceiver) -> [Webhook] {
         let secret = "whsec_" + Data(repeating: 7, count: 32).base64EncodedString()
         guard let url = WebhookURL("http://127.0.0.1:\(receiver.port)/"), let secret = WebhookSecret(secret) else {
-            return
+            return []
         }
-        let webhook = Webhook(app: "example", url: url, secrets: [secret], allowedHosts: ["127.0.0.1"])
-        dispatcher.deliver(to: [webhook], from: ledger)
-        while try await ledger.answer(WebhookList(app: "example")).isEmpty {
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        return [Webhook(app: "example", url: url, secrets: [secret], allowedHosts: ["127.0.0.1"])]
     }
 
     private func submit(

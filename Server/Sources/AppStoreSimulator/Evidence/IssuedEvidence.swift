@@ -1,5 +1,4 @@
 import Crypto
-import EvidenceMint
 import Foundation
 
 /// The store's record of evidence that it issued. `verifyReceipt` answers only from this record, never from the content

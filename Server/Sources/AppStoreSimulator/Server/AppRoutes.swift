@@ -1,4 +1,3 @@
-import EvidenceMint
 import Foundation
 import HTTPTypes
 import Hummingbird

@@ -1,4 +1,3 @@
-import EvidenceMint
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -6,14 +5,14 @@ import Hummingbird
 /// Sends the evidence of a transaction to the server under test, and shows its answer.
 struct DeliveryRoutes {
     let service: StoreService
-    let delivery: EvidenceDelivery?
+    let target: EvidenceTarget
 
     func add(to router: Router<SimulatorRequestContext>) {
         let issuer = service.issuer
         router.post("/control/transactions/{id}/send") { request, context in
             let transactionID = try context.part("id")
             let wanted = try await request.read(DeliveryRequest.self)
-            guard let delivery else {
+            guard let delivery = target.delivery else {
                 throw SimulatorRefusal(
                     .conflict, "no_server",
                     "The simulator knows no server. Start it with '--server http://HOST:PORT', and with '--server-key-file FILE' "

@@ -4,21 +4,24 @@ import HTTPTypes
 
 /// Sends evidence to the server under test, as an app or a backend does, and returns the answer for people.
 struct EvidenceDelivery: Sendable {
-    private let address: String
+    let address: String
+    private let keys: [String: String]
     private let key: String?
     private let client: AttackClient
 
     /// - Parameters:
     ///   - address: `http://HOST:PORT`.
     ///   - key: for `/v1/purchases`.
-    init(_ address: String, key: String?) throws {
+    ///   - keys: for apps that have their own key, by bundle id.
+    init(_ address: String, key: String?, keys: [String: String]) throws(SimulatorConfigurationError) {
         do {
             client = try AttackClient(address, timeLimit: .seconds(30))
         } catch {
-            throw SimulatorConfigurationError.invalidServer(address)
+            throw .invalidServer(address)
         }
         self.address = address.hasSuffix("/") ? String(address.dropLast()) : address
         self.key = key
+        self.keys = keys
     }
 
     /// The interfaces of a server.
@@ -38,6 +41,7 @@ struct EvidenceDelivery: Sendable {
     struct Message: Sendable {
         let path: String
         let body: [UInt8]
+        let bundleID: String
     }
 
     static func message(
@@ -48,7 +52,8 @@ struct EvidenceDelivery: Sendable {
             let password = app.sharedSecret.map { [Claim("password", .string($0))] } ?? []
             return Message(
                 path: transaction.environment == .sandbox ? "/sandbox/verifyReceipt" : "/verifyReceipt",
-                body: ClaimValue.object([Claim("receipt-data", .string(evidence.appReceipt))] + password).json)
+                body: ClaimValue.object([Claim("receipt-data", .string(evidence.appReceipt))] + password).json,
+                bundleID: app.bundleID)
         }
         let proof =
             way == .appReceipt
@@ -64,7 +69,7 @@ struct EvidenceDelivery: Sendable {
                     proof, Claim("product_id", .string(transaction.productID)),
                     Claim("transaction_id", .string(transaction.transactionID)),
                 ] + order + buyer
-            ).json)
+            ).json, bundleID: app.bundleID)
     }
 
     /// Sends the message.
@@ -72,7 +77,7 @@ struct EvidenceDelivery: Sendable {
     /// - Throws: `SimulatorRefusal`.
     func send(_ message: Message) async throws -> [UInt8] {
         let isOurs = message.path == "/v1/purchases"
-        let headers = isOurs ? key.map { [("Authorization", "Bearer \($0)")] } ?? [] : []
+        let headers = isOurs ? (keys[message.bundleID] ?? key).map { [("Authorization", "Bearer \($0)")] } ?? [] : []
         let start = ContinuousClock.now
         let answer: AttackClient.Answer
         do {

@@ -3,7 +3,6 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import NIOPosix
-import PurchaseAPI
 
 /// An answer of `verifyReceipt` with the fault of its transport.
 struct FaultyAnswer {

@@ -1,4 +1,3 @@
-import EvidenceMint
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -8,13 +7,11 @@ import Hummingbird
 /// Each answer has an `ETag`. A request with a matching `If-None-Match` gets 304 without a body, so asking often costs little.
 struct ListRoutes {
     let service: StoreService
-    /// The server that evidence can be sent to.
-    let server: String?
+    let target: EvidenceTarget
 
     func add(to router: Router<SimulatorRequestContext>) {
-        let server = server
         router.get("/control/overview") { request, _ in
-            try await answer(request) { state, _ in Overview(state, server: server) }
+            try await answer(request) { state, _ in Overview(state, server: target.address) }
         }
         add("transactions", to: router) { state, query in
             query.page(

@@ -27,8 +27,11 @@ public struct SimulatorConfiguration: Sendable {
     /// The key for that server's `/v1/purchases`.
     public var serverKey: String?
 
-    /// The bundle id of a sample shop that a store without apps opens with; nil opens an empty store.
-    public var sampleApp: String?
+    /// The server that evidence is sent to, if it is known only after the store has started; nil if it is not.
+    public var target: EvidenceTarget?
+
+    /// The apps that the store opens with, if it does not have them yet.
+    public var shops: [SampleShop] = []
     /// Follows the store's clock; nil if it is not followed.
     public var time: SimulatorTime?
 

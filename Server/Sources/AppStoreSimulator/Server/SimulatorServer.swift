@@ -40,15 +40,16 @@ public func simulatorServer(
         authority: authority, storage: storage, clock: configuration.clock,
         firstTransaction: configuration.firstTransaction, environmentNames: configuration.environmentNames,
         time: configuration.time, world: { Date() })
-    let delivery = try configuration.server.map { try EvidenceDelivery($0, key: configuration.serverKey) }
+    let target = configuration.target ?? EvidenceTarget()
+    if let server = configuration.server { try target.set(server, key: configuration.serverKey) }
     let router = Router(context: SimulatorRequestContext.self)
     router.add(middleware: SimulatorLogMiddleware())
     router.add(middleware: SimulatorProblemMiddleware())
     PageRoutes(authority: authority).add(to: router)
     StoreVerifyReceiptRoutes(service: service).add(to: router)
     CatalogRoutes(service: service).add(to: router)
-    ListRoutes(service: service, server: configuration.server).add(to: router)
-    DeliveryRoutes(service: service, delivery: delivery).add(to: router)
+    ListRoutes(service: service, target: target).add(to: router)
+    DeliveryRoutes(service: service, target: target).add(to: router)
     PurchaseRoutes(service: service).add(to: router)
     AppRoutes(service: service).add(to: router)
     SubscriptionRoutes(service: service).add(to: router)
@@ -73,13 +74,13 @@ public func simulatorServer(
         configuration: ApplicationConfiguration(
             address: .hostname(configuration.host, port: configuration.port), serverName: "assay-simulator"),
         onServerRunning: { channel in
-            if let bundleID = configuration.sampleApp {
+            if !configuration.shops.isEmpty {
                 do {
                     try await service.change { state, _ in
-                        try state.openSampleShop(bundleID, configuration.environmentNames)
+                        for shop in configuration.shops { try state.open(shop, configuration.environmentNames) }
                     }
                 } catch {
-                    logger.error("the sample shop was not opened", metadata: ["error": "\(error)"])
+                    logger.error("the apps of the settings are not in the store", metadata: ["error": "\(error)"])
                 }
             }
             await onReady(address("http", channel, configuration.port))

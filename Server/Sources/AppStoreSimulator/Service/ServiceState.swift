@@ -9,7 +9,7 @@ struct ServiceState: Sendable {
     var answerFaults: [AnswerFault] = []
     var evidenceFaults: [EvidenceFault] = []
     var certificateFaults: [CertificateFault] = []
-    var payments = PaymentDesk()
+    var payments = PendingPayments()
     /// The number of changes of content since the simulator started. Time alone does not count.
     private(set) var revision = 0
 
@@ -99,7 +99,7 @@ extension ServiceState {
         /// Absent in files of older versions.
         var certificateFaults: [CertificateFault]?
         /// Absent in the state of an older version.
-        var payments: PaymentDesk?
+        var payments: PendingPayments?
     }
 
     private static let settingsKey = "simulator"
@@ -123,7 +123,7 @@ extension ServiceState {
         answerFaults = settings.answerFaults
         evidenceFaults = settings.evidenceFaults
         certificateFaults = settings.certificateFaults ?? []
-        payments = settings.payments ?? PaymentDesk()
+        payments = settings.payments ?? PendingPayments()
     }
 
     private static func table<Row: Codable & Equatable & Sendable>(_ rows: [String: Data]?) throws -> StoreTable<Row> {

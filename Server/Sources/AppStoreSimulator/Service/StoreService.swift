@@ -77,7 +77,7 @@ actor StoreService {
             state.store.state.removeAll(now: isStill ? initialClock.storeTime : world.inWholeSeconds)
             state.evidence.removeAll()
             state.removeFaults()
-            state.payments = PaymentDesk()
+            state.payments = PendingPayments()
             state.setClock(world, rate: initialClock.rate)
         }
     }

@@ -60,11 +60,11 @@ extension ReplayStep {
 
 extension DecisionDetails {
     /// The App Store's answer that the decision applied.
-    var word: AppStoreWord? {
+    var word: AnsweredClaim? {
         guard let claim = UUID(uuidString: claim) else { return nil }
         var answer = AppStoreAnswer()
         answer.cancellations = cancellations
         for token in tokens { answer.tokens[token.key] = AppAccountToken(token.token) }
-        return AppStoreWord(claim: claim, answer: answer)
+        return AnsweredClaim(claim: claim, answer: answer)
     }
 }

@@ -19,7 +19,7 @@ struct ReplayedDecision {
     private let evidence: ExaminedEvidence
     private let recorded: ClaimDetails
     /// The App Store's answer, for the decision about a claim that waited.
-    private let word: AppStoreWord?
+    private let word: AnsweredClaim?
 
     private var leaf: JournalLeaf { step.leaf }
 

@@ -1,5 +1,3 @@
-import PurchaseVerification
-
 /// A query that reads one committed state.
 public protocol LedgerQuery: Sendable {
     associatedtype Answer: Sendable

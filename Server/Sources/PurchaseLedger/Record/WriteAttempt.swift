@@ -1,4 +1,3 @@
-import PurchaseVerification
 import Synchronization
 
 import struct Foundation.UUID

@@ -5,6 +5,12 @@ public enum LedgerDatabases {
         address.hasPrefix("postgres://") || address.hasPrefix("postgresql://")
     }
 
+    /// Opens the database of an address; a SQLite file is created if it does not exist.
+    public static func open(_ address: String) throws -> any LedgerDatabase {
+        if isPostgreSQL(address) { return try PostgreSQLDatabase(url: address) }
+        return try SQLiteDatabase(path: String(address.trimmingPrefix("sqlite:")))
+    }
+
     /// An address in a form that can be shown: without the password, the parameters, and anything else that can hold a secret.
     public static func withoutSecrets(_ address: String) -> String {
         guard isPostgreSQL(address), let start = address.firstRange(of: "://")?.upperBound else { return address }

@@ -48,7 +48,9 @@ extension [UInt8] {
         }
         self = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }
+}
 
+extension Sequence<UInt8> {
     /// Lower-case hexadecimal digits.
     package var hexadecimal: String {
         let digits = Array("0123456789abcdef".utf8)

@@ -47,10 +47,7 @@ public struct APIKeyText: Sendable {
 
     /// Creates a new key.
     static func random() -> APIKeyText {
-        let id = randomBytes(8).map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.utf8.count == 1 ? "0" + digits : digits
-        }.joined()
+        let id = randomBytes(8).hexadecimal
         let secret = Data(randomBytes(32)).base64EncodedString()
             .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
         return APIKeyText(id: id, text: "assay_\(id)_\(secret)")

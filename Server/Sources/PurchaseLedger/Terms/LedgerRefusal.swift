@@ -13,6 +13,12 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
         self.found = found
     }
 
+    /// The code, the sentence and the two facts in one line.
+    public var line: String {
+        let facts = [expected.map { "expected \($0)" }, found.map { "found \($0)" }].compactMap(\.self)
+        return "\(code.rawValue): \(code.sentence)" + (facts.isEmpty ? "" : " (\(facts.joined(separator: ", ")))")
+    }
+
     /// The reasons for refusing an order, a consumption or an operator's act.
     public enum Code: String, Sendable, CaseIterable {
         case orderUnknown = "order_unknown"

@@ -30,8 +30,7 @@ public struct OutgoingEvent: Sendable, Equatable {
     public var customer: Int64
     /// The id of its message, the same for each attempt and each webhook.
     public var id: String
-    /// The event as JSON.
-    public var body: [UInt8]
+    public var content: EventContent
     /// Whether it is delivered. Events of an import are skipped unless they are announced.
     public var isAnnounced = true
 }

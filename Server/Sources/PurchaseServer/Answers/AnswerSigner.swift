@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import PurchaseAPI
+import PurchaseLedger
 
 /// Signs answers to apps (RFC 9421, with Ed25519).
 public struct AnswerSigner: Sendable {
@@ -27,7 +28,7 @@ public struct AnswerSigner: Sendable {
 
     private init(_ key: Curve25519.Signing.PrivateKey) {
         self.key = key
-        keyID = SHA256.hash(data: key.publicKey.rawRepresentation).prefix(8).hexadecimalDigits
+        keyID = SHA256.hash(data: key.publicKey.rawRepresentation).prefix(8).hexadecimal
     }
 
     /// The private key as one line of its file: a secret.
@@ -44,11 +45,5 @@ public struct AnswerSigner: Sendable {
             label: wanted.label, created: clock(), keyID: keyID, nonce: wanted.nonce)
         let signature = try key.signature(for: parameters.base(of: message))
         return (parameters.input, parameters.field(signature: [UInt8](signature)))
-    }
-}
-
-extension Sequence<UInt8> {
-    fileprivate var hexadecimalDigits: String {
-        map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 }

@@ -14,7 +14,7 @@ struct ClaimQuestioner: Sendable {
     let terms: @Sendable () -> AppStoreTerms
 
     /// Asks about a claim, and records the outcome.
-    func ask(_ id: UUID) async -> AppStoreDesk.Result {
+    func ask(_ id: UUID) async -> AppStoreClaimService.Result {
         do {
             guard let claim = try await terms().ledger.answer(AppStoreClaimByID(id)) else {
                 return .recorded(.alreadyRecorded)
@@ -32,7 +32,7 @@ struct ClaimQuestioner: Sendable {
         }
     }
 
-    private func ask(_ claim: AppStoreClaim) async throws -> AppStoreDesk.Result {
+    private func ask(_ claim: AppStoreClaim) async throws -> AppStoreClaimService.Result {
         let terms = self.terms()
         guard let question = try await question(about: claim, terms) else {
             // Its evidence was erased, or is no longer trusted, so the App Store cannot be asked.
@@ -86,7 +86,7 @@ struct ClaimQuestioner: Sendable {
 
     private func postpone(
         _ claim: AppStoreClaim, _ reason: UndeterminedValidation, _ terms: AppStoreTerms
-    ) async throws -> AppStoreDesk.Result {
+    ) async throws -> AppStoreClaimService.Result {
         let now = clock().millisecondsSince1970
         // A question that was not asked does not count. If the sandbox was asked last, production was asked before it.
         let wasAsked =
@@ -109,7 +109,7 @@ struct ClaimQuestioner: Sendable {
     /// Notes when a claim is asked about again.
     private func postpone(
         _ claim: AppStoreClaim, attempts: Int, _ code: String, seen: String? = nil, after pause: Duration
-    ) async throws -> AppStoreDesk.Result {
+    ) async throws -> AppStoreClaimService.Result {
         let milliseconds = max(AppStoreTiming.pause(after: attempts), Int64(pause / .milliseconds(1)))
         let next = Timestamp(millisecondsSince1970: clock().millisecondsSince1970 + milliseconds)
         logger.info(

@@ -7,11 +7,11 @@ extension PurchaseAPIContext {
     func claim(_ examined: ExaminedSubmission) async throws -> PurchaseOutcome {
         let outcome = try await ledger.perform(ClaimPurchase(examined))
         guard outcome.verdict == .undetermined else {
-            if let claim = outcome.asksAppStore { desk?.begin(claim) }
+            if let claim = outcome.asksAppStore { appStoreClaims.begin(claim) }
             return outcome
         }
-        switch try await desk?.result(
-            of: outcome.submissionID, isNew: outcome.asksAppStore != nil, until: desk?.deadline ?? .now)
+        switch try await appStoreClaims.result(
+            of: outcome.submissionID, isNew: outcome.asksAppStore != nil, until: appStoreClaims.deadline)
         {
         case .recorded(.decided(let decided)) where outcome.asksAppStore != nil: return decided
         case .postponed(let next):
@@ -36,12 +36,12 @@ extension PurchaseAPIContext {
     func restore(_ examined: ExaminedRestore) async throws -> RestoreOutcome {
         let outcome = try await ledger.perform(RestorePurchases(examined))
         // The App Store is asked about all of them at the same time.
-        for claim in outcome.asksAppStore { desk?.begin(claim) }
-        guard let desk, !outcome.waiting.isEmpty else { return outcome }
-        let end = desk.deadline
+        for claim in outcome.asksAppStore { appStoreClaims.begin(claim) }
+        guard !outcome.waiting.isEmpty else { return outcome }
+        let end = appStoreClaims.deadline
         var isDecided = false
         for waiting in outcome.waiting {
-            _ = try await desk.result(of: waiting.claim, isNew: false, until: end)
+            _ = try await appStoreClaims.result(of: waiting.claim, isNew: false, until: end)
             if try await ledger.answer(DecisionOfClaim(waiting.claim)) != nil { isDecided = true }
         }
         // A claim that was just decided does not wait again.

@@ -1,6 +1,5 @@
 import Foundation
 public import PurchaseLedger
-import PurchaseVerification
 import Yams
 
 /// `assay.yaml`: the settings of a server and the apps that share it (docs/purchase-server.md, "Settings").

@@ -6,7 +6,7 @@ import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 
-/// A customer's entitlements, and consumption.
+/// A customer's entitlements, purchases and consumption.
 struct CustomerRoutes {
     let api: PurchaseAPIContext
 
@@ -18,6 +18,18 @@ struct CustomerRoutes {
                 at: try request.time("at"))
             let list = EntitlementList(query, try await api.ledger.answer(query))
             return try Self.tagged(.json(list), Wire.json(list), request)
+        }
+        group.get("customers/:id/purchases") { request, context in
+            let app = try context.requireCaller(.backend).app.id
+            let query = PurchasesOfCustomer(
+                app: app, customerID: try context.identifier("id"), before: try request.numberCursor(),
+                limit: try request.limit())
+            let page = try await api.ledger.answer(query)
+            var message = TransactionPage(
+                purchases: page.purchases.map { TransactionMessage($0) },
+                nextCursor: page.next.map { Cursor.text(["\($0)"]) })
+            message.mergedInto = page.mergedInto
+            return try Response.json(message)
         }
         group.post("customers/:id/consume") { request, context in try await consume(request, context) }
     }
@@ -43,16 +55,12 @@ struct CustomerRoutes {
     /// The name of a consumption that has only the request's idempotency key: it cannot equal the name of another
     /// sender, or another name.
     private static func consumptionID(idempotencyKey: String, of keyID: String) -> String {
-        "idempotency key " + hexadecimal(SHA256.hash(data: Data("\(keyID)\n\(idempotencyKey)".utf8)))
-    }
-
-    private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        "idempotency key " + SHA256.hash(data: Data("\(keyID)\n\(idempotencyKey)".utf8)).hexadecimal
     }
 
     /// The answer with its entity tag, or 304 if the sender has it already (RFC 9110, 13.1.2).
     private static func tagged(_ response: Response, _ body: [UInt8], _ request: Request) -> Response {
-        let tag = "\"\(hexadecimal(SHA256.hash(data: body).prefix(16)))\""
+        let tag = "\"\(SHA256.hash(data: body).prefix(16).hexadecimal)\""
         // ASCII, as all fields that are read (RequestHeadFault).
         let known = request.headers[values: .ifNoneMatch].flatMap { $0.split(separator: ",") }
             .map { $0.trimmingCharacters(in: .whitespaces).replacing(/^W\//, with: "") }

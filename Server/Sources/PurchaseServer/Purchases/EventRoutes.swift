@@ -1,6 +1,5 @@
 import Foundation
 import Hummingbird
-import NIOCore
 import PurchaseAPI
 import PurchaseLedger
 
@@ -15,7 +14,7 @@ struct EventRoutes {
             guard after >= 0 else { throw Problem.cursor }
             let page = try await api.ledger.answer(
                 EventSearch(app: app, filter: try Self.filter(request), after: after, limit: limit))
-            return Self.page(page.events, next: page.next)
+            return try Self.page(page.events, next: page.next)
         }
     }
 
@@ -28,10 +27,8 @@ struct EventRoutes {
         return filter
     }
 
-    private static func page(_ events: [StoredEvent], next: Int64) -> Response {
-        let json = EventPage.json(events: events.map(\.body), nextCursor: Cursor.text(["\(next)"]))
-        return Response(
-            status: .ok, headers: [.contentType: Wire.contentType],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
+    private static func page(_ events: [StoredEvent], next: Int64) throws -> Response {
+        try Response.json(
+            EventPage(events: events.map { EventMessage($0.content) }, nextCursor: Cursor.text(["\(next)"])))
     }
 }

@@ -31,6 +31,20 @@ extension OfferMessage {
     }
 }
 
+extension EventMessage {
+    /// An event as the HTTP interface, webhooks and the program show it.
+    package init(_ event: EventContent) {
+        self.init(
+            type: EventType(rawValue: event.type).map { Kind($0) } ?? Kind(rawValue: event.type), at: "\(event.at)",
+            app: event.app, customerID: event.customerID, formerCustomerID: event.formerCustomerID,
+            environment: event.environment.map { EnvironmentName(rawValue: $0) }, counts: event.counts,
+            productID: event.productID, transactionID: event.transactionID,
+            originalTransactionID: event.originalTransactionID, orderID: event.orderID?.text, units: event.units,
+            balance: event.balance, shortfall: event.shortfall, until: event.until.map { "\($0)" },
+            reason: event.reason, submissionID: event.submissionID, entryID: event.entryID.text)
+    }
+}
+
 extension OrderMessage {
     /// - Parameters:
     ///   - takenUnits: the units that the request took.

@@ -3,7 +3,6 @@ import HTTPTypes
 import Hummingbird
 import PurchaseAPI
 import PurchaseLedger
-import PurchaseVerification
 
 /// `POST /v1/purchases`, and the purchases that were recorded.
 struct PurchaseRoutes {
@@ -20,18 +19,6 @@ struct PurchaseRoutes {
             }
             return try Response.json(
                 TransactionPage(purchases: purchases.map { TransactionMessage($0) }, nextCursor: nil))
-        }
-        group.get("customers/:id/purchases") { request, context in
-            let app = try context.requireCaller(.backend).app.id
-            let query = PurchasesOfCustomer(
-                app: app, customerID: try context.identifier("id"), before: try request.numberCursor(),
-                limit: try request.limit())
-            let page = try await api.ledger.answer(query)
-            var message = TransactionPage(
-                purchases: page.purchases.map { TransactionMessage($0) },
-                nextCursor: page.next.map { Cursor.text(["\($0)"]) })
-            message.mergedInto = page.mergedInto
-            return try Response.json(message)
         }
     }
 

@@ -1,7 +1,6 @@
 import Hummingbird
 import PurchaseAPI
 import PurchaseLedger
-import PurchaseVerification
 
 /// `POST /v1/restores`: every purchase in the evidence that can belong to the customer.
 struct RestoreRoutes {

@@ -1,10 +1,10 @@
-public import Logging
-public import PurchaseLedger
-public import ServiceLifecycle
+import Logging
+import PurchaseLedger
+import ServiceLifecycle
 
 /// Seals the journal into the Merkle log while the server runs, and publishes its checkpoints. It ends after the server has
 /// answered its last request: waiting entries are sealed and published then.
-public struct RecordSealing: Service {
+struct RecordSealing: Service {
     private let sealing: LogSealing
     private let urls: [CheckpointURL]
     private let logger: Logger
@@ -17,7 +17,7 @@ public struct RecordSealing: Service {
     ///   - places: where checkpoints go.
     ///   - logger: where failures are logged.
     /// - Throws: `notAuthentic` if the ledger was opened without the key of entries.
-    public init(
+    init(
         ledger: PurchaseLedger, signer: CheckpointSigner?, places: [CheckpointPlace], logger: Logger
     ) throws(LogError) {
         var publishers: [any CheckpointPublisher] = []
@@ -37,7 +37,7 @@ public struct RecordSealing: Service {
         self.logger = logger
     }
 
-    public func run() async throws {
+    func run() async throws {
         let report = SealingReport(logger: logger)
         await cancelWhenGracefulShutdown {
             await sealing.run { report.add($0) }

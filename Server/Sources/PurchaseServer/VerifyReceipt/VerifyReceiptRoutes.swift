@@ -32,7 +32,7 @@ struct VerifyReceiptRoutes {
 
     /// The body is read as JSON regardless of its content type, because Apple's clients send it with several.
     private func answer(
-        _ request: Request, at door: VerifyReceiptService.Door, _ context: ServerContext
+        _ request: Request, at endpoint: VerifyReceiptService.Endpoint, _ context: ServerContext
     ) async throws -> Response {
         let (service, sender) = (service, context.limitedAddress)
         if let wait = addresses.take(sender) {
@@ -42,7 +42,7 @@ struct VerifyReceiptRoutes {
         do {
             let (answer, json) = try await bodies.withBody(of: request) { body in
                 try await workers.run {
-                    let answer = service.answer(body, at: door, from: sender, now: Timestamp(Date()))
+                    let answer = service.answer(body, at: endpoint, from: sender, now: Timestamp(Date()))
                     return (answer, answer.response.json())
                 }
             }

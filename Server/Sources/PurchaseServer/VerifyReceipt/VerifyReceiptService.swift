@@ -27,7 +27,7 @@ package struct VerifyReceiptService: Sendable {
     }
 
     /// The two addresses of Apple.
-    package enum Door: Sendable {
+    package enum Endpoint: Sendable {
         case production
         case sandbox
     }
@@ -48,10 +48,10 @@ package struct VerifyReceiptService: Sendable {
     ///
     /// - Parameters:
     ///   - body: the body as it came.
-    ///   - door: the address of the request.
+    ///   - endpoint: the address of the request.
     ///   - sender: the key of the sender's limits.
     ///   - now: the time of the request.
-    package func answer(_ body: [UInt8], at door: Door, from sender: [UInt8] = [], now: Timestamp) -> Answer {
+    package func answer(_ body: [UInt8], at endpoint: Endpoint, from sender: [UInt8] = [], now: Timestamp) -> Answer {
         let request: VerifyReceiptRequest
         do {
             request = try VerifyReceiptRequest(json: body) { json in
@@ -68,21 +68,21 @@ package struct VerifyReceiptService: Sendable {
             case .transactionReceipt:
                 let verified = try verifier.verify(evidence, policies: policies)
                 guard case .transactionReceipt(let receipt) = verified else { break }
-                return answer(request, evidence, receipt, at: door, from: sender, now: now)
+                return answer(request, evidence, receipt, at: endpoint, from: sender, now: now)
             case .appReceipt, .compactJWS: break
             }
             let receipt = try verifier.verifyAppReceipt(evidence, policies: policies)
-            return answer(request, evidence, receipt, at: door, from: sender, now: now)
+            return answer(request, evidence, receipt, at: endpoint, from: sender, now: now)
         } catch {
             return Answer(response: VerifyReceiptResponse(status: Self.status(of: error)), reason: .verification(error))
         }
     }
 
     private func answer(
-        _ request: VerifyReceiptRequest, _ evidence: Evidence, _ receipt: AppReceipt, at door: Door,
+        _ request: VerifyReceiptRequest, _ evidence: Evidence, _ receipt: AppReceipt, at endpoint: Endpoint,
         from sender: [UInt8], now: Timestamp
     ) -> Answer {
-        if let refusal = Self.refusal(of: receipt.environment, at: door) { return refusal }
+        if let refusal = Self.refusal(of: receipt.environment, at: endpoint) { return refusal }
         let hasSubscriptions = receipt.inAppPurchases.contains(where: \.isAutoRenewable)
         if let refusal = refusal(of: request.password, for: receipt.bundleID, isNeeded: hasSubscriptions, sender) {
             return refusal
@@ -100,10 +100,10 @@ package struct VerifyReceiptService: Sendable {
     }
 
     private func answer(
-        _ request: VerifyReceiptRequest, _ evidence: Evidence, _ receipt: TransactionReceipt, at door: Door,
+        _ request: VerifyReceiptRequest, _ evidence: Evidence, _ receipt: TransactionReceipt, at endpoint: Endpoint,
         from sender: [UInt8], now: Timestamp
     ) -> Answer {
-        if let refusal = Self.refusal(of: receipt.environment, at: door) { return refusal }
+        if let refusal = Self.refusal(of: receipt.environment, at: endpoint) { return refusal }
         let isSubscription = receipt.expiresDate != nil
         if let refusal = refusal(of: request.password, for: receipt.bundleID, isNeeded: isSubscription, sender) {
             return refusal
@@ -114,12 +114,12 @@ package struct VerifyReceiptService: Sendable {
 
     /// The answer to a receipt at the wrong address. Local environments have no production: they are answered at the
     /// sandbox address.
-    private static func refusal(of environment: AppStoreEnvironment?, at door: Door) -> Answer? {
-        switch (door, environment == .production) {
+    private static func refusal(of environment: AppStoreEnvironment?, at endpoint: Endpoint) -> Answer? {
+        switch (endpoint, environment == .production) {
         case (.production, false):
-            Answer(response: VerifyReceiptResponse(status: .sandboxReceiptAtProduction), reason: .wrongDoor)
+            Answer(response: VerifyReceiptResponse(status: .sandboxReceiptAtProduction), reason: .wrongEndpoint)
         case (.sandbox, true):
-            Answer(response: VerifyReceiptResponse(status: .productionReceiptAtSandbox), reason: .wrongDoor)
+            Answer(response: VerifyReceiptResponse(status: .productionReceiptAtSandbox), reason: .wrongEndpoint)
         default: nil
         }
     }
@@ -165,7 +165,7 @@ package enum VerifyReceiptReason: Sendable {
     case verification(VerificationError)
     case notPosted
     case notJSON
-    case wrongDoor
+    case wrongEndpoint
     case secretMismatch
     case tooManyRequests(retryAfter: Int)
     case tooManyWrongSecrets(retryAfter: Int)
@@ -180,7 +180,7 @@ package enum VerifyReceiptReason: Sendable {
         case .verification(let error): error.code.rawValue
         case .notPosted: "not_posted"
         case .notJSON: "not_json"
-        case .wrongDoor: "environment_mismatch"
+        case .wrongEndpoint: "environment_mismatch"
         case .secretMismatch: "shared_secret_mismatch"
         case .tooManyRequests, .tooManyWrongSecrets: "rate_limited"
         case .expired: "subscription_expired"

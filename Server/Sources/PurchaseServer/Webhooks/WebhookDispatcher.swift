@@ -1,12 +1,13 @@
 import Foundation
-public import Logging
+package import Logging
 package import NIOCore
-public import PurchaseLedger
+package import PurchaseLedger
 package import PurchaseVerification
+import ServiceLifecycle
 import Synchronization
 
 /// Delivers events to the webhooks of the settings, until it is stopped. The settings can be replaced meanwhile.
-public final class WebhookDispatcher: Sendable {
+package final class WebhookDispatcher: Sendable {
     private let logger: Logger
     private let resolver: NameResolver
     private let attemptLimit: TimeAmount
@@ -15,17 +16,11 @@ public final class WebhookDispatcher: Sendable {
     /// Distinguishes this server from others.
     private let owner: WebhookOwner
     private let running = Mutex<[Running]>([])
+    private let isBegun = Mutex(false)
 
     private struct Running: Sendable {
         let webhook: Webhook
         let task: Task<Void, Never>
-    }
-
-    /// - Parameters:
-    ///   - logger: where to log; no URL, secret or body is logged.
-    ///   - key: the public key of the signing key whose lock this process holds; `nil` if it holds none.
-    public convenience init(logger: Logger, holderOf key: LogVerifierKey?) {
-        self.init(logger: logger, owner: WebhookOwner(holderOf: key), resolver: .system) { Timestamp(Date()) }
     }
 
     /// - Parameters:
@@ -48,7 +43,8 @@ public final class WebhookDispatcher: Sendable {
     }
 
     /// Delivers to these webhooks from now on. Unchanged webhooks continue undisturbed, with the ledger that they have.
-    public func deliver(to webhooks: [Webhook], from ledger: PurchaseLedger) {
+    package func deliver(to webhooks: [Webhook], from ledger: PurchaseLedger) {
+        isBegun.withLock { $0 = true }
         let ended = running.withLock { running in
             let ended = running.filter { !webhooks.contains($0.webhook) }
             running.removeAll { !webhooks.contains($0.webhook) }
@@ -63,13 +59,31 @@ public final class WebhookDispatcher: Sendable {
     }
 
     /// Ends all deliveries, and records the delivered events.
-    public func stop() async {
+    package func stop() async {
         let ended = running.withLock { running in
             defer { running = [] }
             return running
         }
         for sender in ended { sender.task.cancel() }
         for sender in ended { await sender.task.value }
+    }
+
+    /// The deliveries of a server, from its start to its end.
+    struct Delivery: Service {
+        let dispatcher: WebhookDispatcher
+        let webhooks: [Webhook]
+        let ledger: PurchaseLedger
+
+        func run() async throws {
+            // A reload may have come first.
+            if !dispatcher.isBegun.withLock({ $0 }) { dispatcher.deliver(to: webhooks, from: ledger) }
+            do {
+                try await gracefulShutdown()
+            } catch {
+                // The server could not start, or failed.
+            }
+            await dispatcher.stop()
+        }
     }
 
     private func start(_ webhook: Webhook, _ ledger: PurchaseLedger, after before: Task<Void, Never>?) -> Task<

@@ -27,20 +27,3 @@ public struct WebhookSecret: Sendable, Equatable, CustomStringConvertible {
         return Data(hash.finalize()).base64EncodedString()
     }
 }
-
-/// A message to send.
-struct WebhookMessage: Sendable {
-    let id: String
-    let body: [UInt8]
-
-    /// The headers of an attempt.
-    ///
-    /// - Parameter seconds: the time of the attempt, in seconds since 1970; receivers refuse messages that are old.
-    func headers(at seconds: Int64, secrets: [WebhookSecret]) -> [(String, String)] {
-        let signatures = secrets.map { "v1,\($0.signature(id: id, timestamp: seconds, body: body))" }
-        return [
-            ("webhook-id", id), ("webhook-timestamp", "\(seconds)"),
-            ("webhook-signature", signatures.joined(separator: " ")),
-        ]
-    }
-}

@@ -18,7 +18,7 @@ struct WebhookSender: Sendable {
     let clock: @Sendable () -> Timestamp
     var limits = WebhookLimits()
 
-    private enum Happening: Sendable {
+    private enum Completion: Sendable {
         case attempted(position: Int, WebhookAttempt)
         case ran(LaneOutcome, WebhookAttempt?)
         case tick
@@ -70,11 +70,11 @@ struct WebhookSender: Sendable {
     /// Delivers under a lease, until it is lost, an operator changes the webhook, or the task is cancelled.
     private func deliver(_ lease: WebhookLease) async throws {
         var state = WebhookDelivery(lease, limits: limits)
-        try await withThrowingTaskGroup(of: Happening.self) { group in
+        try await withThrowingTaskGroup(of: Completion.self) { group in
             group.addTask { await tick() }
             do {
-                while !Task.isCancelled, let happening = try await group.next() {
-                    note(happening, &state)
+                while !Task.isCancelled, let completion = try await group.next() {
+                    note(completion, &state)
                     guard !state.isGone else { break }
                     if state.wantsRecord(at: clock()) {
                         guard try await record(&state) else { break }
@@ -91,7 +91,7 @@ struct WebhookSender: Sendable {
             }
             // Attempts that ended meanwhile are recorded, so that they are not sent again; the others are interrupted.
             group.cancelAll()
-            while let happening = try await group.next() { note(happening, &state) }
+            while let completion = try await group.next() { note(completion, &state) }
         }
         // A separate task, because recording must not be cancelled.
         let last = state
@@ -112,8 +112,8 @@ struct WebhookSender: Sendable {
         }
     }
 
-    private func note(_ happening: Happening, _ state: inout WebhookDelivery) {
-        switch happening {
+    private func note(_ completion: Completion, _ state: inout WebhookDelivery) {
+        switch completion {
         case .attempted(let position, let attempt):
             state.finish(position, attempt, next: RetrySchedule.next(after: 1, now: clock()))
             log(attempt)
@@ -132,7 +132,7 @@ struct WebhookSender: Sendable {
             "an event was not delivered to a webhook", metadata: metadata.merging(["reason": "\(failure)"]) { $1 })
     }
 
-    private func tick() async -> Happening {
+    private func tick() async -> Completion {
         await pause(limits.tick)
         return .tick
     }
@@ -168,7 +168,7 @@ struct WebhookSender: Sendable {
         }
     }
 
-    private func launch(_ state: inout WebhookDelivery, _ group: inout ThrowingTaskGroup<Happening, any Error>) {
+    private func launch(_ state: inout WebhookDelivery, _ group: inout ThrowingTaskGroup<Completion, any Error>) {
         let (sender, end) = (self, state.leaseEnd)
         while state.mayLaunch(at: clock()) {
             if state.isProbing, let next = state.takeNext() {
@@ -187,16 +187,16 @@ struct WebhookSender: Sendable {
     }
 
     private func send(
-        _ next: (position: Int, event: OutgoingEvent), _ group: inout ThrowingTaskGroup<Happening, any Error>
+        _ next: (position: Int, event: OutgoingEvent), _ group: inout ThrowingTaskGroup<Completion, any Error>
     ) {
-        let message = WebhookMessage(id: next.event.id, body: next.event.body)
-        group.addTask { .attempted(position: next.position, await attempt(message)) }
+        group.addTask { .attempted(position: next.position, await attempt { try WebhookMessage(next.event) }) }
     }
 
-    private func attempt(_ message: WebhookMessage) async -> WebhookAttempt {
+    private func attempt(_ message: @Sendable () throws -> WebhookMessage) async -> WebhookAttempt {
         let started = clock()
         do {
-            try await client.send(message, at: started.millisecondsSince1970 / 1000)
+            // Receivers compare the signed time with their own clock, also where the ledger follows a simulated one.
+            try await client.send(try message(), at: Int64(Date().timeIntervalSince1970))
             return WebhookAttempt(startedAt: started, result: .delivered)
         } catch let failure as WebhookFailure {
             // A connection that ends because the task was cancelled says nothing about the receiver.
@@ -215,11 +215,10 @@ struct WebhookSender: Sendable {
         for delivery in deliveries {
             guard end.allowsAttempt(at: clock()) else { return (outcome, last) }
             let isGap = delivery.state == .gap
-            let message =
+            let attempt = await attempt {
                 isGap
-                ? WebhookGap(delivery.event, app: webhook.app, at: clock()).message
-                : WebhookMessage(id: delivery.event.id, body: delivery.event.body)
-            let attempt = await attempt(message)
+                    ? try WebhookMessage(gapOf: delivery.event, at: clock()) : try WebhookMessage(delivery.event)
+            }
             last = attempt
             switch attempt.result {
             case .cancelled: return (outcome, last)

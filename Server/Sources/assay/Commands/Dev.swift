@@ -4,9 +4,9 @@ import EvidenceMint
 import Foundation
 import Hummingbird
 import Logging
-import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
+import UnixSignals
 
 /// `assay dev`: everything that an app developer needs, in one process with one clock.
 struct Dev: AsyncParsableCommand {
@@ -14,15 +14,21 @@ struct Dev: AsyncParsableCommand {
         abstract: "Runs a simulated App Store and a purchase server together, with keys and one clock.",
         discussion: """
             It prints the values to put into the app. Keys and databases are in the folder, so a second start continues where the \
-            first one ended. The server follows the store's clock: when you move it, time passes for both. Use it on your \
+            first one ended. The server is that of 'assay serve', with the apps, webhooks and limits of the settings file; its \
+            database, keys, certificates and addresses are those of the folder and the store. It follows the store's clock: when you move it, time passes for both. Use it on your \
             machine only: everybody who can reach the store has full access to it.
             """)
 
     @Option(name: .long, help: "The folder of keys and databases; it is created if it does not exist.")
     var folder = "assay-dev"
 
-    @Option(name: .long, help: "The bundle id of the app.")
-    var bundleID = "com.example.app"
+    @Option(
+        name: .long,
+        help: "The settings file of the apps, as for assay serve. SIGHUP reads it again.")
+    var config: String?
+
+    @Option(name: .long, help: "The bundle id of the app, without a settings file (com.example.app).")
+    var bundleID: String?
 
     @Option(name: .long, help: "The port of the purchase server; 0 selects a free port.")
     var port = 8080
@@ -40,6 +46,9 @@ struct Dev: AsyncParsableCommand {
         for (option, port) in [("--port", port), ("--store-port", storePort)] where !(0...65_535).contains(port) {
             throw ValidationError("'\(option)' is a number from 0 to 65535, not \(port).")
         }
+        guard config == nil || bundleID == nil else {
+            throw ValidationError("The settings file names the bundle ids of its apps; leave out '--bundle-id'.")
+        }
     }
 
     func run() async throws {
@@ -49,6 +58,8 @@ struct Dev: AsyncParsableCommand {
         }
         var logger = Logger(label: "assay") { _ in StreamLogHandler.standardError(label: "assay") }
         logger.logLevel = level
+        // From here on, SIGHUP no longer ends the process, if there is a file to read again.
+        let hangups = config == nil ? nil : await UnixSignalsSequence(trapping: .sighup)
         try Self.requireFree(port, option: "--port")
         try Self.requireFree(storePort, option: "--store-port")
         let folder = URL(fileURLWithPath: folder, isDirectory: true)
@@ -65,16 +76,17 @@ struct Dev: AsyncParsableCommand {
         } catch {
             throw InputError(folder.path, "cannot be closed to other users: \(error.localizedDescription)")
         }
-        let time = SimulatorTime()
-        let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
+        let settings = DevSettings(folder: folder, config: config, bundleID: bundleID ?? "com.example.app", port: port)
+        try settings.answerKeys.createIfMissing()
+        let configuration = try settings.read()
         do {
-            try await serve(folder, authority, database, time, logger)
+            try await run(settings, configuration, authority, hangups, logger)
+        } catch let error as InputError {
+            throw error
         } catch {
             Terminal.complain("\(error)")
-            try await database.close()
             throw ExitCode.unusable
         }
-        try await database.close()
     }
 
     private static func openFolder(_ folder: URL) throws {
@@ -96,7 +108,7 @@ struct Dev: AsyncParsableCommand {
         while let name = names.nextObject() as? String {
             let isFolder = names.fileAttributes?[.type] as? FileAttributeType == .typeDirectory
             guard
-                ["authority", "assay.sqlite", "store.sqlite", "answers.key"].contains(where: name.hasPrefix)
+                ["authority", "assay.sqlite", "store.sqlite", "answers.key", "log.key"].contains(where: name.hasPrefix)
                     || name.hasSuffix(".key")
             else {
                 if isFolder { names.skipDescendants() }
@@ -107,74 +119,86 @@ struct Dev: AsyncParsableCommand {
         }
     }
 
-    private func serve(
-        _ folder: URL, _ authority: AppStoreAuthority, _ database: SQLiteDatabase, _ time: SimulatorTime,
-        _ logger: Logger
+    /// Runs the store, and then the server, which asks it.
+    private func run(
+        _ settings: DevSettings, _ configuration: ServerConfiguration, _ authority: AppStoreAuthority,
+        _ hangups: UnixSignalsSequence?, _ logger: Logger
     ) async throws {
-        let trust = folder.appending(path: "authority/\(AppStoreAuthority.trustFile)").path
-        var configuration = ServerConfiguration()
-        configuration.port = port
-        configuration.anchors = try TrustFile.anchors([trust])
-        // Signed evidence states the kinds of the products, so new ones need no settings.
-        var app = RegisteredApp(id: "dev", bundleIDs: [bundleID])
-        app.sandboxAccess = .everyone
-        configuration.apps = [app.id: app]
-        let keys = AnswerKeyFiles(current: folder.appending(path: "answers.key").path)
-        try keys.createIfMissing()
-        configuration.answerSigner = AnswerSigner(text: try SecretFile.secret(keys.current))
-        configuration.answerSigner?.clock = { Int64(time.now.timeIntervalSince1970) }
-        try await LedgerMigrations.migrate(database, now: .now)
-        let (entryKey, _) = try await EntryKey.openOrCreate(
-            at: folder.appending(path: "entries.key").path, of: database)
-        let ledger = try await PurchaseLedger.open(
-            database: database, verifier: PurchaseVerifier(anchors: configuration.anchors), apps: [app],
-            clock: { Timestamp(time.now) }, entryKey: entryKey)
-        let clientKey = try await key("client", .client, folder, ledger)
-        _ = try await key("admin", .admin, folder, ledger)
-        let sealing = try RecordSealing(ledger: ledger, signer: nil, places: [], logger: logger)
+        let (time, target) = (SimulatorTime(), EvidenceTarget())
+        var simulator = SimulatorConfiguration()
+        simulator.port = storePort
+        simulator.database = settings.folder.appending(path: "store.sqlite").path
+        simulator.target = target
+        simulator.time = time
+        simulator.shops = settings.shops(configuration)
         let (addresses, ready) = AsyncStream.makeStream(of: String.self)
-        let server = purchaseServer(configuration, ledger: ledger, logger: logger, services: [sealing]) { address in
+        let store = try simulatorServer(simulator, authority: authority, logger: logger) { address in
             ready.yield(address)
+            ready.finish()
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { [configuration] in
-                // If the server cannot start, the wait for its address ends.
+            group.addTask { [simulator] in
+                // If the store cannot start, the wait for its address ends.
                 defer { ready.finish() }
                 do {
-                    try await server.runService()
+                    try await store.runService()
                 } catch {
-                    throw StartFailure(description: Serve.words(error, configuration))
+                    let words = SimulatorFailure.words(error, simulator, portOption: "--store-port")
+                    throw StartFailure(description: words)
                 }
             }
-            for await address in addresses {
-                var settings = SimulatorConfiguration()
-                settings.port = storePort
-                settings.database = folder.appending(path: "store.sqlite").path
-                settings.server = address
-                settings.serverKey = clientKey
-                settings.time = time
-                settings.sampleApp = bundleID
-                let store = try simulatorServer(settings, authority: authority, logger: logger) { storeAddress in
-                    do {
-                        Terminal.write(try guide(address, storeAddress, clientKey, keys, trust, folder))
-                    } catch {
-                        Terminal.complain("\(error)")
-                    }
-                    if !noOpen { Self.open(storeAddress) }
-                }
-                group.addTask { [settings] in
-                    do {
-                        try await store.runService()
-                    } catch {
-                        let words = SimulatorFailure.words(error, settings, portOption: "--store-port")
-                        throw StartFailure(description: words)
-                    }
-                }
-                break
+            for await storeAddress in addresses {
+                let server = try await start(settings, configuration, storeAddress, time, hangups, logger)
+                group.addTask { try await serve(server, settings, configuration, storeAddress, target) }
             }
             // Both end with the signal; if one fails, the other is cancelled.
             try await group.next()
             group.cancelAll()
+        }
+    }
+
+    /// Opens the server of `assay serve`, on the store's clock and with its certificates.
+    private func start(
+        _ settings: DevSettings, _ configuration: ServerConfiguration, _ store: String, _ time: SimulatorTime,
+        _ hangups: UnixSignalsSequence?, _ logger: Logger
+    ) async throws -> StartedServer {
+        var dependencies = ServerDependencies()
+        dependencies.clock = { Timestamp(time.now) }
+        dependencies.remark = Terminal.remark
+        if let hangups {
+            dependencies.settings = SettingsSource(hangups) { settings.asking(store, in: try settings.read()) }
+        }
+        do {
+            return try await startPurchaseServer(
+                settings.asking(store, in: configuration), dependencies, logger: logger)
+        } catch {
+            throw StartFailure(description: Serve.words(error, configuration))
+        }
+    }
+
+    private func serve(
+        _ server: StartedServer, _ settings: DevSettings, _ configuration: ServerConfiguration, _ store: String,
+        _ target: EvidenceTarget
+    ) async throws {
+        let keys: DevKeys
+        do {
+            keys = try await DevKeys(settings, configuration, server.ledger)
+        } catch {
+            try await server.close()
+            throw error
+        }
+        do {
+            try await server.application { address in
+                do {
+                    try target.set(address, key: nil, keys: keys.clientKeysByBundleID)
+                    Terminal.write(try guide(address, store, keys, settings))
+                } catch {
+                    Terminal.complain("\(error)")
+                }
+                if !noOpen { Self.open(store) }
+            }.runService()
+        } catch {
+            throw StartFailure(description: Serve.words(error, configuration))
         }
     }
 
@@ -190,40 +214,35 @@ struct Dev: AsyncParsableCommand {
         }
     }
 
-    /// A key, which is kept in the folder: the server stores only its hash.
-    private func key(
-        _ name: String, _ scope: APIKeyScope, _ folder: URL, _ ledger: PurchaseLedger
-    ) async throws -> String {
-        let path = folder.appending(path: "\(name).key").path
-        if FileManager.default.fileExists(atPath: path) { return try SecretFile.secret(path) }
-        let file = try SecretOutputFile(creating: path)
-        let created = try await ledger.perform(CreateAPIKey(app: "dev", name: name, scopes: [scope]))
-        try file.write("\(created.text)\n")
-        return created.text
-    }
-
     /// The values to put into the app.
-    private func guide(
-        _ server: String, _ store: String, _ clientKey: String, _ keys: AnswerKeyFiles, _ trust: String, _ folder: URL
-    ) throws -> String {
-        """
-        assay: ready on \(server); the store is open on \(store)
-
-        Put into the app, in debug builds only:
-
-            let connection = PurchaseConnection(
-                service: HTTPPurchaseService(server: URL(string: "\(server)")!),
-                key: "\(clientKey)",
-                answerKeys: try AnswerKeys(
-                    current: "\(try keys.publicKey(keys.current))",
-                    next: "\(try keys.nextPublicKey() ?? "")"))
-
-        The store's certificates are in \(trust); give them to DeviceVerifier(anchors:).
-        The app's interface to the store is \(store)/app/products?bundle_id=\(bundleID); the customer is alice.
-        For your backend: the key in \(folder.appending(path: "admin.key").path).
+    private func guide(_ server: String, _ store: String, _ keys: DevKeys, _ settings: DevSettings) throws -> String {
+        var text = """
+            assay: ready on \(server); the store is open on \(store)
 
 
-        """
+            """
+        for app in keys.apps {
+            text += """
+                Put into the app\(keys.apps.count > 1 ? " \(app.bundleID)" : ""), in debug builds only:
+
+                    let connection = PurchaseConnection(
+                        service: HTTPPurchaseService(server: URL(string: "\(server)")!),
+                        key: "\(app.clientKey)",
+                        answerKeys: try AnswerKeys(
+                            current: "\(try settings.answerKeys.publicKey(settings.answerKeys.current))",
+                            next: "\(try settings.answerKeys.nextPublicKey() ?? "")"))
+
+                The app's interface to the store is \(store)/app/products?bundle_id=\(app.bundleID); the customer is alice.
+                For your backend: the key in \(app.adminKeyFile).
+
+
+                """
+        }
+        return text + """
+            The store's certificates are in \(settings.trust); give them to DeviceVerifier(anchors:).
+
+
+            """
     }
 
     /// Opens a page in a browser, where there is one.

@@ -1,4 +1,3 @@
-import AppStoreSimulator
 public import ArgumentParser
 import EvidenceMint
 import Foundation

@@ -6,7 +6,6 @@ import Logging
 import NIOCore
 import PurchaseLedger
 import PurchaseServer
-import PurchaseVerification
 import UnixSignals
 
 /// `assay serve`: the drop-in for `verifyReceipt`, and the purchase server.
@@ -98,7 +97,7 @@ struct Serve: AsyncParsableCommand {
         if let error = error as? LedgerStorageError { return "\(error)" }
         if let error = error as? LogError { return "\(error)" }
         if let error = error as? AppStoreConnectionSettingsError { return "\(error)" }
-        if let refusal = error as? NewRulesRefusal { return refusal.line }
+        if let refusal = error as? NewRulesRefusal { return "\(refusal)" }
         return switch (error as? IOError)?.errnoCode {
         case EADDRINUSE:
             "port \(configuration.port) is in use; choose another with --port, or a free one with --port 0"
@@ -125,104 +124,44 @@ struct Serve: AsyncParsableCommand {
             Terminal.complain(Self.words(error, configuration))
             throw ExitCode.unusable
         }
-        let keys = try place.recordKeys(options: options)
-        let database = try place.open(isCreating: true)
+        let start = ServeStart(configuration: configuration, settings: place.path, database: try place.databaseName())
+        var dependencies = ServerDependencies()
+        dependencies.openDatabase = { _ in
+            let database = try place.open(isCreating: true)
+            start.log(to: logger)
+            return database
+        }
+        dependencies.remark = Terminal.remark
+        dependencies.settings = SettingsSource(hangups) { [options, database = ledger] in
+            try database.readPlace(environment, isTrustExtended: isTrustExtended).configuration(options: options)
+        }
         do {
-            try await LedgerMigrations.migrate(database, now: .now)
-            ServeStart(configuration: configuration, settings: place.path, database: try place.databaseName())
-                .log(to: logger)
-            let apps = configuration.apps.values.sorted { $0.id < $1.id }
-            let ledger = try await PurchaseLedger.open(
-                database: database, verifier: PurchaseVerifier(anchors: configuration.anchors), apps: apps,
-                clock: { Timestamp(Date()) }, entryKey: try await keys.entryKey(of: database))
-            try await applyNewRules(ledger, logger)
-            try await Self.warn(apps, ledger, logger)
-            let signer = try signer(keys, logger)
-            let sealing = try RecordSealing(
-                ledger: ledger, signer: signer, places: keys.checkpoints, logger: logger)
-            let desk = try AppStoreDesk(
-                ledger: ledger, configuration: configuration, clock: { Timestamp(Date()) }, logger: logger)
-            let server = ReloadableServer(configuration, ledger: ledger, desk: desk)
-            let webhooks = WebhookDispatcher(logger: logger, holderOf: signer?.verifier)
-            let reload = SettingsReload(
-                server: server, webhooks: webhooks, ledger: ledger, started: configuration, logger: logger
-            ) {
-                [options, database = self.ledger] in
-                try database.readPlace(environment, isTrustExtended: isTrustExtended).configuration(options: options)
-            }
-            let application = server.application(logger: logger, services: [sealing, desk]) { address in
+            try await startPurchaseServer(configuration, dependencies, logger: logger).application { address in
                 Terminal.write("assay: ready on \(address)\n")
-            }
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { for await _ in hangups { await reload.run() } }
-                webhooks.deliver(to: configuration.webhooks, from: ledger)
-                do {
-                    try await application.runService()
-                } catch {
-                    await webhooks.stop()
-                    await desk.end()
-                    throw error
-                }
-                group.cancelAll()
-                await webhooks.stop()
-                await desk.end()
-            }
+            }.runService()
+        } catch let error as InputError {
+            throw error
         } catch {
             Terminal.complain(Self.words(error, configuration))
-            try await database.close()
             throw ExitCode.unusable
         }
-        // Every answered write is durable; closing checkpoints the WAL.
-        try await database.close()
         logger.notice("assay serve stopped")
     }
+}
 
-    /// The signer of the log; `nil` if another server signs with the key.
-    private func signer(_ keys: RecordKeys, _ logger: Logger) throws(LogError) -> CheckpointSigner? {
-        do throws(LogError) {
-            return try CheckpointSigner(keyFile: keys.signingKeyFile)
-        } catch  where error.code == .signerBusy {
-            logger.notice(
-                "this server seals the record and does not sign it, because another process has the key",
-                metadata: ["code": "\(error.code.rawValue)", "key": "\(keys.signingKeyFile)"])
-            return nil
-        }
-    }
-
-    /// Rebuilds the tables if this version decides by newer rules than the previous one.
-    private func applyNewRules(_ ledger: PurchaseLedger, _ logger: Logger) async throws {
-        guard let report = try await ledger.applyNewRules() else { return }
-        let others = report.findings.count { !$0.kind.isOfTables }
-        guard others == 0 else { throw NewRulesRefusal(findings: others) }
-        logger.notice(
-            "the tables were rebuilt under newer rules; the events 'corrected' name what changed",
-            metadata: ["differences": .stringConvertible(report.findings.count)])
-    }
-
-    /// The message if the tables were not rebuilt under newer rules, because purchases would be lost.
-    private struct NewRulesRefusal: Error {
-        let findings: Int
-
-        var line: String {
-            "this version has newer rules, and the tables cannot be rebuilt, because \(findings) findings are about the "
-                + "journal or its evidence; list them with 'assay audit verify', and restore a backup or name the certificates"
-        }
-    }
-
-    /// Warns of products whose recorded purchases grant nothing until the settings agree with the evidence.
-    static func warn(_ apps: [RegisteredApp], _ ledger: PurchaseLedger, _ logger: Logger) async throws {
-        for app in apps {
-            for product in try await ledger.answer(UncountedProducts(app: app.id)) {
-                let code: DecisionCode = product.isRegistered ? .productKindMismatch : .productUnknown
-                logger.warning(
-                    "purchases of a product give nothing, because the settings do not agree with the evidence",
-                    metadata: [
-                        "app": "\(app.id)", "product": "\(product.productID)",
-                        "purchases": product.isCountedWhole
-                            ? .stringConvertible(product.uncounted) : "\(product.uncounted) or more",
-                        "code": "\(code.rawValue)",
-                    ])
+extension SettingsSource {
+    /// Settings that are read again at each SIGHUP.
+    init(_ hangups: UnixSignalsSequence, read: @escaping @Sendable () throws -> ServerConfiguration) {
+        self.init {
+            do {
+                return try read()
+            } catch let problems as SettingsFile.Problems {
+                throw SettingsRefusal(problems.problems.map { "\($0)" })
+            } catch let error as ValidationError {
+                throw SettingsRefusal([error.message])
             }
+        } requests: { reload in
+            for await _ in hangups { await reload() }
         }
     }
 }

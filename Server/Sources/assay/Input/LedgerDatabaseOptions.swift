@@ -180,14 +180,6 @@ extension LogError {
     }
 }
 
-extension LedgerRefusal {
-    /// The code, the sentence and the two facts in one line.
-    var line: String {
-        let facts = [expected.map { "expected \($0)" }, found.map { "found \($0)" }].compactMap(\.self)
-        return "\(code.rawValue): \(code.sentence)" + (facts.isEmpty ? "" : " (\(facts.joined(separator: ", ")))")
-    }
-}
-
 /// The address of the database, and the settings that it comes from.
 struct LedgerPlace {
     /// The settings file; an empty one if none is named and none exists.
@@ -203,7 +195,10 @@ struct LedgerPlace {
     /// - Parameter options: the values of options.
     func configuration(options: [String: [String]]) throws -> ServerConfiguration {
         do {
-            return try ServerSettings(options: options, environment: environment, file: file).configuration(.read)
+            var configuration = try ServerSettings(options: options, environment: environment, file: file)
+                .configuration(.read)
+            configuration.record.folder = folder ?? "."
+            return configuration
         } catch {
             throw ValidationError(error.description)
         }
@@ -236,7 +231,9 @@ struct LedgerPlace {
             let given = ServerSetting.entryKey.option.map { [$0: entryKeyOption] } ?? [:]
             let settings = ServerSettings(
                 options: options.merging(given) { $0.isEmpty ? $1 : $0 }, environment: environment, file: file)
-            return RecordKeys(try settings.record(), folder: folder ?? ".")
+            var record = try settings.record()
+            record.folder = folder ?? "."
+            return RecordKeys(record, remark: Terminal.remark)
         } catch {
             throw ValidationError(error.description)
         }

@@ -1,4 +1,3 @@
-import AppStoreSimulator
 import ArgumentParser
 import EvidenceMint
 import Foundation

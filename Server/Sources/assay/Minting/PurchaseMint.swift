@@ -1,4 +1,3 @@
-import AppStoreSimulator
 import EvidenceMint
 import Foundation
 

@@ -15,15 +15,15 @@ struct AppleQuestion: Sendable {
 
     /// Apple's answer about verified evidence; `nil` if Apple is not asked: `verifyReceipt` reads only app receipts and
     /// transaction receipts, except Xcode's.
-    func ask(_ evidence: VerifiedEvidence, _ item: EvidenceItem) async -> AppleWord? {
+    func ask(_ evidence: VerifiedEvidence, _ item: EvidenceItem) async -> AppleAnswer? {
         guard let bytes = Self.bytes(item),
             let question = ReceiptQuestion(
                 evidence, bytes: bytes, app: "", excludesOldTransactions: excludesOldTransactions,
                 sharedSecret: sharedSecret)
         else { return nil }
         switch await client.validate(question.request) {
-        case .undetermined(let reason): return AppleWord(undetermined: reason)
-        case .conclusive(let reply): return AppleWord(reply, evidence)
+        case .undetermined(let reason): return AppleAnswer(undetermined: reason)
+        case .conclusive(let reply): return AppleAnswer(reply, evidence)
         }
     }
 
@@ -41,7 +41,7 @@ struct AppleQuestion: Sendable {
 }
 
 /// Apple's answer about a receipt, compared with the facts that the receipt proves.
-struct AppleWord: Sendable {
+struct AppleAnswer: Sendable {
     let verdict: AppleVerdict
     /// The code; `nil` if Apple agrees.
     let code: String?

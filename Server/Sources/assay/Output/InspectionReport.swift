@@ -1,6 +1,7 @@
 import EvidenceMint
 import Foundation
 import PurchaseAPI
+import PurchaseLedger
 import PurchaseVerification
 
 /// The result of `inspect`, for people or as JSON.
@@ -98,7 +99,7 @@ struct InspectionReport {
             let meaning = ReceiptAttributeName.meaning(attribute.type, number)
             return meaning.map { "\(number) (\($0.printable))" } ?? "\(number)"
         case .bytes(let bytes):
-            return bytes.map { ($0 < 0x10 ? "0" : "") + String($0, radix: 16) }.joined()
+            return bytes.hexadecimal
         }
     }
 

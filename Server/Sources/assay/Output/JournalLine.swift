@@ -26,8 +26,8 @@ struct JournalLine {
             member("customer", leaf.customer?.uuidString.lowercased())
             member("order", leaf.order?.uuidString.lowercased())
             member("code", leaf.code.isEmpty ? nil : leaf.code)
-            member("evidence_sha256", leaf.evidence.map(Self.hexadecimal))
-            member("leaf_hash", Self.hexadecimal(entry.leafHash))
+            member("evidence_sha256", leaf.evidence?.hexadecimal)
+            member("leaf_hash", entry.leafHash.hexadecimal)
             if let number = entry.leafNumber {
                 json.key("leaf_number")
                 json.number(number)
@@ -39,12 +39,5 @@ struct JournalLine {
             }
         }
         text = VisibleText.inJSON(json.bytes) + [UInt8(ascii: "\n")]
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
-        bytes.map { byte in
-            let digits = String(byte, radix: 16)
-            return byte < 16 ? "0" + digits : digits
-        }.joined()
     }
 }

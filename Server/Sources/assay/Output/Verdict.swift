@@ -1,4 +1,3 @@
-import PurchaseServer
 import PurchaseVerification
 
 /// The result for one piece of evidence.
@@ -9,7 +8,7 @@ struct Verdict: Sendable {
     let evidence: EvidenceKind?
     let result: Result<VerifiedEvidence, VerificationError>
     /// Apple's answer about it; `nil` if Apple was not asked.
-    private(set) var apple: AppleWord?
+    private(set) var apple: AppleAnswer?
 
     init(_ item: EvidenceItem, verifier: PurchaseVerifier, policies: [any PurchasePolicy]) {
         source = item.source
@@ -41,7 +40,7 @@ struct Verdict: Sendable {
     }
 
     /// The outcome of all checks.
-    var outcome: AppleWord.AppleVerdict {
+    var outcome: AppleAnswer.AppleVerdict {
         switch result {
         case .success: apple?.verdict ?? .verified
         case .failure: .rejected

@@ -1,6 +1,5 @@
 import Foundation
 import PurchaseAPI
-import PurchaseServer
 import PurchaseVerification
 
 /// The output formats of verdicts.

@@ -29,7 +29,7 @@ struct AppStoreRecordTests {
             #expect(try await world.claim("2", receipt).verdict == .rejected)
             let revoked = try #require(
                 try await world.ledger.answer(EventList(app: "example", limit: 10)).first { $0.type == "revoked" })
-            #expect(String(decoding: revoked.body, as: UTF8.self).contains(#""reason":"app_store_answer""#))
+            #expect(revoked.content.reason == "app_store_answer")
 
             let other = try await world.claim("7", try LedgerWorld.coinReceipt(7))
             var contradiction = AppStoreAnswer(
@@ -123,7 +123,7 @@ struct AppStoreRecordTests {
             }
             #expect(try await ledger.perform(LeaseAppStoreClaims(limit: 10)) == [])
             #expect(try await ledger.answer(AppStoreClaimByID(leased[0]))?.attempts == 8)
-            try await ledger.perform(HastenAppStoreClaims())
+            try await ledger.perform(RetryAppStoreClaimsNow())
             #expect(try await ledger.answer(DueAppStoreClaims(limit: 10)) == 5)
             #expect(try await ledger.perform(LeaseAppStoreClaims(limit: 10)).count == 5)
             // A claim that waited too long is leased whether or not it is due; a lease that ends too far in the future is

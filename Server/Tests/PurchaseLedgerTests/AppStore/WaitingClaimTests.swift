@@ -82,8 +82,7 @@ struct WaitingClaimTests {
             }
             let event = try #require(
                 try await world.ledger.answer(EventList(app: "example", limit: 10)).last { $0.type == "claim_decided" })
-            let body = String(decoding: event.body, as: UTF8.self)
-            #expect(body.contains(#""reason":"accepted""#) && body.contains(claim.submissionID.text), "\(body)")
+            #expect(event.content.reason == "accepted" && event.content.submissionID == claim.submissionID.text)
         }
     }
 
@@ -249,7 +248,7 @@ struct WaitingClaimTests {
                     == "environment_not_accepted")
             try await changed.answer(restore.asksAppStore[0], LedgerWorld.agreement())
             let event = try #require(try await changed.ledger.answer(EventList(app: "example", limit: 100)).last)
-            #expect(String(decoding: event.body, as: UTF8.self).contains("environment_not_accepted"))
+            #expect(event.content.reason == "environment_not_accepted")
             app.bundleIDs = ["com.example.other"]
             let moved = try await world.restarted([app])
             try await moved.answer(refused.submissionID, AppStoreAnswer(refusal: Rejection(.appStoreRefused)))

@@ -32,16 +32,8 @@ struct CountedEntitlementTests {
         ]
     }
 
-    private struct Event: Decodable {
-        var type: String
-        var counts: Bool?
-        var balance: Int64?
-    }
-
-    private func events(_ world: LedgerWorld) async throws -> [Event] {
-        try await world.ledger.answer(EventList(app: "example", limit: 1000)).map {
-            try JSONDecoder().decode(Event.self, from: Data($0.body))
-        }
+    private func events(_ world: LedgerWorld) async throws -> [EventContent] {
+        try await world.ledger.answer(EventList(app: "example", limit: 1000)).map(\.content)
     }
 
     @Test(

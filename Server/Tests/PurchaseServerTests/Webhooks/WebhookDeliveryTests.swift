@@ -29,7 +29,7 @@ struct WebhookDeliveryTests {
                 #expect(deliveries.count == 60 && Set(deliveries.map(\.id)).count == 60)
                 for customer in Set(deliveries.compactMap { $0.member("customer_id") }) {
                     let name = "\"customer_id\":\"\(customer)\""
-                    let sent = events.map { String(decoding: $0.body, as: UTF8.self) }.filter { $0.contains(name) }
+                    let sent = try events.map { try $0.sent }.filter { $0.contains(name) }
                     #expect(deliveries.map(\.text).filter { $0.contains(name) } == sent)
                 }
                 let first = try #require(deliveries.first)
@@ -103,7 +103,7 @@ struct WebhookDeliveryTests {
                     try await world.wait { try await world.status.pending == 0 }
                 }
                 let slow = receiver.deliveries.filter { $0.member("customer_id") == "slow" }
-                let events = try await world.events.prefix(2).map { String(decoding: $0.body, as: UTF8.self) }
+                let events = try await world.events.prefix(2).map { try $0.sent }
                 #expect(slow.map(\.text) == [events[0], events[0], events[1]])
             }
         }
@@ -209,7 +209,10 @@ struct WebhookDeliveryTests {
     static func expectOrder(_ deliveries: [WebhookReceiver.Delivery], _ events: [StoredEvent]) throws {
         var last: [String: String] = [:]
         for delivery in deliveries { last[delivery.text] = delivery.id }
-        for event in events { #expect(last[String(decoding: event.body, as: UTF8.self)] != nil) }
+        for event in events {
+            let text = try event.sent
+            #expect(last[text] != nil)
+        }
         // By customer, the last arrivals follow the events.
         var order: [String: [String]] = [:]
         var seen: Set<String> = []
@@ -218,7 +221,7 @@ struct WebhookDeliveryTests {
         }
         for (customer, texts) in order {
             let name = "\"customer_id\":\"\(customer)\""
-            let expected = events.map { String(decoding: $0.body, as: UTF8.self) }.filter { $0.contains(name) }
+            let expected = try events.map { try $0.sent }.filter { $0.contains(name) }
             #expect(texts == expected, "\(customer)")
         }
     }

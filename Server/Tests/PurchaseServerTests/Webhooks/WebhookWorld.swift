@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import NIOCore
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
@@ -148,5 +149,16 @@ struct WebhookWorld: Sendable {
             try await Task.sleep(for: .milliseconds(20))
         }
         Issue.record("the condition does not hold", sourceLocation: location)
+    }
+}
+
+extension StoredEvent {
+    /// The body of its message.
+    var sent: String {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return String(decoding: try encoder.encode(EventMessage(content)), as: UTF8.self)
+        }
     }
 }

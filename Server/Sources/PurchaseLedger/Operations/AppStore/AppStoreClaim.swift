@@ -58,7 +58,7 @@ public struct AppStoreClaimState: LedgerQuery {
         /// A server is asking the App Store now.
         case asked
         /// The App Store is asked at a later time.
-        case rests(until: Timestamp)
+        case postponed(until: Timestamp)
     }
 
     /// - Returns: `nil` for a claim that does not wait.
@@ -67,6 +67,6 @@ public struct AppStoreClaimState: LedgerQuery {
         guard let entry = try JournalTable(connection: reader.connection).row(id: claim),
             let row = try AppStoreClaimsTable(connection: reader.connection).row(entry.key), let next = row.nextAt
         else { return nil }
-        return row.leasedUntil.map { $0 > reader.now } ?? false ? .asked : .rests(until: next)
+        return row.leasedUntil.map { $0 > reader.now } ?? false ? .asked : .postponed(until: next)
     }
 }

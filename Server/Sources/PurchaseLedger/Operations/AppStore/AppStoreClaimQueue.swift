@@ -84,7 +84,7 @@ public struct PostponeAppStoreClaim: LedgerOperation {
 }
 
 /// Makes all claims due that wait for a later attempt, because the App Store answers again.
-public struct HastenAppStoreClaims: LedgerOperation {
+public struct RetryAppStoreClaimsNow: LedgerOperation {
     public init() {}
 
     public var locks: LedgerLocks { .parts([.appStoreClaims]) }

@@ -148,7 +148,7 @@ public struct RecordAppStoreAnswer: LedgerOperation {
     private func decide(
         _ app: RegistryApp, _ transaction: LedgerTransaction
     ) throws -> (outcome: Outcome, entry: JournalEntry) {
-        let word = AppStoreWord(claim: claim.id, answer: answer)
+        let word = AnsweredClaim(claim: claim.id, answer: answer)
         guard claim.details.isRestore else {
             let (outcome, entry) = try ClaimPurchase(submission).decide(transaction, after: word)
             return (.decided(outcome), entry)

@@ -27,7 +27,7 @@ public struct ClaimPurchase: LedgerOperation {
     ///
     /// - Parameter word: the App Store's answer, if the claim waited for it.
     func decide(
-        _ transaction: LedgerTransaction, after word: AppStoreWord? = nil
+        _ transaction: LedgerTransaction, after word: AnsweredClaim? = nil
     ) throws -> (outcome: PurchaseOutcome, entry: JournalEntry) {
         let (submission, app) = (examined.submission, try transaction.app(examined.submission.app))
         var input = EvidenceInput(app: app, examined.evidence, claims: .named(submission.claim))

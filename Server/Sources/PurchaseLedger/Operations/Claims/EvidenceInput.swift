@@ -17,7 +17,7 @@ struct EvidenceInput {
     /// The error in the request itself.
     var flaw: Rejection?
     /// The App Store's answer, if the claim waited for it.
-    var answer: AppStoreWord?
+    var answer: AnsweredClaim?
     /// Whether the App Store may be asked about a purchase that the claims give its first owner.
     var asksAppStore = true
     /// Whether the answer says that the customer claimed a purchase before.

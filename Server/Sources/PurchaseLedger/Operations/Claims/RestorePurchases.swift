@@ -131,14 +131,14 @@ public struct RefusedEvidence: Sendable, Equatable {
 public struct RestorePurchases: LedgerOperation {
     let examined: ExaminedRestore
     /// The App Store's answer about the only piece of evidence, if the restore waited for it.
-    var word: AppStoreWord?
+    var word: AnsweredClaim?
     /// Genuine pieces beyond the daily budget that an earlier run found, by their places: they are counted, and nothing is written.
     private var counted: [Int: IdlePiece] = [:]
 
     /// A restore whose evidence was verified.
     public init(_ examined: ExaminedRestore) { self.examined = examined }
 
-    init(_ examined: ExaminedRestore, word: AppStoreWord) {
+    init(_ examined: ExaminedRestore, word: AnsweredClaim) {
         self.examined = examined
         self.word = word
     }

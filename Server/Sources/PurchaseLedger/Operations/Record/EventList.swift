@@ -1,10 +1,12 @@
-/// An event: its cursor and its JSON.
+import PurchaseVerification
+
+/// An event and its cursor.
 public struct StoredEvent: Sendable, Equatable {
     /// The cursor after this event.
     public var cursor: Int64
-    public var type: String
-    /// The event as JSON, the same that webhooks send.
-    public var body: [UInt8]
+    public var content: EventContent
+
+    public var type: String { content.type }
 }
 
 /// The events of an app, oldest first.
@@ -29,9 +31,25 @@ public struct EventList: LedgerQuery {
         return try EventsTable(connection: reader.connection)
             .events(appKey: app.key, after: after, limit: Int64(max(1, limit)))
             .prefix { $0.key <= settled }
-            .map {
-                StoredEvent(
-                    cursor: $0.key, type: $0.type, body: try EventBody($0, app: app.settings).encoded())
-            }
+            .map { StoredEvent(cursor: $0.key, content: EventContent($0, app: app.settings)) }
+    }
+}
+
+extension EventContent {
+    /// An event under the settings of its app.
+    init(_ event: NamedEvent, app: RegisteredApp) {
+        let isCounted = event.environment.map {
+            app.sandboxAccess.counts(AppStoreEnvironment($0), isTester: event.isTester)
+        }
+        self.init(
+            type: event.type, at: event.at, app: app.id, customerID: event.customer,
+            formerCustomerID: event.formerCustomer, environment: event.environment, counts: isCounted,
+            productID: event.productID, transactionID: event.transactionID,
+            originalTransactionID: event.originalTransactionID, orderID: event.orderID, units: event.figures.units,
+            // As in the customer's entitlements: what does not count gives nothing.
+            balance: event.figures.balance.map { isCounted == false ? 0 : $0 },
+            shortfall: event.figures.shortfall.map { isCounted == false ? 0 : $0 },
+            until: event.figures.until, reason: event.figures.reason, submissionID: event.figures.submission,
+            entryID: event.entryID)
     }
 }

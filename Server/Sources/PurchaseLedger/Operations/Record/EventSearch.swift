@@ -54,10 +54,8 @@ public struct EventSearch: LedgerQuery {
         let app = try reader.app(app)
         let page = try named(reader, app)
         return Answer(
-            events: try page.events.map { event throws(LedgerStorageError) in
-                StoredEvent(
-                    cursor: event.key, type: event.type, body: try EventBody(event, app: app.settings).encoded())
-            }, next: page.next, isEnd: page.isEnd)
+            events: page.events.map { StoredEvent(cursor: $0.key, content: EventContent($0, app: app.settings)) },
+            next: page.next, isEnd: page.isEnd)
     }
 
     /// The events of a page with the names of their rows.

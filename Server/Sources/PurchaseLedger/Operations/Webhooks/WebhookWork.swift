@@ -28,16 +28,18 @@ public struct OutgoingEvents: LedgerQuery {
                 .prefix { $0.key <= settled }
             var events: [OutgoingEvent] = []
             for event in page where event.figures.isAnnounced {
-                events.append(try OutgoingEvent(event, app: app.settings))
+                events.append(OutgoingEvent(event, app: app.settings))
             }
             passed = page.last { !$0.figures.isAnnounced } ?? passed
             if !events.isEmpty {
-                if let last = page.last, !last.figures.isAnnounced { events.append(OutgoingEvent(passedUpTo: last)) }
+                if let last = page.last, !last.figures.isAnnounced {
+                    events.append(OutgoingEvent(last, app: app.settings))
+                }
                 return events
             }
             guard page.count == limit else { break }
         }
-        return passed.map { [OutgoingEvent(passedUpTo: $0)] } ?? []
+        return passed.map { [OutgoingEvent($0, app: app.settings)] } ?? []
     }
 }
 
@@ -64,35 +66,30 @@ public struct DueDeliveries: LedgerQuery {
         var lanes: [(lane: WebhookLane, deliveries: [PendingDelivery])] = []
         for head in try table.due(lease.key, at: reader.now, limit: Int64(max(1, limit))) {
             guard head.state != .resend else {
-                lanes.append((.resend(event: head.event.key), [try PendingDelivery(head, app: app)]))
+                lanes.append((.resend(event: head.event.key), [PendingDelivery(head, app: app)]))
                 continue
             }
             let customer = head.event.customerKey ?? 0
             let followers = try table.waiting(lease.key, lane: customer, limit: Self.laneLimit)
-            lanes.append((.customer(customer), try ([head] + followers).map { try PendingDelivery($0, app: app) }))
+            lanes.append((.customer(customer), ([head] + followers).map { PendingDelivery($0, app: app) }))
         }
         return lanes
     }
 }
 
 extension OutgoingEvent {
-    init(_ event: NamedEvent, app: RegisteredApp) throws(LedgerStorageError) {
+    init(_ event: NamedEvent, app: RegisteredApp) {
         (key, customer) = (event.key, event.customerKey ?? 0)
         // The random id of the entry is part of it, so events after a restore from a backup have ids other than the lost ones.
         id = "evt_\(event.entryID.bytes.hexadecimal)_\(event.key)"
-        body = try EventBody(event, app: app).encoded()
+        content = EventContent(event, app: app)
         isAnnounced = event.figures.isAnnounced
-    }
-
-    /// Represents the events that are passed over, up to one of them.
-    fileprivate init(passedUpTo event: NamedEvent) {
-        (key, customer, id, body, isAnnounced) = (event.key, 0, "", [], false)
     }
 }
 
 extension PendingDelivery {
-    init(_ row: DeliveryRow, app: RegisteredApp) throws(LedgerStorageError) {
-        event = try OutgoingEvent(row.event, app: app)
+    init(_ row: DeliveryRow, app: RegisteredApp) {
+        event = OutgoingEvent(row.event, app: app)
         (state, attempts, firstAt) = (row.state, row.attempts, row.firstAt)
     }
 }

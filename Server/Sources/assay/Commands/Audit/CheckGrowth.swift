@@ -62,7 +62,7 @@ struct CheckGrowth: AsyncParsableCommand {
     }
 
     private static func line(_ name: String, _ checkpoint: Checkpoint) -> String {
-        let root = checkpoint.root.bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+        let root = checkpoint.root.bytes.hexadecimal
         return "\(name)  \(checkpoint.size) leaves, root \(root), \(checkpoint.origin.printable)\n"
     }
 }

@@ -60,9 +60,8 @@ struct CheckProof: AsyncParsableCommand {
             "leaf      \(proven.leafNumber) of \(checkpoint.size), \(checkpoint.origin.printable)",
         ]
         if let sha256 = entry.evidence {
-            let digits = sha256.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
             let state = proven.evidence.map { ", \($0.count) bytes" } ?? ", erased"
-            lines.append("evidence  SHA-256 \(digits)\(state)")
+            lines.append("evidence  SHA-256 \(sha256.hexadecimal)\(state)")
         }
         if let details = proven.details {
             lines.append("details   \(String(decoding: details, as: UTF8.self).printable)")

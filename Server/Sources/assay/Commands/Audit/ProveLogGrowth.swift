@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import PurchaseLedger
+import PurchaseServer
 
 /// `assay audit prove-growth`.
 struct ProveLogGrowth: AsyncParsableCommand {

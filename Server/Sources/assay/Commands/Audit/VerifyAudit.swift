@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import PurchaseLedger
-import PurchaseVerification
+import PurchaseServer
 
 /// `assay audit verify`.
 struct VerifyAudit: AsyncParsableCommand {

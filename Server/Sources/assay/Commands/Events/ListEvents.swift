@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import PurchaseAPI
 import PurchaseLedger
+import PurchaseServer
 
 /// `assay events list`.
 struct ListEvents: AsyncParsableCommand {
@@ -36,7 +37,7 @@ struct ListEvents: AsyncParsableCommand {
                     EventSearch(app: app, filter: selected, after: cursor ?? after, limit: limit))
                 return (page.events, page.isEnd ? nil : page.next)
             }
-            let messages = try found.entries.map { try $0.message }
+            let messages = found.entries.map { EventMessage($0.content) }
             var table = TextTable([
                 "EVENT", "AT", "TYPE", "CUSTOMER", "PRODUCT", "TRANSACTION", "ORDER", "UNITS", "BALANCE", "REASON",
             ])
@@ -49,12 +50,5 @@ struct ListEvents: AsyncParsableCommand {
             }
             try list.write(table, json: messages, hasMore: found.hasMore)
         }
-    }
-}
-
-extension StoredEvent {
-    /// The event as the HTTP API and webhooks have it.
-    var message: EventMessage {
-        get throws { try JSONDecoder().decode(EventMessage.self, from: Data(body)) }
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import PurchaseAPI
 import PurchaseLedger
+import PurchaseServer
 
 /// `assay events show`.
 struct ShowEvent: AsyncParsableCommand {
@@ -22,7 +23,7 @@ struct ShowEvent: AsyncParsableCommand {
                 Terminal.complain("the app has no event \(event); 'assay events list' lists all")
                 throw ExitCode.rejected
             }
-            let message = try found.message
+            let message = EventMessage(found.content)
             if json { try ListOptions.write(message) } else { Terminal.write(try FactList.text(message)) }
         }
     }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import PurchaseLedger
-import PurchaseVerification
 
 /// `assay keys revoke`.
 struct RevokeKey: AsyncParsableCommand {

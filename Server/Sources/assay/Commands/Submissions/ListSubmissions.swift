@@ -3,7 +3,6 @@ import Foundation
 import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
-import PurchaseVerification
 
 /// `assay submissions list`.
 struct ListSubmissions: AsyncParsableCommand {

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-@Suite("The simulator's door for apps")
-struct AppDoorTests {
+@Suite("The simulator's interface for apps")
+struct AppRouteTests {
     private static let owner = "bundle_id=\(StoreWorld.app)&customer_id=ada"
 
     private static func pay(_ client: SimulatorClient) async throws -> SimulatorClient.Answer {

@@ -7,7 +7,7 @@ import Testing
 /// Every fault of the simulated store, over real HTTP and TLS, in each mode of an app: the answer to a claim, and the rows that
 /// the ledger stores.
 @Suite("Claims and the faults of the store", .serialized)
-struct DeskFaultTests {
+struct ClaimFaultTests {
     /// The answer to a claim in the mode `apple` while the store has a fault.
     private static func answer(to row: FaultTableTests.Row) -> (status: Int, code: String) {
         switch row.outcome {
@@ -36,7 +36,7 @@ struct DeskFaultTests {
         "Each fault in each mode: accepted, rejected or undetermined, no purchase lost, none granted twice",
         arguments: AppStoreMode.allCases)
     func table(_ mode: AppStoreMode) async throws {
-        try await DeskWorld.run(mode) { world in
+        try await AppStoreClaimWorld.run(mode) { world in
             _ = try await world.store.buy(by: "grace")
             for (number, row) in Self.rows.enumerated() {
                 let bought = try await world.store.buy()
@@ -66,7 +66,7 @@ struct DeskFaultTests {
 
     @Test("A store with a wrong certificate gets no receipt, and the claims wait")
     func certificates() async throws {
-        try await DeskWorld.run(.apple) { world in
+        try await AppStoreClaimWorld.run(.apple) { world in
             for (number, fault) in ["wrong-host", "expired", "unknown-issuer"].enumerated() {
                 let bought = try await world.store.buy()
                 try await world.store.post("faults/certificates", ["fault": fault, "count": 100])
@@ -84,11 +84,11 @@ struct DeskFaultTests {
         "500 equal claims in the three modes end in the same verdicts, with one grant", arguments: AppStoreMode.allCases
     )
     func equalClaims(_ mode: AppStoreMode) async throws {
-        try await DeskWorld.run(mode) { world in
+        try await AppStoreClaimWorld.run(mode) { world in
             let bought = try await world.store.buy()
             try await world.store.post("faults/answers", ["kind": "latency", "milliseconds": 300, "count": 1000])
-            let answers = try await withThrowingTaskGroup(of: DeskWorld.Answer.self) { group in
-                var answers: [DeskWorld.Answer] = []
+            let answers = try await withThrowingTaskGroup(of: AppStoreClaimWorld.Answer.self) { group in
+                var answers: [AppStoreClaimWorld.Answer] = []
                 for number in 0..<500 {
                     if number >= 50, let answer = try await group.next() { answers.append(answer) }
                     group.addTask { try await world.claim(bought) }
@@ -109,16 +109,16 @@ struct DeskFaultTests {
 
     @Test("C.14 Equal claims that waited and are refused only for their order say that the customer has the purchase")
     func refusedOrder() async throws {
-        try await DeskWorld.run(.apple) { world in
+        try await AppStoreClaimWorld.run(.apple) { world in
             let order = try await world.ledger.perform(
                 CreateOrder(app: "game", OrderDraft(customerID: "ada", productID: "coins", quantity: 1))
             ).order.id
             _ = try await world.ledger.perform(CancelOrder(app: "game", orderID: order))
             let bought = try await world.store.buy()
             try await world.store.post("faults/answers", ["kind": "latency", "milliseconds": 500, "count": 20])
-            let answers = try await withThrowingTaskGroup(of: DeskWorld.Answer.self) { group in
+            let answers = try await withThrowingTaskGroup(of: AppStoreClaimWorld.Answer.self) { group in
                 for _ in 0..<16 { group.addTask { try await world.claim(bought, order: order) } }
-                var answers: [DeskWorld.Answer] = []
+                var answers: [AppStoreClaimWorld.Answer] = []
                 for try await answer in group { answers.append(answer) }
                 return answers
             }
@@ -135,7 +135,7 @@ struct DeskFaultTests {
         "A refund that Apple knows of: not granted in the mode apple, withdrawn in the mode both",
         arguments: [AppStoreMode.apple, .both])
     func refunded(_ mode: AppStoreMode) async throws {
-        try await DeskWorld.run(mode) { world in
+        try await AppStoreClaimWorld.run(mode) { world in
             // Replies to app receipts list refunds of subscriptions only (`latest_receipt_info`).
             let bought = try await world.store.buy("gold")
             try await world.store.post("transactions/\(bought.transaction)/refund", ["reason": 1])
@@ -152,7 +152,7 @@ struct DeskFaultTests {
     }
 }
 
-extension DeskWorld {
+extension AppStoreClaimWorld {
     /// Ends a fault, and makes all waiting claims due.
     fileprivate func end(_ row: FaultTableTests.Row) async throws {
         _ = try await store.call("faults", .delete)

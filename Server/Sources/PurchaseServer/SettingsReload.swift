@@ -1,26 +1,30 @@
-import ArgumentParser
 import Logging
 import PurchaseLedger
-import PurchaseServer
 import PurchaseVerification
+import ServiceLifecycle
 
-/// Reads the settings again when SIGHUP asks for it. Settings with an error change nothing, and the error is logged.
-struct SettingsReload: Sendable {
+/// Reads the settings again when it is asked to. Settings with an error change nothing, and the error is logged.
+struct SettingsReload: Service {
+    let source: SettingsSource
+    let clock: @Sendable () -> Timestamp
     let server: ReloadableServer
     let webhooks: WebhookDispatcher
     let ledger: PurchaseLedger
     /// The settings at the start, for the settings that only a restart changes.
     let started: ServerConfiguration
     let logger: Logger
-    /// Reads the settings as the start did.
-    let read: @Sendable () throws -> ServerConfiguration
 
-    func run() async {
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await source.requests { await reload() } }
+        // Requests can end before the server does.
+        try await gracefulShutdown()
+    }
+
+    private func reload() async {
         do {
-            let configuration = try read()
-            let apps = configuration.apps.values.sorted { $0.id < $1.id }
+            let configuration = try source.read().signing(by: clock)
             let ledger = try await ledger.underSettings(
-                apps: apps, verifier: PurchaseVerifier(anchors: configuration.anchors))
+                apps: configuration.appsInOrder, verifier: PurchaseVerifier(anchors: configuration.anchors))
             server.replaceSettings(by: configuration, ledger: ledger)
             webhooks.deliver(to: configuration.webhooks, from: ledger)
             for setting in configuration.settingsThatNeedRestart(comparedWith: started) {
@@ -28,11 +32,11 @@ struct SettingsReload: Sendable {
                     "a setting differs from the running server's and takes a restart",
                     metadata: ["setting": "\(setting.name)"])
             }
-            try await Serve.warn(apps, ledger, logger)
+            try await UncountedProductsWarning.log(configuration, ledger, logger)
             logger.notice(
                 "settings reloaded",
                 metadata: [
-                    "apps": .stringConvertible(apps.count),
+                    "apps": .stringConvertible(configuration.apps.count),
                     "webhooks": .stringConvertible(configuration.webhooks.count),
                 ])
         } catch {
@@ -46,10 +50,9 @@ struct SettingsReload: Sendable {
     /// Each error in a line.
     private static func reasons(_ error: any Error) -> [String] {
         switch error {
-        case let problems as SettingsFile.Problems: problems.problems.map { "\($0)".printable }
-        case let error as ValidationError: [error.message.printable]
-        case let refusal as LedgerRefusal: [refusal.line.printable]
-        default: ["\(error)".printable]
+        case let refusal as SettingsRefusal: refusal.reasons
+        case let refusal as LedgerRefusal: [refusal.line]
+        default: ["\(error)"]
         }
     }
 }

@@ -14,7 +14,7 @@ import Synchronization
 import Testing
 
 /// A purchase server that asks a simulated store about claims.
-struct DeskWorld: Sendable {
+struct AppStoreClaimWorld: Sendable {
     let store: ConnectionWorld
     let ledger: PurchaseLedger
     let client: LiveClient
@@ -28,16 +28,16 @@ struct DeskWorld: Sendable {
     static func run(
         _ mode: AppStoreMode, answersWithin: Duration = .seconds(300),
         _ change: @escaping @Sendable (inout ServerConfiguration, ConnectionWorld) -> Void = { _, _ in },
-        _ body: @escaping @Sendable (DeskWorld) async throws -> Void
+        _ body: @escaping @Sendable (AppStoreClaimWorld) async throws -> Void
     ) async throws {
         try await ConnectionWorld.run { store in
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("assay-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }
-            let database = try SQLiteDatabase(path: folder.appendingPathComponent("assay.sqlite").path)
-            try await LedgerMigrations.migrate(database, now: 0)
             var configuration = ServerConfiguration()
             configuration.port = 0
+            configuration.database = "sqlite:\(folder.appendingPathComponent("assay.sqlite").path)"
+            configuration.record.folder = folder.path
             configuration.anchors = try TrustAnchor.certificates(of: ConnectionWorld.authority.get())
             configuration.sharedSecrets = [ConnectionWorld.app: ConnectionWorld.secret]
             configuration.appStore.verifyReceiptProduction = "\(store.https)/verifyReceipt"
@@ -46,27 +46,25 @@ struct DeskWorld: Sendable {
             configuration.apps = ["game": app(mode)]
             change(&configuration, store)
             let (clock, connectionClock) = (LedgerClock(), ManualClock())
-            let ledger = try await PurchaseLedger.open(
-                database: database, verifier: PurchaseVerifier(anchors: configuration.anchors),
-                apps: Array(configuration.apps.values), clock: { clock.now })
-            let key = try await ledger.perform(CreateAPIKey(app: "game", name: "backend", scopes: [.client, .backend]))
-                .text
             let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
             var timing = AppStoreTiming()
             timing.answersWithin = answersWithin
             timing.looksEvery = .milliseconds(20)
-            let desk = try AppStoreDesk(
-                ledger: ledger, configuration: configuration, timing: timing,
-                connectionClock: connectionClock.connectionClock(), clock: { clock.now }, logger: logger)
-            let server = purchaseServer(configuration, ledger: ledger, desk: desk, logger: logger, services: [desk])
-            try await server.live { client in
-                let world = DeskWorld(
+            var dependencies = ServerDependencies()
+            dependencies.clock = { clock.now }
+            dependencies.appStoreTiming = timing
+            dependencies.connectionClock = connectionClock.connectionClock()
+            let server = try await startPurchaseServer(configuration, dependencies, logger: logger)
+            let ledger = server.ledger
+            let key = try await ledger.perform(CreateAPIKey(app: "game", name: "backend", scopes: [.client, .backend]))
+                .text
+            try await server.application().live { client in
+                let world = AppStoreClaimWorld(
                     store: store, ledger: ledger, client: client, clock: clock, connectionClock: connectionClock,
                     key: key)
                 try await body(world)
                 #expect(try await ledger.audit().findings == [], "the audit found differences")
             }
-            try await database.close()
         }
     }
 

@@ -7,12 +7,12 @@ import PurchaseVerification
 import Testing
 
 @Suite("Claims during an outage of the store", .serialized)
-struct DeskOutageTests {
+struct ClaimOutageTests {
     @Test(
         "An hour's outage by the clock, with 1,000 purchases waiting: all end by themselves after it, each granted once"
     )
     func hour() async throws {
-        try await DeskWorld.run(.apple, answersWithin: .milliseconds(50)) { configuration, _ in
+        try await AppStoreClaimWorld.run(.apple, answersWithin: .milliseconds(50)) { configuration, _ in
             // A thousand claims can arrive faster than one backend may send them.
             configuration.limits.perKey = RateLimit(perSecond: 100_000, burst: 100_000)
         } _: { world in
@@ -64,7 +64,7 @@ struct DeskOutageTests {
 
     @Test("After 72 hours without an answer a claim ends, and can be sent again")
     func givesUp() async throws {
-        try await DeskWorld.run(.apple) { world in
+        try await AppStoreClaimWorld.run(.apple) { world in
             let bought = try await world.store.buy()
             try await world.store.post("faults/answers", ["kind": "outage", "count": 100_000])
             let answer = try await world.claim(bought)
@@ -84,7 +84,7 @@ struct DeskOutageTests {
 
     @Test("Apple's reply is stored as received; the secret is in no entry")
     func record() async throws {
-        try await DeskWorld.run(.apple) { world in
+        try await AppStoreClaimWorld.run(.apple) { world in
             let bought = try await world.store.buy("gold")
             let answer = try await world.claim(bought, product: "gold")
             #expect(answer.status == 200, "\(answer)")
@@ -103,7 +103,7 @@ struct DeskOutageTests {
 
     @Test("A claim of an app with a wrong secret is refused, for the operator to correct the settings")
     func secret() async throws {
-        try await DeskWorld.run(.apple) { configuration, _ in
+        try await AppStoreClaimWorld.run(.apple) { configuration, _ in
             configuration.sharedSecrets = [ConnectionWorld.app: "wrong"]
         } _: { world in
             let bought = try await world.store.buy("gold")

@@ -1,45 +1,58 @@
 import Foundation
-import PurchaseLedger
-import PurchaseServer
+import Logging
+package import PurchaseLedger
 
 /// The files of the record's keys. Their names do not depend on the database's name, so that a copied database does not include
 /// its keys. Without a setting, they are in the folder of the settings file, or in the current folder.
-struct RecordKeys {
-    let entryKeyFile: String
-    let signingKeyFile: String
-    let origin: String?
-    let checkpoints: [CheckpointPlace]
+package struct RecordKeys {
+    package let entryKeyFile: String
+    package let signingKeyFile: String
+    private let origin: String?
+    private let remark: (String) -> Void
 
-    init(_ settings: ServerConfiguration.Record, folder: String) {
+    /// - Parameter remark: called with a sentence about each key that is made.
+    package init(_ settings: ServerConfiguration.Record, remark: @escaping (String) -> Void) {
         func file(_ name: String?, _ setting: ServerSetting) -> String {
-            LedgerDatabaseOptions.absolute(name ?? "\(folder)/\(setting.defaultText)")
+            URL(fileURLWithPath: name ?? "\(settings.folder)/\(setting.defaultText)").standardizedFileURL.path
         }
         entryKeyFile = file(settings.entryKey, .entryKey)
         signingKeyFile = file(settings.signingKey, .signingKey)
         origin = settings.origin
-        checkpoints = settings.checkpoints
+        self.remark = remark
     }
 
     /// The key of a database's entries. The first command that writes creates it and the signing key.
-    func entryKey(of database: any LedgerDatabase) async throws -> EntryKey {
+    package func entryKey(of database: any LedgerDatabase) async throws -> EntryKey {
         let (key, isNew) = try await EntryKey.openOrCreate(at: entryKeyFile, of: database)
-        if isNew { Terminal.remark("made the key of entries \(entryKeyFile); keep a copy apart from the database's") }
+        if isNew { remark("made the key of entries \(entryKeyFile); keep a copy apart from the database's") }
         try createSigningKeyIfMissing()
         return key
     }
 
     /// Creates the signing key of a server that has none. The origin in the settings must be that of an existing key.
-    func createSigningKeyIfMissing() throws(LogError) {
+    package func createSigningKeyIfMissing() throws(LogError) {
         guard try CheckpointSigner.createKeyIfMissing(at: signingKeyFile, origin: origin) else {
             if let origin { try CheckpointSigner.requireOrigin(origin, ofKeyAt: signingKeyFile) }
             return
         }
-        Terminal.remark(
+        remark(
             "made the signing key \(signingKeyFile); 'assay keys signing --for log' prints its public key")
     }
 
+    /// The signer of the log; `nil` if another server signs with the key.
+    func signer(_ logger: Logger) throws(LogError) -> CheckpointSigner? {
+        do throws(LogError) {
+            return try CheckpointSigner(keyFile: signingKeyFile)
+        } catch  where error.code == .signerBusy {
+            logger.notice(
+                "this server seals the record and does not sign it, because another process has the key",
+                metadata: ["code": "\(error.code.rawValue)", "key": "\(signingKeyFile)"])
+            return nil
+        }
+    }
+
     /// The key of entries, for an audit; `nil` if there is none, which the audit reports.
-    func entryKeyIfAny() throws(LogError) -> EntryKey? {
+    package func entryKeyIfAny() throws(LogError) -> EntryKey? {
         do throws(LogError) {
             return try EntryKey(file: entryKeyFile)
         } catch  where error.code == .fileMissing {
@@ -48,7 +61,7 @@ struct RecordKeys {
     }
 
     /// The checkpoint that this server signed last, and its public key; `nil` if it has no signing key.
-    func lastSigned() throws(LogError) -> (verifier: LogVerifierKey, checkpoint: SignedCheckpoint?)? {
+    package func lastSigned() throws(LogError) -> (verifier: LogVerifierKey, checkpoint: SignedCheckpoint?)? {
         do throws(LogError) {
             return try CheckpointSigner.lastSigned(keyFile: signingKeyFile)
         } catch  where error.code == .fileMissing {

@@ -1,16 +1,16 @@
-public import AppStoreConnection
+import AppStoreConnection
 import Foundation
-public import Logging
-public import PurchaseLedger
-public import PurchaseVerification
-public import ServiceLifecycle
+import Logging
+import PurchaseLedger
+import PurchaseVerification
+import ServiceLifecycle
 import Synchronization
 
 /// Asks the App Store about claims: at once about those of a request, and when they are due about those that wait.
 ///
 /// A claim is asked about by one server at a time (`AppStoreClaim.lease`); the server that records the App Store's answer first
 /// decides it.
-public final class AppStoreDesk: Service {
+final class AppStoreClaimService: Service {
     private let client: any ReceiptValidation
     private let endClient: @Sendable () async throws -> Void
     private let questioner: ClaimQuestioner
@@ -51,9 +51,9 @@ public final class AppStoreDesk: Service {
     ///   - clock: the ledger's clock.
     ///   - logger: where to log; no receipt, reply or secret is logged.
     /// - Throws: `AppStoreConnectionSettingsError` if the trusted authorities cannot be read.
-    public init(
-        ledger: PurchaseLedger, configuration: ServerConfiguration, timing: AppStoreTiming? = nil,
-        connectionClock: ConnectionClock = .system, clock: @escaping @Sendable () -> Timestamp,
+    init(
+        ledger: PurchaseLedger, configuration: ServerConfiguration, timing: AppStoreTiming?,
+        connectionClock: ConnectionClock, clock: @escaping @Sendable () -> Timestamp,
         logger: Logger
     ) throws {
         let (changes, continuation) = AsyncStream<(ValidationEnvironment, CircuitBreaker.Change)>.makeStream()
@@ -75,7 +75,7 @@ public final class AppStoreDesk: Service {
     }
 
     /// Asks every later question under other settings. The addresses of the App Store stay as they were at the start.
-    public func replaceSettings(by configuration: ServerConfiguration, ledger: PurchaseLedger) {
+    func replaceSettings(by configuration: ServerConfiguration, ledger: PurchaseLedger) {
         terms.value.withLock { $0 = AppStoreTerms(ledger, configuration) }
     }
 
@@ -110,17 +110,17 @@ public final class AppStoreDesk: Service {
             // Another request is about to ask, another server asks, or there is an outcome.
             switch try await ledger.answer(AppStoreClaimState(claim)) {
             case .decided: return .recorded(.alreadyRecorded)
-            case .rests(let next): return .postponed(to: next)
+            case .postponed(let next): return .postponed(to: next)
             case nil: return nil
             case .asked: break
             }
             guard ContinuousClock.now < end else { return nil }
-            try await Task.sleep(for: min(Self.glance, timing.answersWithin))
+            try await Task.sleep(for: min(Self.pollInterval, timing.answersWithin))
         }
     }
 
     /// The interval at which a request checks whether another server has the outcome.
-    private static let glance = Duration.milliseconds(200)
+    private static let pollInterval = Duration.milliseconds(200)
 
     /// The outcome of a question, if it comes in time.
     private func first(of question: Task<Result, Never>, until end: ContinuousClock.Instant) async -> Result? {
@@ -164,18 +164,18 @@ public final class AppStoreDesk: Service {
     // MARK: Claims that wait
 
     /// Works until the server stops. Questions in progress are then ended, and asked again at the next start.
-    public func run() async throws {
+    func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await self.followCircuits() }
-                group.addTask { await self.workOff() }
+                group.addTask { await self.askAboutDueClaims() }
             }
         }
         await end()
     }
 
-    /// Closes the connections, and waits for the questions in progress. A desk that never ran needs it too.
-    public func end() async {
+    /// Closes the connections, and waits for the questions in progress. A service that never ran needs it too.
+    func end() async {
         let isFirst = state.withLock { state in
             defer { state.isEnded = true }
             return !state.isEnded
@@ -200,7 +200,7 @@ public final class AppStoreDesk: Service {
             case .closed:
                 logger.notice("the App Store answers again", metadata: metadata)
                 do {
-                    try await ledger.perform(HastenAppStoreClaims())
+                    try await ledger.perform(RetryAppStoreClaimsNow())
                 } catch {
                     // They are due at their own times.
                     log(error)
@@ -209,7 +209,7 @@ public final class AppStoreDesk: Service {
         }
     }
 
-    private func workOff() async {
+    private func askAboutDueClaims() async {
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled {
                 do {
@@ -218,12 +218,12 @@ public final class AppStoreDesk: Service {
                     for claim in try await leaseOverdue() { group.addTask { await self.questioner.giveUp(claim) } }
                     // Usually more claims are due than were just taken.
                     let isBusy = claims.count > 1
-                    try await Task.sleep(for: isBusy ? min(Self.glance, timing.looksEvery) : timing.looksEvery)
+                    try await Task.sleep(for: isBusy ? min(Self.pollInterval, timing.looksEvery) : timing.looksEvery)
                 } catch is CancellationError {
                     return
                 } catch {
                     log(error)
-                    // A database error, after which the desk waits as after any other round.
+                    // A database error, after which the service waits as after any other round.
                     do { try await Task.sleep(for: timing.looksEvery) } catch { return }
                 }
             }

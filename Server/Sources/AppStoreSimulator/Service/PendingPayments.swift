@@ -1,7 +1,7 @@
 import Foundation
 
 /// The outcomes of customers' payments, and the payments that wait: everything between the customer's tap and the sale.
-struct PaymentDesk: Codable, Equatable, Sendable {
+struct PendingPayments: Codable, Equatable, Sendable {
     private(set) var modes: [String: PaymentMode] = [:]
     private(set) var waiting: [WaitingPayment] = []
     /// Customers whose receipt does not change at a purchase, but only at the next refresh, as on a device where it lags behind.

@@ -1,0 +1,40 @@
+package import PurchaseAPI
+package import PurchaseLedger
+
+extension EventMessage.Kind {
+    /// The constant of the wire for a type of the ledger. A new type does not compile until it has one.
+    package init(_ type: EventType) {
+        self =
+            switch type {
+            case .granted: .granted
+            case .renewed: .renewed
+            case .extended: .extended
+            case .transferred: .transferred
+            case .revoked: .revoked
+            case .reversed: .reversed
+            case .upgraded: .upgraded
+            case .renewalChanged: .renewalChanged
+            case .contradicted: .contradicted
+            case .consumed: .consumed
+            case .orderCreated: .orderCreated
+            case .orderPaid: .orderPaid
+            case .orderPartlyFulfilled: .orderPartlyFulfilled
+            case .orderFulfilled: .orderFulfilled
+            case .orderClosed: .orderClosed
+            case .orderCancelled: .orderCancelled
+            case .orderRefunded: .orderRefunded
+            case .orderReopened: .orderReopened
+            case .orderRestored: .orderRestored
+            case .grantAdded: .grantAdded
+            case .revocationAdded: .revocationAdded
+            case .actLifted: .actLifted
+            case .customerMerged: .customerMerged
+            case .customerErased: .customerErased
+            case .tokenAssigned: .tokenAssigned
+            case .claimDecided: .claimDecided
+            case .notConfirmed: .notConfirmed
+            case .registered: .registered
+            case .corrected: .corrected
+            }
+    }
+}

@@ -1,0 +1,98 @@
+// The parameters of the query and of the path, read strictly.
+
+import Foundation
+import Hummingbird
+import PurchaseAPI
+import PurchaseLedger
+import PurchaseVerification
+
+extension Request {
+    /// A parameter of the query, decoded; `nil` if it is absent. `QueryMiddleware` has refused a repeated one.
+    ///
+    /// Hummingbird's own dictionary hashes every name that was sent, and decodes every value.
+    func value(_ name: StaticString) throws -> String? {
+        for pair in (uri.query ?? "").utf8.split(separator: UInt8(ascii: "&")) {
+            let key = pair.prefix { $0 != UInt8(ascii: "=") }
+            guard key.elementsEqual(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)) else {
+                continue
+            }
+            guard let value = PercentEncoding.decoded(pair.dropFirst(key.count + 1)) else {
+                throw Problem.parameter("\(name)", "percent-encoded UTF-8")
+            }
+            return value
+        }
+        return nil
+    }
+
+    /// One of several words.
+    func choice<Choice: RawRepresentable & CaseIterable>(
+        _ name: StaticString, _: Choice.Type
+    ) throws -> Choice? where Choice.RawValue == String {
+        guard let value = try value(name) else { return nil }
+        guard let choice = Choice.allCases.first(where: { $0.rawValue.utf8.elementsEqual(value.utf8) }) else {
+            throw Problem.parameter("\(name)", Choice.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        return choice
+    }
+
+    func identifier(_ name: StaticString) throws -> String? {
+        guard let value = try value(name) else { return nil }
+        guard ExactText(value).isIdentifier else {
+            throw Problem.parameter("\(name)", "at most \(ExactText.identifierBytes) bytes without control characters")
+        }
+        return value
+    }
+
+    func uuid(_ name: StaticString) throws -> UUID? {
+        guard let value = try value(name) else { return nil }
+        guard value.utf8.count == 36, let id = UUID(uuidString: value) else {
+            throw Problem.parameter("\(name)", "a UUID of 36 characters")
+        }
+        return id
+    }
+
+    func time(_ name: StaticString) throws -> Timestamp? {
+        guard let value = try value(name) else { return nil }
+        guard value.utf8.count <= 64, let time = Timestamp(value) else {
+            throw Problem.parameter("\(name)", "a time such as 2026-11-21T10:00:00Z")
+        }
+        return time
+    }
+
+    /// The environment that the question is about.
+    func environment(of app: RegisteredApp) throws -> AppStoreEnvironment? {
+        try identifier("environment").map { try EnvironmentName(rawValue: $0).known(to: app) }
+    }
+
+    /// The maximum number of entries of a page.
+    func limit(default limit: Int = 50) throws -> Int {
+        guard let value = try value("limit") else { return limit }
+        guard let limit = Int(value), (1...500).contains(limit) else {
+            throw Problem.parameter("limit", "a whole number from 1 to 500")
+        }
+        return limit
+    }
+
+    func cursor() throws -> [String]? {
+        guard let value = try value("cursor") else { return nil }
+        return try Cursor.parts(value)
+    }
+
+    /// A cursor that is one number.
+    func numberCursor() throws -> Int64? {
+        guard let parts = try cursor() else { return nil }
+        guard parts.count == 1, let number = Int64(parts[0]) else { throw Problem.cursor }
+        return number
+    }
+}
+
+extension ServerContext {
+    /// An identifier in the path.
+    func identifier(_ name: String) throws -> String {
+        let raw = try parameters.require(name)
+        guard let text = PercentEncoding.decoded(raw.utf8), ExactText(text).isIdentifier else {
+            throw Problem.parameter(name, "at most \(ExactText.identifierBytes) bytes without control characters")
+        }
+        return text
+    }
+}

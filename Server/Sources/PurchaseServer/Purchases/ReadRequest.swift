@@ -1,0 +1,69 @@
+import PurchaseAPI
+import PurchaseLedger
+import PurchaseVerification
+
+/// A request that was read from a body.
+struct ReadRequest<Message: RequestMessage>: Sendable {
+    let message: Message
+    /// The first error in it.
+    var flaw: Rejection?
+    /// The first members that it does not have.
+    var unknown: [RequestMembers.UnknownMember] = []
+}
+
+extension RequestMessage {
+    /// Reads a body: its JSON is checked as bytes before any decoder sees it.
+    static func read(_ body: [UInt8]) -> ReadRequest<Self> {
+        let text = body[...]
+        if !body.isEmpty, let excess = JSONBounds.excess(of: text.span) {
+            var none = RequestMembers(json: [], identifiers: .ledger)
+            return ReadRequest(
+                message: Self(members: &none),
+                flaw: Rejection(.bodyMalformed, expected: excess))
+        }
+        var members = RequestMembers(json: body, identifiers: .ledger)
+        let message = Self(members: &members)
+        var flaw = members.flaw.map(Rejection.init)
+        if let name = members.nullMember, !Self.ignoresUnknownMembers {
+            let expected = "\(name): a value; leave the member out for the default"
+            flaw = flaw ?? Rejection(.fieldMalformed, expected: expected, found: "null")
+        }
+        if body.isEmpty { flaw?.found = Rejection.emptyBody }
+        return ReadRequest(
+            message: message, flaw: flaw,
+            unknown: members.unknownMembers(limit: PurchaseSubmission.unknownMemberLimit))
+    }
+}
+
+extension RequestMembers.IdentifierRule {
+    fileprivate static let ledger = RequestMembers.IdentifierRule(
+        "at most \(ExactText.identifierBytes) bytes without control characters", { ExactText($0).isIdentifier })
+}
+
+extension Rejection {
+    /// The fact that was found if a request has no body.
+    static let emptyBody = "an empty body"
+
+    /// Whether its evidence may have cost more than accepted evidence.
+    var isExpensive: Bool {
+        if case .verification(let code) = reason { code.isExpensive } else { false }
+    }
+
+    /// The sentence, which names both spellings of a misspelled field.
+    var detail: String {
+        guard case .decision(.fieldMissing) = reason, let expected, let found, found != Self.emptyBody else {
+            return sentence
+        }
+        return "The field '\(found)' is unknown; did you mean '\(expected)'?"
+    }
+
+    fileprivate init(_ flaw: RequestMembers.Flaw) {
+        switch flaw {
+        case .notAnObject(let bytes):
+            self.init(.bodyMalformed, expected: "a JSON object", found: "\(bytes) bytes of something else")
+        case .missing(let name): self.init(.fieldMissing, expected: name)
+        case .misnamed(let sent, let name): self.init(.fieldMissing, expected: name, found: sent)
+        case .malformed(let name, let expected): self.init(.fieldMalformed, expected: "\(name): \(expected)")
+        }
+    }
+}
