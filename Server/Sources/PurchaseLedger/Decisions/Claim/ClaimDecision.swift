@@ -106,9 +106,9 @@ enum ClaimDecision {
         }
         switch entitlement?.reason {
         // A purchase that begins later already belongs to the customer.
-        case nil, .notStarted: return
+        case nil, .inGrace, .notStarted: return
         case .periodUnknown: throw Rejection(.periodUnknown, expected: "evidence that states the end of the period")
-        case .revoked, .cancelled, .revokedByHand:
+        case .revoked, .familyRevoked, .cancelled, .revokedByHand:
             throw Rejection(.purchaseWithdrawn, found: entitlement?.reason?.rawValue)
         case .upgraded, .superseded: throw Rejection(.purchaseUpgraded, found: entitlement?.reason?.rawValue)
         default: throw expired(entitlement?.until ?? facts.end, now)

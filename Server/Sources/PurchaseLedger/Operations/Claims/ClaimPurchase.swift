@@ -206,7 +206,7 @@ struct ClaimJudgement {
     ) throws(LedgerStorageError) -> UncountedEntitlement? {
         if record.row.kind == .consumable, let balance = changes.balance(of: customer, in: index) {
             // It was just written.
-            return try EntitlementReading(app: app.settings, moment: transaction.now).entitlements(
+            return try EntitlementReading(app: app.settings, question: .now(transaction.now)).entitlements(
                 [
                     EntitlementRow(
                         balance: balance, of: customer, product: record.row.productKey,

@@ -156,7 +156,7 @@ final class LedgerChanges {
         let former = try table.facts(statement.key, environment: environment)
         let merged = former.map { $0.merged(with: statement) } ?? ObservedRenewal(statement)
         guard merged !== former else { return }
-        try table.write(merged, environment: environment, evidence: evidence)
+        try table.write(statement, environment: environment, evidence: evidence)
         for original in try OriginalsTable(connection: connection)
             .rows(id: statement.key.originalTransactionID.string, environment: environment)
         where !open.histories.contains(where: { $0.original.key == original.key }) {
