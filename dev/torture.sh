@@ -10,6 +10,7 @@
 #   dev/torture.sh histories [COUNT]      the ledger: random histories in two orders of arrival, 10,000 by default
 #   dev/torture.sh erasures [COUNT]       the ledger: random acts with erasures on every engine, 200 histories by default
 #   dev/torture.sh role                   the ledger's tests under a PostgreSQL role that does not own the tables
+#   dev/torture.sh order                  the audit: the numbers of two entries exchanged, for every pair of kinds, on every engine
 #   dev/torture.sh tables                 the audit: one row of each table changed, added and removed by plain SQL
 #   dev/torture.sh postgres [CLAIMS]      32 clients in three processes and one PostgreSQL, 1,000 claims by default
 #   dev/torture.sh kill [ROUNDS]          the server: kill -9 under load, 100 rounds by default
@@ -134,9 +135,10 @@ soak() {
 }
 
 case ${1:-} in
-    '') core; server; store; histories; erasures; role; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
+    '') core; server; store; histories; erasures; role; ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
         ASSAY_SHARED_CLAIMS=1000 suite threeProcesses; kill_rounds; server_rounds; soak; abuse ;;
     role) role ;;
+    order) ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests ;;
     tables) ASSAY_FUZZ_ROWS=${ASSAY_FUZZ_ROWS:-one} suite TableFuzzTests ;;
     postgres) ASSAY_SHARED_CLAIMS="${2:-1000}" suite threeProcesses ;;
     kill) kill_rounds "${2:-}" ;;

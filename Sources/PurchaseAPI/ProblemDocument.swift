@@ -23,12 +23,14 @@ public struct ProblemDocument: Codable, Sendable, Equatable {
     public var claimedBy: PriorClaim?
     /// `rejected`; only of purchases.
     public var verdict: SubmissionVerdict?
-    /// `false`; only of purchases.
+    /// Whether the same customer claimed the transaction before, whatever became of that claim; only of purchases.
     public var replayed: Bool?
     /// The submission in the record; only of purchases.
     public var submissionID: String?
     /// The hash of the submission's leaf in the Merkle log, in hexadecimal; only of purchases.
     public var leafHash: String?
+    /// The customer into whom the claim's customer was merged; only of purchases, and absent if they were not.
+    public var mergedInto: String?
     /// What the sender should correct besides; only of purchases and restores.
     public var warnings: [WarningMessage]?
 
@@ -37,7 +39,7 @@ public struct ProblemDocument: Codable, Sendable, Equatable {
         type: String = "about:blank", title: String, status: Int, code: String, detail: String? = nil,
         expected: String? = nil, found: String? = nil, disposition: Disposition? = nil, claimedBy: PriorClaim? = nil,
         verdict: SubmissionVerdict? = nil, replayed: Bool? = nil, submissionID: String? = nil, leafHash: String? = nil,
-        warnings: [WarningMessage]? = nil
+        mergedInto: String? = nil, warnings: [WarningMessage]? = nil
     ) {
         self.type = type
         self.title = title
@@ -52,6 +54,7 @@ public struct ProblemDocument: Codable, Sendable, Equatable {
         self.replayed = replayed
         self.submissionID = submissionID
         self.leafHash = leafHash
+        self.mergedInto = mergedInto
         self.warnings = warnings
     }
 
@@ -60,6 +63,7 @@ public struct ProblemDocument: Codable, Sendable, Equatable {
         case claimedBy = "claimed_by"
         case submissionID = "submission_id"
         case leafHash = "leaf_hash"
+        case mergedInto = "merged_into"
     }
 
     /// The document in JSON, in the order of its members here.
@@ -83,6 +87,7 @@ public struct ProblemDocument: Codable, Sendable, Equatable {
             }
             json.member(CodingKeys.submissionID, submissionID)
             json.member(CodingKeys.leafHash, leafHash)
+            json.member(CodingKeys.mergedInto, mergedInto)
             if let warnings {
                 json.key(CodingKeys.warnings.rawValue)
                 json.array(warnings) { json, warning in

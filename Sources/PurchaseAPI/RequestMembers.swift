@@ -57,6 +57,9 @@ public struct RequestMembers {
     /// The first flaw; nil if there is none.
     public private(set) var flaw: Flaw?
 
+    /// The first optional member that is present and `null`, which was read as absent.
+    public private(set) var nullMember: String?
+
     /// A member that the message does not have.
     public struct UnknownMember: Sendable, Equatable {
         public var name: String
@@ -229,7 +232,9 @@ public struct RequestMembers {
             }
             return nil
         }
-        return value is NSNull ? nil : value
+        guard value is NSNull else { return value }
+        nullMember = nullMember ?? key.stringValue
+        return nil
     }
 
     /// A name without case, hyphens, underscores and the plural, by which `productId` is found to mean `product_id`.

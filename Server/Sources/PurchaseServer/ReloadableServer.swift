@@ -85,7 +85,13 @@ public final class ReloadableServer: Sendable {
         logger: Logger, services: [any Service] = [], onReady: @escaping @Sendable (String) async -> Void = { _ in }
     ) -> some ApplicationProtocol {
         let (started, connections, answers, readiness) = (started, connections, answers, readiness)
-        let recording = ledger.map { KeyUses.Recording(uses: uses, ledger: $0, logger: logger) }
+        let recording: [any Service] =
+            ledger.map {
+                [
+                    KeyUses.Recording(uses: uses, ledger: $0, logger: logger),
+                    RefusalRecording(ledger: $0, logger: logger),
+                ]
+            } ?? []
         var application = Application(
             responder: Responder(server: self),
             server: HTTPServerBuilder { responder in
@@ -98,7 +104,7 @@ public final class ReloadableServer: Sendable {
                 serverName: "assay",
                 availableConnectionsDelegate: MaximumAvailableConnections(
                     started.limits.connections + ConnectionLimiter.reserve)),
-            services: services + [readiness] + [recording].compactMap(\.self),
+            services: services + [readiness] + recording,
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? started.port
                 let host = started.host.contains(":") ? "[\(started.host)]" : started.host

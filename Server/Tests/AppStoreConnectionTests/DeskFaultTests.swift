@@ -107,6 +107,30 @@ struct DeskFaultTests {
         }
     }
 
+    @Test("C.14 Equal claims that waited and are refused only for their order say that the customer has the purchase")
+    func refusedOrder() async throws {
+        try await DeskWorld.run(.apple) { world in
+            let order = try await world.ledger.perform(
+                CreateOrder(app: "game", OrderDraft(customerID: "ada", productID: "coins", quantity: 1))
+            ).order.id
+            _ = try await world.ledger.perform(CancelOrder(app: "game", orderID: order))
+            let bought = try await world.store.buy()
+            try await world.store.post("faults/answers", ["kind": "latency", "milliseconds": 500, "count": 20])
+            let answers = try await withThrowingTaskGroup(of: DeskWorld.Answer.self) { group in
+                for _ in 0..<16 { group.addTask { try await world.claim(bought, order: order) } }
+                var answers: [DeskWorld.Answer] = []
+                for try await answer in group { answers.append(answer) }
+                return answers
+            }
+            #expect(Set(answers.map(\.code)) == ["order_cancelled"])
+            #expect(answers.allSatisfy { $0.disposition == "granted" }, "\(answers.map(\.disposition))")
+            #expect(answers.count { !$0.isReplayed } == 1)
+            #expect(try await world.balance() == 1)
+            let again = try await world.claim(bought, order: order)
+            #expect(again.code == "order_cancelled" && again.disposition == "granted" && again.isReplayed)
+        }
+    }
+
     @Test(
         "A refund that Apple knows of: not granted in the mode apple, withdrawn in the mode both",
         arguments: [AppStoreMode.apple, .both])

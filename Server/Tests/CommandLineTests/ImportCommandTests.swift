@@ -187,6 +187,27 @@ struct ImportCommandTests {
         }
     }
 
+    @Test("E.5 An import shows on a terminal how many rows are done, and how fast")
+    func progress() async throws {
+        let parts = 5
+        try await Self.inFolder(parts * 64) { folder, evidence in
+            let rows = evidence.enumerated().map { "customer \($0),\($1)\n" }
+            for part in 0..<parts {
+                let header = part == 0 ? "customer_id,signed_transaction\n" : ""
+                try Self.write(header + rows[(part * 64)..<((part + 1) * 64)].joined(), "part\(part)", folder)
+            }
+            // Nothing is shown in the first two seconds, so the rows come slowly.
+            let script = """
+                python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' \
+                sh -c 'for n in 0 1 2 3 4; do cat part$n; sleep 0.9; done | \
+                assay import --app game --consumables balance --jobs 1 -' < /dev/null
+                """
+            let result = try await Program.shell(script, in: folder)
+            #expect(result.status == 0 && result.output.contains("accepted  320"), "\(result.output)")
+            #expect(result.output.contains(/\r[0-9]+ rows  [0-9]+\/s/), "\(result.output)")
+        }
+    }
+
     @Test("C.5 Without --consumables, an import into an app with consumables is refused; 'delivered' credits none")
     func consumables() async throws {
         try await Self.inFolder(2) { folder, evidence in

@@ -169,6 +169,70 @@ struct RecordCommandTests {
         }
     }
 
+    @Test("E.5 A proof of growth with other, exchanged or changed checkpoints is refused with the reason")
+    func wrongGrowth() async throws {
+        try await Self.inFolder { other in
+            try await RunningServer.run(Self.serve, in: other) { server in
+                for number in 0..<4 { try await Self.claim(number, server, other) }
+            }
+            let foreignKey = try await Program.shell("assay keys signing --for log", in: other).output
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+            try await Self.inFolder { folder in
+                try await RunningServer.run(Self.serve, in: folder) { try await Self.claim(0, $0, folder) }
+                _ = try await Program.shell("cp checkpoint early; cp \(other.path)/checkpoint foreign", in: folder)
+                try await RunningServer.run(Self.serve, in: folder) { server in
+                    for number in 1..<4 { try await Self.claim(number, server, folder) }
+                }
+                let key = try await Program.shell("assay keys signing --for log", in: folder).output
+                    .trimmingCharacters(in: .whitespacesAndNewlines)
+                let proven = try await Self.output(
+                    "audit prove-growth --from early --to checkpoint -o growth.json", folder)
+                try #require(proven.status == 0, "\(proven.output)")
+                let change = """
+                    import json
+                    def change(name, act):
+                        proof = json.load(open("growth.json")); act(proof); json.dump(proof, open(name, "w"))
+                    change("exchanged.json", lambda p: p.update({"from": p["to"], "to": p["from"]}))
+                    change("shorter.json", lambda p: p["path"].pop())
+                    change("longer.json", lambda p: p["path"].append(p["path"][0]))
+                    change("swapped.json", lambda p: p["path"].reverse())
+                    change("mixed.json", lambda p: p.update({"from": open("foreign").read()}))
+                    change("signature.json", lambda p: p.update({"to": p["to"].replace("example.com", "example.org", 1)}))
+                    change("format.json", lambda p: p.update({"format": "assay-growth-proof/2"}))
+                    """
+                try change.write(to: folder.appending(path: "change.py"), atomically: true, encoding: .utf8)
+                _ = try await Program.shell("python3 change.py; head -c 200 growth.json > cut.json", in: folder)
+                let checks: [(String, Int32, String)] = [
+                    ("check-growth growth.json --key '\(key)'", 0, "the proof holds"),
+                    ("check-growth exchanged.json --key '\(key)'", 1, "log_proof_invalid"),
+                    ("check-growth shorter.json --key '\(key)'", 1, "log_proof_invalid"),
+                    ("check-growth longer.json --key '\(key)'", 1, "log_proof_invalid"),
+                    ("check-growth swapped.json --key '\(key)'", 1, "log_proof_invalid"),
+                    ("check-growth mixed.json --key '\(key)' --key '\(foreignKey)'", 1, "log_proof_invalid"),
+                    ("check-growth signature.json --key '\(key)'", 1, "log_"),
+                    ("check-growth growth.json --key '\(foreignKey)'", 1, "log_"),
+                    ("check-growth growth.json --key '\(key)' --from checkpoint --to early", 1, "log_proof_invalid"),
+                    (
+                        "check-growth growth.json --key '\(key)' --key '\(foreignKey)' --to foreign", 1,
+                        "the checkpoint of --to"
+                    ),
+                    ("check-growth growth.json --key '\(key)' --to foreign", 2, "foreign"),
+                    ("check-growth format.json --key '\(key)'", 2, "assay-growth-proof/1"),
+                    ("check-growth cut.json --key '\(key)'", 2, "log_malformed"),
+                    ("prove-growth --from foreign --key '\(foreignKey)'", 1, "record_"),
+                    ("prove-growth --from foreign", 2, "foreign"),
+                    ("prove-growth --from checkpoint --to early", 2, "exchange"),
+                ]
+                for (command, status, message) in checks {
+                    let result = try await Self.output("audit \(command)", folder)
+                    #expect(
+                        result.status == status && result.output.contains(message),
+                        "\(command): \(result.status), \(result.output)")
+                }
+            }
+        }
+    }
+
     @Test("A.7 An origin in the settings that is not that of the existing key is an error with both names")
     func ignoredOrigin() async throws {
         try await Self.inFolder { folder in

@@ -30,7 +30,16 @@ struct WebhookRestartTests {
         return text.split(separator: "\n").map { $0 }
     }
 
-    private static func inFolder(_ body: (URL, [String: String]) async throws -> Void) async throws {
+    private static func inFolder(
+        isPostgreSQL: Bool = false, _ body: (URL, [String: String]) async throws -> Void
+    ) async throws {
+        guard isPostgreSQL else { return try await inFolder("sqlite:assay.sqlite", body) }
+        try await ThrowawayPostgreSQL.withDatabase { try await inFolder($0.url(), body) }
+    }
+
+    private static func inFolder(
+        _ database: String, _ body: (URL, [String: String]) async throws -> Void
+    ) async throws {
         try await Program.inTemporaryFolder { folder in
             try receiver.write(to: folder.appending(path: "receiver.py"), atomically: true, encoding: .utf8)
             try await RunningServer.run("python3 receiver.py", in: folder) { receiver in
@@ -44,7 +53,7 @@ struct WebhookRestartTests {
                           - { url: "\(receiver.address)/hook", secrets: [env:HOOK], allow_hosts: [127.0.0.1] }
                     """
                 try settings.write(to: folder.appending(path: "assay.yaml"), atomically: true, encoding: .utf8)
-                let environment = ["HOOK": secret]
+                let environment = ["HOOK": secret, "ASSAY_DATABASE": database]
                 _ = try await Program.shell(
                     "assay keys create --app game --scope admin 2>/dev/null >key", in: folder, environment: environment)
                 try await body(folder, environment)
@@ -67,9 +76,20 @@ struct WebhookRestartTests {
         """
     }
 
-    @Test("D.2 After kill -9 a server takes its own webhook lease at once, and repeats few deliveries")
-    func killed() async throws {
-        try await Self.inFolder { folder, environment in
+    /// The time at which a server wrote a line of its log.
+    private static func time(of message: String, _ log: String, _ folder: URL) throws -> Date {
+        let text = try String(contentsOf: folder.appending(path: log), encoding: .utf8)
+        let line = try #require(text.split(separator: "\n").first { $0.contains(message) }, "\(text)")
+        let stamp = String(line.prefix { $0 != " " })
+        return try Date(stamp, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+
+    @Test(
+        "D.2 After kill -9 a server takes its own webhook lease at once, and repeats few deliveries",
+        arguments: [false, true])
+    func killed(isPostgreSQL: Bool) async throws {
+        try await Self.inFolder(isPostgreSQL: isPostgreSQL) { folder, environment in
+            var killed = Date.distantPast
             try await RunningServer.run("assay serve --port 0 2>first", in: folder, environment: environment) {
                 server in
                 try await Self.delivers("first", folder)
@@ -77,8 +97,10 @@ struct WebhookRestartTests {
                 async let posted = Program.shell(orders, in: folder, environment: environment)
                 try await RecordCommandTests.wait { Self.received(folder).count >= 100 }
                 _ = try await Program.shell("kill -KILL \(server.processIdentifier)", in: folder)
+                killed = Date()
                 _ = try await posted
             }
+            let restarted = Date()
             let before = Self.received(folder).count
             try await RunningServer.run("assay serve --port 0 2>second", in: folder, environment: environment) {
                 server in
@@ -88,7 +110,12 @@ struct WebhookRestartTests {
                 let duration = ContinuousClock.now - start
                 let received = Self.received(folder)
                 let repeated = received.count - Set(received).count
-                print("killed after \(before) deliveries: the next after \(duration), \(repeated) were repeated")
+                let taken = try Self.time(of: "this server delivers to the webhook", "second", folder)
+                print(
+                    "\(isPostgreSQL ? "PostgreSQL" : "SQLite"): killed after \(before) deliveries; the lease was taken "
+                        + "\(taken.timeIntervalSince(restarted)) s after the restart, \(taken.timeIntervalSince(killed)) s "
+                        + "after the kill; a new event was delivered after \(duration), \(repeated) were repeated")
+                #expect(taken.timeIntervalSince(restarted) < 20, "a lease lasts 60 seconds")
                 #expect(duration < .seconds(20), "a lease lasts 60 seconds")
                 #expect(repeated <= 64)
             }

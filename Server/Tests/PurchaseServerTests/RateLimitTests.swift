@@ -77,6 +77,33 @@ struct RateLimitTests {
         }
     }
 
+    @Test(
+        "B.1 Evidence that does not verify costs its address as much if something else is wrong with the request",
+        arguments: ["a claim without a product", "a claim of no units", "two receipts", "a restore without a customer"])
+    func rejectedVerificationsOfFlawedRequests(_ flaw: String) async throws {
+        let forged = Data(try MintedWorld.mint(fault: .crossSigned)).base64EncodedString()
+        var body: [String: Any] = [
+            "receipt_data": forged, "product_id": "coins", "transaction_id": "1", "customer_id": "c",
+        ]
+        switch flaw {
+        case "a claim without a product": body["product_id"] = nil
+        case "a claim of no units": body["quantity"] = 0
+        case "two receipts": body["signed_transaction"] = forged
+        default: body = ["receipt_data": forged]
+        }
+        let data = try JSONSerialization.data(withJSONObject: body)
+        let path = body["product_id"] == nil && body["transaction_id"] == nil ? "/v1/restores" : "/v1/purchases"
+        try await PurchaseServerWorld.run { configuration in
+            configuration.limits.perAddress = RateLimit(perSecond: 0.001, burst: 100)
+            configuration.limits.addressPercentOfKey = 100
+        } _: { world async throws in
+            // 100 tokens: after three bodies of 41 the address owes some.
+            var statuses: [Int] = []
+            for _ in 0..<4 { statuses.append(try await world.send(.post, path, data: data, as: .client).status) }
+            #expect(statuses.prefix(3).allSatisfy { $0 != 429 } && statuses.last == 429, "\(statuses)")
+        }
+    }
+
     /// A claim with evidence that is not genuine, so that it costs the key its token.
     private static let junk = Data(
         #"{"receipt_data":"bm8=","product_id":"a","transaction_id":"1","customer_id":"c"}"#.utf8)

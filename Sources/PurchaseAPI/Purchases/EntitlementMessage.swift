@@ -18,12 +18,15 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
     public var until: String?
     /// The transaction that it rests on; absent for a balance and for a grant by an operator.
     public var transactionID: String?
+    /// `true` if the paid time has ended and the news of the renewal are late: then it is active until `until` by the setting
+    /// `lapse_tolerance`; absent otherwise.
+    public var assumed: Bool?
 
     /// An entitlement by its parts.
     public init(
         productID: String, productType: ProductType, environment: EnvironmentName, state: State, reason: Reason? = nil,
         balance: Int64? = nil, shortfall: Int64? = nil, since: String? = nil, until: String? = nil,
-        transactionID: String? = nil
+        transactionID: String? = nil, assumed: Bool? = nil
     ) {
         self.productID = productID
         self.productType = productType
@@ -35,10 +38,11 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
         self.since = since
         self.until = until
         self.transactionID = transactionID
+        self.assumed = assumed
     }
 
     enum CodingKeys: String, CodingKey {
-        case environment, state, reason, balance, shortfall, since, until
+        case environment, state, reason, balance, shortfall, since, until, assumed
         case productID = "product_id"
         case productType = "product_type"
         case transactionID = "transaction_id"

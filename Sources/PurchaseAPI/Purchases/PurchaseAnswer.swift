@@ -16,6 +16,8 @@ public struct PurchaseAnswer: Codable, Sendable, Equatable {
     public var order: OrderMessage?
     /// The customer's present entitlement to the product.
     public var entitlement: EntitlementMessage?
+    /// The customer into whom the one of the request was merged; absent if they were not.
+    public var mergedInto: String?
     /// What the sender should correct, such as fields that the server does not know.
     public var warnings: [WarningMessage]?
 
@@ -41,5 +43,6 @@ public struct PurchaseAnswer: Codable, Sendable, Equatable {
         case verdict, code, disposition, replayed, transaction, order, entitlement, warnings
         case submissionID = "submission_id"
         case leafHash = "leaf_hash"
+        case mergedInto = "merged_into"
     }
 }

@@ -8,15 +8,15 @@ public struct RefusedEvidenceMessage: Codable, Sendable, Equatable {
     public var expected: String?
     public var found: String?
     public var disposition: Disposition
-    /// The submission in the record.
-    public var submissionID: String
+    /// The submission in the record; absent if the refusal was only counted.
+    public var submissionID: String?
     /// The hash of the submission's leaf in the Merkle log, in hexadecimal.
     public var leafHash: String?
 
     /// A refusal by its parts.
     public init(
         index: Int, code: String, detail: String? = nil, expected: String? = nil, found: String? = nil,
-        disposition: Disposition, submissionID: String, leafHash: String? = nil
+        disposition: Disposition, submissionID: String?, leafHash: String? = nil
     ) {
         self.index = index
         self.code = code

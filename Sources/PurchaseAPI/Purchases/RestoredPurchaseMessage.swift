@@ -16,8 +16,8 @@ public struct RestoredPurchaseMessage: Codable, Sendable, Equatable {
     public var replayed: Bool
     /// The holder of the earlier claim, if the code is `already_claimed`.
     public var claimedBy: PriorClaim?
-    /// The submission in the record.
-    public var submissionID: String
+    /// The submission in the record; absent if the refusal was only counted.
+    public var submissionID: String?
     /// The hash of the submission's leaf in the Merkle log, in hexadecimal.
     public var leafHash: String?
 
@@ -25,7 +25,7 @@ public struct RestoredPurchaseMessage: Codable, Sendable, Equatable {
     public init(
         transactionID: String, originalTransactionID: String, productID: String, environment: EnvironmentName,
         expiresAt: String? = nil, code: String, detail: String? = nil, disposition: Disposition, replayed: Bool,
-        claimedBy: PriorClaim? = nil, submissionID: String, leafHash: String? = nil
+        claimedBy: PriorClaim? = nil, submissionID: String?, leafHash: String? = nil
     ) {
         self.transactionID = transactionID
         self.originalTransactionID = originalTransactionID

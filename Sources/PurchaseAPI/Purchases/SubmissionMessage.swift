@@ -15,7 +15,9 @@ public struct SubmissionMessage: Codable, Sendable, Equatable {
     public var transactionID: String?
     public var quantity: Int64?
     public var evidenceKind: String?
-    /// SHA-256 of the evidence as it was sent, in hexadecimal.
+    /// The number of refusals that the entry stands for; absent for a single one.
+    public var refusals: Int64?
+    /// SHA-256 of the evidence as it was sent, in hexadecimal; of counted refusals, of the last one.
     public var evidenceSHA256: String?
     /// The bytes of the evidence as it was sent; absent in lists.
     public var evidenceSize: Int64?
@@ -72,7 +74,7 @@ public struct SubmissionMessage: Codable, Sendable, Equatable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case verdict, code, expected, found, replayed, restore, quantity, erased, decision, decides
+        case verdict, code, expected, found, replayed, restore, quantity, erased, decision, decides, refusals
         case appStoreAnswerID = "app_store_answer_id"
         case nextAttemptAt = "next_attempt_at"
         case unknownFields = "unknown_fields"

@@ -148,7 +148,7 @@ struct ReplayStep {
 
     /// Refused evidence proves nothing, but its customer and its rows exist.
     private func refuse(_ details: RefusalsDetails, _ app: RegistryApp) throws {
-        _ = try customer(details.customer, app)
+        if let name = details.customer { _ = try customer(name, app) }
         for hash in details.kept {
             let row = EvidenceRow(sha256: [UInt8](hexadecimal: hash), size: 0, content: nil)
             _ = try EvidenceTable(connection: connection).insertIfNew(row)

@@ -22,12 +22,14 @@ public final class LedgerTransaction {
     let erasures: Erasures?
     /// Notes the written entries, for a commit whose outcome is unknown.
     let attempt: WriteAttempt?
+    /// The refusals that are counted once the write is committed; `nil` in a query and in a rebuild.
+    let refusalNotes: RefusalNotes?
 
     init(
         connection: any LedgerConnection, now: Timestamp, registry: Registry, entryKey: EntryKey? = nil,
         evidenceParts: EvidencePartWrites? = nil, entitlementWrites: EntitlementWrites? = nil,
         verifier: PurchaseVerifier? = nil, erasures: Erasures? = nil,
-        attempt: WriteAttempt? = nil
+        attempt: WriteAttempt? = nil, refusalNotes: RefusalNotes? = nil
     ) {
         self.connection = connection
         self.now = now
@@ -38,6 +40,7 @@ public final class LedgerTransaction {
         self.verifier = verifier
         self.erasures = erasures
         self.attempt = attempt
+        self.refusalNotes = refusalNotes
     }
 
     var journal: Journal { Journal(connection: connection, key: entryKey, attempt: attempt) }

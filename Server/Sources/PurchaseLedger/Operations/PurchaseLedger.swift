@@ -17,6 +17,8 @@ public struct PurchaseLedger: Sendable {
     /// Authenticates the entries that this process writes.
     let entryKey: EntryKey?
     private let evidenceParts = EvidencePartKeys()
+    /// The refusals beyond the daily budget that were not recorded yet. A ledger under other settings goes on with them.
+    var refusalCounts = RefusalCounts()
 
     /// Opens the ledger in a database with the current schema (`LedgerMigrations`), and records settings that changed.
     ///
@@ -53,7 +55,8 @@ public struct PurchaseLedger: Sendable {
                         attempt: attempt))
             }
         return PurchaseLedger(
-            database: database, verifier: verifier, registry: registry, clock: clock, entryKey: entryKey)
+            database: database, verifier: verifier, registry: registry, clock: clock, entryKey: entryKey,
+            refusalCounts: refusalCounts)
     }
 
     /// Opens the ledger with the settings that the latest start recorded, and records nothing.
@@ -86,21 +89,35 @@ public struct PurchaseLedger: Sendable {
 
     /// Performs an operation and returns after its commit.
     public func perform<Operation: LedgerOperation>(_ operation: Operation) async throws -> Operation.Outcome {
+        do {
+            return try await write(operation)
+        } catch let revised as RevisedOperation<Operation> {
+            // It is revised again only if another write came between, and each time there is less to decide.
+            return try await perform(revised.operation)
+        }
+    }
+
+    private func write<Operation: LedgerOperation>(_ operation: Operation) async throws -> Operation.Outcome {
         let (registry, clock, entryKey, verifier) = (registry, clock, entryKey, verifier)
         let evidenceParts = evidenceParts
         let latest = Mutex<EvidencePartWrites?>(nil)
+        let counted = Mutex<[CountedRefusals]>([])
         let outcome = try await RepeatedWrite(database: database, plan: { operation.writePlan(registry) })
             .perform { connection, attempt in
                 // The changes of an earlier run were not committed.
                 let parts = EvidencePartWrites(evidenceParts)
                 latest.withLock { $0 = parts }
-                return try operation.perform(
+                let notes = RefusalNotes()
+                let outcome = try operation.perform(
                     LedgerTransaction(
                         connection: connection, now: clock(), registry: registry, entryKey: entryKey,
                         evidenceParts: parts, entitlementWrites: EntitlementWrites(), verifier: verifier,
-                        attempt: attempt))
+                        attempt: attempt, refusalNotes: notes))
+                counted.withLock { $0 = notes.counted }
+                return outcome
             }
         latest.withLock { $0 }?.commit()
+        refusalCounts.add(counted.withLock { $0 })
         return outcome
     }
 

@@ -14,8 +14,8 @@ struct JournalDraft {
     var evidence: (key: Int64, sha256: [UInt8])?
     var code = ""
 
-    init(at: Timestamp, app: RegistryApp?) {
-        id = TimeOrderedID.next(at: at)
+    init(id: UUID? = nil, at: Timestamp, app: RegistryApp?) {
+        self.id = id ?? TimeOrderedID.next(at: at)
         self.at = at
         self.app = app
     }
@@ -28,6 +28,8 @@ struct JournalEntry {
     let id: UUID
     /// The hash of its leaf in the Merkle log.
     let leafHash: [UInt8]
+    /// The number of bytes of its leaf and its details.
+    var bytes: Int64 = 0
 }
 
 /// The journal: all submissions and acts, in order.
@@ -63,7 +65,9 @@ struct Journal {
         let key = try JournalTable(connection: connection).insert(row)
         try LogPendingTable(connection: connection).insert(key)
         attempt?.note(draft.id)
-        return JournalEntry(key: key, id: draft.id, leafHash: JournalLeaf.hash(row.leaf))
+        return JournalEntry(
+            key: key, id: draft.id, leafHash: JournalLeaf.hash(row.leaf),
+            bytes: Int64(row.leaf.count + content.count))
     }
 
     /// The hash of details in a leaf. Without the salt, short details could be guessed from the leaf.

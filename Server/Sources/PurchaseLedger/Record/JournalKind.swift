@@ -30,7 +30,7 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
     case recordContinued = 21
     /// An operator ended a paid order.
     case orderClosed = 22
-    /// Several refused pieces of evidence of one request.
+    /// Several refused pieces of evidence of one request, or the number of refusals of an API key beyond the daily budget.
     case refusals = 48
     /// The outcome of a claim that was decided after it was recorded.
     case decision = 32

@@ -58,6 +58,12 @@ enum SchemaVersion2 {
             CREATE INDEX journal_not_confirmed ON journal (app_key, code, at, entry_key) WHERE kind = 2 AND code <> 'accepted'
             """),
         .definition("CREATE INDEX customers_by_merge ON customers (merged_into) WHERE merged_into IS NOT NULL"),
+        // Restores of several purchases: their entries refer to no transaction.
+        .definition(
+            """
+            CREATE INDEX journal_restores ON journal (customer_key, entry_key)
+            WHERE kind = 3 AND transaction_key IS NULL AND code = 'accepted'
+            """),
     ]
 
     /// Numbers recorded settings without gaps, so that the audit compares the numbers. No row refers to them. Negative numbers

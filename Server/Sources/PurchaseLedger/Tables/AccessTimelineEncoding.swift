@@ -1,7 +1,7 @@
 import PurchaseVerification
 
 /// The stored form of a timeline. Version 2: version, number of steps, and for each its start, its lead, its end, the transaction id
-/// and second, and the reason, empty for plain access. Version 1 had spans: start, end, transaction, and the reason of the end. It is
+/// and second, the reason, empty for plain access, and the lapse, as its end and its length. Version 1 had spans: start, end, transaction, and the reason of the end. It is
 /// only read before newer rules replace it.
 extension AccessTimeline {
     private static let version: UInt8 = 2
@@ -38,7 +38,12 @@ extension AccessTimeline {
                 let reason = NoAccessReason(rawValue: name)
                 guard reason != nil || name.isEmpty else { throw reader.malformed }
                 let transaction = id.map { TransactionKey(environment: environment, transactionID: $0, second: second) }
-                steps.append(Step(at: at, lead: lead, reason: reason, until: until, transaction: transaction))
+                let lapseEnd: Timestamp? = try reader.optional()
+                let lapse = try lapseEnd.map { end throws(FactsDecodingError) in
+                    Lapse(end: end, longest: try reader.signed())
+                }
+                steps.append(
+                    Step(at: at, lead: lead, reason: reason, until: until, transaction: transaction, lapse: lapse))
             }
             guard reader.isAtEnd else { throw reader.malformed }
             if version == 1 { self.init(steps) } else { self.init(stored: steps) }
@@ -59,6 +64,8 @@ extension AccessTimeline {
             writer.write(optional: step.transaction?.transactionID)
             writer.write(signed: step.transaction?.second ?? 0)
             writer.write(counted: (step.reason?.rawValue ?? "").utf8)
+            writer.write(optional: step.lapse?.end)
+            if let lapse = step.lapse { writer.write(signed: lapse.longest) }
         }
         return writer.bytes
     }

@@ -160,6 +160,22 @@ struct JournalTable {
         try !connection.rows(Self.ofClaimant.sql, [.integer(transactionKey), .integer(customerKey)]).isEmpty
     }
 
+    /// The details of a customer's latest restores of several purchases, whose entries refer to no transaction; the newest first.
+    func restores(of customerKey: Int64, limit: Int64) throws(LedgerStorageError) -> [[UInt8]] {
+        // The entries of this request name other transactions.
+        let rows = try connection.rows(
+            """
+            SELECT details FROM journal WHERE customer_key = ?1 AND kind = 3 AND transaction_key IS NULL
+            AND code = 'accepted' AND details IS NOT NULL ORDER BY entry_key DESC LIMIT ?2
+            """, [.integer(customerKey), .integer(limit)], despiteChangesOf: ["journal"])
+        var restores: [[UInt8]] = []
+        for row in rows {
+            var reader = row.reader
+            restores.append(JSONShorthand.json(try reader.blob()))
+        }
+        return restores
+    }
+
     /// A claim of a transaction by the customer with a name. 3 is `JournalKind.claim`.
     static let ofClaimant = ReadShape(
         "SELECT entry_key FROM journal WHERE transaction_key = ?1 AND kind = 3 AND customer_key = ?2 LIMIT 1",

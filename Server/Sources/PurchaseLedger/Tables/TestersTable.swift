@@ -36,7 +36,8 @@ struct TestersTable {
             "DELETE FROM testers WHERE app_key = ?1 AND customer_key = ?2", [.integer(appKey), .integer(customer)]) == 1
     }
 
-    /// The testers of an app after a key, with their keys.
+    /// The testers of an app after a key, with their keys. The row of a customer who was merged into another remains and counts no
+    /// more: the right of the survivor decides.
     func page(
         appKey: Int64, after key: Int64, limit: Int64
     ) throws(LedgerStorageError) -> [(key: Int64, name: String?)] {
@@ -45,7 +46,8 @@ struct TestersTable {
             """
             SELECT testers.customer_key, customers.name FROM testers
             LEFT JOIN customers ON customers.customer_key = testers.customer_key
-            WHERE testers.app_key = ?1 AND testers.customer_key > ?2 ORDER BY testers.customer_key LIMIT ?3
+            WHERE testers.app_key = ?1 AND testers.customer_key > ?2 AND customers.merged_into IS NULL
+            ORDER BY testers.customer_key LIMIT ?3
             """, [.integer(appKey), .integer(key), .integer(limit)])
         {
             var reader = row.reader

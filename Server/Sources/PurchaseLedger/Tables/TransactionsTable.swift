@@ -125,6 +125,12 @@ struct TransactionsTable {
         try TransactionRow.query(Self.ofOriginal.sql, [.integer(originalKey)], connection)
     }
 
+    /// The first transactions of an original, in the order in which they were first seen.
+    func rows(originalKey: Int64, limit: Int) throws(LedgerStorageError) -> [TransactionRow] {
+        try TransactionRow.query(
+            "\(Self.ofOriginal.sql) LIMIT ?2", [.integer(originalKey), .integer(Int64(limit))], connection)
+    }
+
     /// The passes of a customer, which form a chain.
     func passes(
         of customer: Int64, product: Int64, environment: Int64

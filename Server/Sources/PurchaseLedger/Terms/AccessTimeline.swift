@@ -21,6 +21,8 @@ public struct AccessTimeline: Sendable, Hashable {
         public var until: Timestamp?
         /// The transaction that began last in it; `nil` for a manual grant.
         public var transaction: TransactionKey?
+        /// For the reason `newsMissing`: how long access may be assumed.
+        public var lapse: Lapse?
 
         /// Creates a step. Its end follows from the steps after it.
         public init(
@@ -31,10 +33,16 @@ public struct AccessTimeline: Sendable, Hashable {
         }
 
         init(
-            at: Timestamp, lead: Int64, reason: NoAccessReason?, until: Timestamp?, transaction: TransactionKey?
+            at: Timestamp, lead: Int64, reason: NoAccessReason?, until: Timestamp?, transaction: TransactionKey?,
+            lapse: Lapse?
         ) {
             self.init(at: at, lead: lead, reason: reason, transaction: transaction)
-            self.until = until
+            (self.until, self.lapse) = (until, lapse)
+        }
+
+        /// Whether it says the same as the step before it.
+        func continues(_ former: Step) -> Bool {
+            reason == former.reason && transaction == former.transaction && lapse == former.lapse
         }
 
         /// Whether it gives access.
@@ -61,7 +69,7 @@ public struct AccessTimeline: Sendable, Hashable {
             if steps.last?.at == part.at { steps.removeLast() }
             if let last = steps.indices.last, steps[last].givesAccess, steps[last].reason == part.reason {
                 steps[last].transaction = part.transaction
-            } else if steps.last.map({ $0.reason != part.reason || $0.transaction != part.transaction }) ?? true {
+            } else if steps.last.map({ !part.continues($0) }) ?? true {
                 steps.append(part)
             }
         }
@@ -98,16 +106,21 @@ public struct AccessTimeline: Sendable, Hashable {
                 let best = timelines.compactMap { $0.state(.at(time)) }.max { $0.isBefore($1) }
                 let leads = timelines.flatMap(\.steps).filter { $0.at == time }.map(\.lead)
                 return best.map {
-                    Step(at: time, lead: leads.max() ?? 0, reason: $0.step.reason, transaction: $0.step.transaction)
+                    var step = Step(
+                        at: time, lead: leads.max() ?? 0, reason: $0.step.reason, transaction: $0.step.transaction)
+                    step.lapse = $0.step.lapse
+                    return step
                 }
             })
     }
 
-    /// The step that holds at a time, and when the access began without a gap; `nil` before the first step.
+    /// The step that holds at a time, and when the access began without a gap, which may be assumed; `nil` before the first step.
     func state(_ question: AccessQuestion) -> State? {
         guard let place = steps.lastIndex(where: { $0.hasBegun(question) }) else { return nil }
         var first = place
-        while first > 0, steps[first].givesAccess, steps[first - 1].givesAccess { first -= 1 }
+        while first > 0, steps[first].givesAccess || steps[first].lapse != nil, steps[first - 1].givesAccess {
+            first -= 1
+        }
         return State(step: steps[place], since: steps[first].at)
     }
 

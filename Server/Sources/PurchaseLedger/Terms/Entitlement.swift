@@ -19,6 +19,8 @@ public struct Entitlement: Sendable, Equatable {
     public var until: Timestamp?
     /// The transaction that gives it; `nil` for a balance and a manual grant.
     public var transactionID: String?
+    /// Whether the access is assumed until `until`, because the news of a renewal are only late.
+    public var isAssumed = false
 
     /// The state.
     public enum State: String, Sendable, CaseIterable {

@@ -14,6 +14,8 @@ public struct ProductAccess: Sendable, Hashable {
     public var until: Timestamp?
     /// Whether the access is a grace period of the App Store.
     public var isInGrace = false
+    /// Whether the access is assumed, because the news of a renewal are only late.
+    public var isAssumed = false
     /// Units of a consumable that are left.
     public var balance: Int64 = 0
     /// Units that were used and then refunded, or used from a purchase that now belongs to another customer.

@@ -9,6 +9,8 @@ public struct SubscriptionState: Sendable, Hashable {
     public var until: Timestamp?
     /// Whether the news of a renewal are only late, by `lapse_tolerance`.
     public var isAssumed = false
+    /// The lapse, if the news of a renewal are missing and access may be assumed for some time.
+    public var lapse: Lapse?
     /// The first transaction of its period.
     public var transaction: TransactionKey?
 

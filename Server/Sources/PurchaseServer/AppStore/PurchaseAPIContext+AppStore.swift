@@ -22,7 +22,10 @@ extension PurchaseAPIContext {
         }
         // Another request or another server asked about it.
         guard let decision = try await ledger.answer(DecisionOfClaim(outcome.submissionID)) else { return outcome }
-        guard let rejection = decision.rejection else { return try await ledger.perform(ClaimPurchase(examined)) }
+        guard let rejection = decision.rejection, decision.isWithoutEffect else {
+            // The App Store agreed, so the claim is judged like any other: it may be refused only for its order.
+            return try await ledger.perform(ClaimPurchase(examined))
+        }
         var refused = outcome
         (refused.submissionID, refused.leafHash, refused.rejection) = (decision.id, decision.leafHash, rejection)
         refused.disposition = rejection.disposition(hasPurchase: false)

@@ -29,24 +29,25 @@ struct AccessMiddleware: RouterMiddleware {
         // A key of an app is on every device, so one device must not use up the shared rate. Other keys belong to one backend.
         let isShared = key.scopes.contains(.client) && !isUncounted(context)
         let (share, networkShare) = (id + address, id + context.limitedNetwork)
-        if isShared {
-            try limits.shares.require(
-                share, "this address with a key that others share", "limits.per_key.address_percent")
-            try limits.networks.require(
-                networkShare, "this network with a key that others share", "limits.per_key.network_percent")
+        for (limiter, name, whose, setting) in limits.parts(id, share, networkShare, isShared: isShared) {
+            try limiter.require(name, whose, setting)
         }
-        try limits.keys.require(id, "this key", "limits.per_key")
         guard let app = apps[key.app] else {
             throw Problem(
                 .forbidden, "app_unknown", "The app of the key is not in the configuration.", found: key.app)
         }
         var context = context
-        context.caller = Caller(key: key, app: app) { [limits] tokens in
-            if isShared {
-                limits.shares.charge(share, tokens: Double(tokens))
-                limits.networks.charge(networkShare, tokens: Double(tokens))
+        context.caller = Caller(key: key, app: app) { [limits] tokens throws(Problem) in
+            var taken: [(limiter: RateLimiter, name: [UInt8])] = []
+            do throws(Problem) {
+                for (limiter, name, whose, setting) in limits.parts(id, share, networkShare, isShared: isShared) {
+                    try limiter.requireMore(name, tokens: Double(tokens), whose, setting)
+                    taken.append((limiter, name))
+                }
+            } catch {
+                for (limiter, name) in taken { limiter.giveBack(name, tokens: Double(tokens)) }
+                throw error
             }
-            limits.keys.charge(id, tokens: Double(tokens))
         }
         context.logger[metadataKey: "key"] = "\(key.id)"
         do {
@@ -118,6 +119,19 @@ struct AccessLimits: Sendable {
         keys = RateLimiter(limits.perKey, uptime: uptime)
     }
 
+    /// The limits that a request with a key takes tokens of, each with its name for people and its setting.
+    func parts(
+        _ id: [UInt8], _ share: [UInt8], _ network: [UInt8], isShared: Bool
+    ) -> [(limiter: RateLimiter, name: [UInt8], whose: String, setting: String)] {
+        let ofKey = (limiter: keys, name: id, whose: "this key", setting: "limits.per_key")
+        guard isShared else { return [ofKey] }
+        return [
+            (shares, share, "this address with a key that others share", "limits.per_key.address_percent"),
+            (networks, network, "this network with a key that others share", "limits.per_key.network_percent"),
+            ofKey,
+        ]
+    }
+
     /// Changes the limits and keeps the counts.
     func limit(to limits: ServerConfiguration.Limits) {
         addresses.limit(to: limits.perAddress)
@@ -145,10 +159,20 @@ extension RateLimiter {
     ///   - whose: the same for people.
     ///   - setting: the setting of the limit; `nil` if it has none.
     /// - Throws: 429 if there is none.
-    func require(_ name: [UInt8], _ whose: String, _ setting: String? = nil) throws {
-        guard let wait = take(name) else { return }
+    func require(_ name: [UInt8], _ whose: String, _ setting: String? = nil) throws(Problem) {
+        if let wait = take(name) { throw problem(whose, setting, wait) }
+    }
+
+    /// Takes further tokens for a request that was admitted.
+    ///
+    /// - Throws: 429 if the name owes tokens.
+    func requireMore(_ name: [UInt8], tokens: Double, _ whose: String, _ setting: String) throws(Problem) {
+        if let wait = takeMore(name, tokens: tokens) { throw problem(whose, setting, wait) }
+    }
+
+    private func problem(_ whose: String, _ setting: String?, _ wait: Double) -> Problem {
         let limit = currentLimit
-        throw Problem(
+        return Problem(
             .tooManyRequests, "rate_limited",
             "Too many requests come from \(whose)\(setting.map { " (\($0))" } ?? "").",
             expected: "at most \(Self.number(limit.perSecond)) a second, and \(Self.number(limit.burst)) at once",

@@ -26,6 +26,11 @@ final class KeyUses: Sendable {
         }
     }
 
+    /// Notes uses again that could not be written. Later ones stay.
+    private func putBack(_ taken: [String: Timestamp]) {
+        uses.withLock { $0.merge(taken) { later, _ in later } }
+    }
+
     /// Writes the uses while the server runs, and once more when it stops.
     struct Recording: Service {
         let uses: KeyUses
@@ -53,6 +58,7 @@ final class KeyUses: Sendable {
                 try await ledger.perform(NoteKeyUses(taken))
             } catch {
                 // Only the list of keys shows it, and the next minute writes it again.
+                uses.putBack(taken)
                 logger.debug("the uses of keys were not written", metadata: ["error": "\(type(of: error))"])
             }
         }

@@ -26,12 +26,16 @@ struct Problem: Error {
     var disposition: Disposition?
     /// The holder of an earlier claim.
     var claimedBy: PriorClaim?
-    /// The claim in the record.
+    /// The claim in the record; `nil` for a refusal that is only counted.
     var submissionID: String?
     /// The hash of its leaf.
     var leafHash: String?
     /// The outcome of the claim.
     var verdict: Verdict?
+    /// Whether the same customer claimed the transaction before; only problems of claims say it.
+    var isReplayed: Bool?
+    /// The customer into whom the claim's customer was merged.
+    var mergedInto: String?
     /// What the sender of a claim should correct besides.
     var warnings: [WarningMessage]?
 
@@ -101,9 +105,15 @@ struct Problem: Error {
         self.init(rejection)
         disposition = outcome.disposition
         claimedBy = outcome.claimedBy
-        submissionID = outcome.submissionID.text
-        leafHash = outcome.leafHash.hexadecimal
         verdict = outcome.verdict
+        if outcome.isCounted {
+            warnings = WarningMessage.about([], counted: 1)
+        } else {
+            submissionID = outcome.submissionID.text
+            leafHash = outcome.leafHash.hexadecimal
+        }
+        isReplayed = outcome.isReplayed
+        mergedInto = outcome.mergedInto
         guard outcome.verdict == .undetermined else { return }
         // The claim is being decided, so a request soon after this one finds the outcome.
         let wait = outcome.nextAttemptAt.map {
@@ -119,8 +129,8 @@ struct Problem: Error {
             found: found, disposition: disposition.map { PurchaseAPI.Disposition($0) },
             claimedBy: claimedBy.map { PurchaseAPI.PriorClaim($0) },
             verdict: verdict.map { SubmissionVerdict(rawValue: $0.rawValue) },
-            replayed: submissionID.map { _ in false },
-            submissionID: submissionID, leafHash: leafHash, warnings: warnings)
+            replayed: isReplayed, submissionID: submissionID, leafHash: leafHash, mergedInto: mergedInto,
+            warnings: warnings)
     }
 
     /// The answer.

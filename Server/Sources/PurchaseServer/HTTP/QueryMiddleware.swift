@@ -1,8 +1,8 @@
 import Hummingbird
 import PurchaseAPI
 
-/// Refuses parameters of the query that a route of `/v1` does not have: a misspelled filter that is ignored gives another answer
-/// than the one that was asked for.
+/// Notes parameters of the query that a route of `/v1` does not have, and repeated ones: a filter that is ignored would give another
+/// answer than the one that was asked for. The route refuses them once it knows that the key has its scope (`requireCaller`).
 struct QueryMiddleware: RouterMiddleware {
     /// The parameters of each route that has any.
     static let parameters: [String: [String]] = [
@@ -29,12 +29,25 @@ struct QueryMiddleware: RouterMiddleware {
     ) async throws -> Response {
         guard let query = request.uri.query, !query.isEmpty else { return try await next(request, context) }
         let known = Self.parameters["\(request.method.rawValue) \(context.endpointPath ?? "")"] ?? []
+        var read: [Substring.UTF8View] = []
         for pair in query.utf8.split(separator: UInt8(ascii: "&")) {
             let name = pair.prefix { $0 != UInt8(ascii: "=") }
-            guard !known.contains(where: { $0.utf8.elementsEqual(name) }) else { continue }
-            throw Self.unknown(name, known)
+            let isKnown = known.contains { $0.utf8.elementsEqual(name) }
+            guard !isKnown || read.contains(where: { $0.elementsEqual(name) }) else {
+                read.append(name)
+                continue
+            }
+            var refusing = context
+            refusing.parameterProblem = isKnown ? Self.repeated(name) : Self.unknown(name, known)
+            return try await next(request, refusing)
         }
         return try await next(request, context)
+    }
+
+    private static func repeated(_ name: Substring.UTF8View) -> Problem {
+        Problem(
+            .badRequest, "parameter_repeated", "The query has a parameter more than once.",
+            expected: "each parameter once", found: String(decoding: name, as: UTF8.self))
     }
 
     private static func unknown(_ name: Substring.UTF8View, _ known: [String]) -> Problem {

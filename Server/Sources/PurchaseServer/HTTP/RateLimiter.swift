@@ -97,13 +97,31 @@ package final class RateLimiter: Sendable {
         }
     }
 
-    /// Gives back a token that was taken for a request that then cost nothing.
-    func giveBack(_ name: [UInt8]) {
+    /// Takes further tokens for a request that was admitted and turned out to cost more, unless the name owes tokens already. So a
+    /// name never owes more than one request costs, however many are in progress.
+    ///
+    /// - Parameters:
+    ///   - name: whose.
+    ///   - tokens: how many.
+    /// - Returns: `nil` if they were taken; otherwise the number of seconds until the name owes nothing.
+    package func takeMore(_ name: [UInt8], tokens: Double) -> Double? {
+        let time = uptime()
+        return state.withLock { state in
+            var bucket = bucket(name, state, time)
+            guard bucket.tokens >= 0 else { return -bucket.tokens / state.limit.perSecond }
+            bucket.tokens -= tokens
+            state.young[name] = bucket
+            return nil
+        }
+    }
+
+    /// Gives back tokens that were taken for a request that then cost nothing.
+    func giveBack(_ name: [UInt8], tokens: Double = 1) {
         let time = uptime()
         state.withLock { state in
             guard state.young[name] != nil || state.old[name] != nil else { return }
             var bucket = bucket(name, state, time)
-            bucket.tokens = min(state.limit.burst, bucket.tokens + 1)
+            bucket.tokens = min(state.limit.burst, bucket.tokens + tokens)
             if state.young[name] != nil { state.young[name] = bucket } else { state.old[name] = bucket }
         }
     }

@@ -9,6 +9,8 @@ struct ServerContext: RequestContext {
     var clientAddress: SocketAddress?
     /// The sender, after the key was checked.
     var caller: Caller?
+    /// The problem with the parameters of the query, if there is one.
+    var parameterProblem: Problem?
     /// The facts about the request for the log.
     let facts = RequestFacts()
 
@@ -26,9 +28,10 @@ struct ServerContext: RequestContext {
     /// The key of limits per network.
     var limitedNetwork: [UInt8] { clientAddress.flatMap(AddressRange.bytes).map(AddressRange.widerNetwork) ?? [] }
 
-    /// The sender.
+    /// The sender. Each route of `/v1` asks for it before it does anything.
     ///
-    /// - Throws: 401 if no key was checked, which means that the route is outside of those that need one.
+    /// - Throws: 401 if no key was checked, which means that the route is outside of those that need one; 403 if the key does not
+    ///   have the scope; then 400 if the query has an unknown parameter.
     func requireCaller(_ scope: APIKeyScope) throws -> Caller {
         guard let caller else { throw Problem(.unauthorized, "key_missing", "This route needs a key.") }
         guard caller.key.allows(scope) else {
@@ -37,6 +40,7 @@ struct ServerContext: RequestContext {
                 expected: scope.rawValue,
                 found: caller.key.scopes.map(\.rawValue).sorted().joined(separator: ","))
         }
+        if let parameterProblem { throw parameterProblem }
         return caller
     }
 }
@@ -45,6 +49,7 @@ struct ServerContext: RequestContext {
 struct Caller: Sendable {
     let key: APIKey
     let app: RegisteredApp
-    /// Takes further tokens of the rate of the key, and of the address's share of it, for a request that does the work of several.
-    let charge: @Sendable (_ tokens: Int) -> Void
+    /// Takes further tokens of the rate of the key, and of the address's share of it, for a request that does the work of several;
+    /// 429 if one of them owes tokens already.
+    let charge: @Sendable (_ tokens: Int) throws(Problem) -> Void
 }

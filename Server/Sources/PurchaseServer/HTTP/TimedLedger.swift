@@ -11,6 +11,13 @@ struct TimedLedger: Sendable {
         try await deadlines.run(orFail: .outcomeUnknown) { [ledger] in try await ledger.perform(operation) }
     }
 
+    /// Records the evidence of a wrong restore; after the time limit, a part of it may be stored.
+    func observe(_ examined: ExaminedRestore, flaw: Rejection) async throws -> Int {
+        try await deadlines.run(orFail: .outcomeUnknown) { [ledger] in
+            try await ledger.observe(examined, flaw: flaw)
+        }
+    }
+
     func answer<Query: LedgerQuery>(_ query: Query) async throws -> Query.Answer {
         try await deadlines.run(orFail: .unavailable) { [ledger] in try await ledger.answer(query) }
     }

@@ -23,7 +23,7 @@ struct CustomerRoutes {
     }
 
     private func consume(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let app = try context.requireCaller(.backend).app.id
+        let app = try context.requireCaller(.backend).app
         let customerID = try context.identifier("id")
         let key = try request.requiredIdempotencyKey()
         return try await api.bodies.withBody(of: request) { body in
@@ -31,9 +31,9 @@ struct CustomerRoutes {
             let keyID = context.caller?.key.id ?? ""
             let consumptionID = consumption.consumptionID ?? Self.consumptionID(idempotencyKey: key, of: keyID)
             let operation = ConsumeUnits(
-                app: app, customerID: customerID, productID: consumption.productID,
+                app: app.id, customerID: customerID, productID: consumption.productID,
                 quantity: consumption.quantity ?? 1, consumptionID: consumptionID,
-                environment: consumption.environment.map { AppStoreEnvironment(anyCase: $0.rawValue) },
+                environment: try consumption.environment?.known(to: app),
                 once: try await api.once(request, context, body))
             let outcome = try await api.ledger.perform(operation)
             return try Response.json(ConsumptionMessage(outcome, customerID: customerID))

@@ -13,21 +13,19 @@ struct EventRoutes {
             let app = try context.requireCaller(.backend).app.id
             let (after, limit) = (try request.numberCursor() ?? 0, try request.limit())
             guard after >= 0 else { throw Problem.cursor }
-            guard let filter = try Self.filter(request) else { return Self.page([], next: after) }
             let page = try await api.ledger.answer(
-                EventSearch(app: app, filter: filter, after: after, limit: limit))
+                EventSearch(app: app, filter: try Self.filter(request), after: after, limit: limit))
             return Self.page(page.events, next: page.next)
         }
     }
 
-    /// The filter of a request; `nil` if nothing can match it.
-    private static func filter(_ request: Request) throws -> EventFilter? {
+    /// The filter of a request.
+    private static func filter(_ request: Request) throws -> EventFilter {
         var filter = EventFilter()
         filter.customerID = try request.identifier("customer_id")
         filter.transactionID = try request.identifier("transaction_id")
-        guard let orderID = try request.identifier("order_id") else { return filter }
-        filter.orderID = UUID(uuidString: orderID)
-        return filter.orderID == nil ? nil : filter
+        filter.orderID = try request.uuid("order_id")
+        return filter
     }
 
     private static func page(_ events: [StoredEvent], next: Int64) -> Response {

@@ -81,6 +81,7 @@ extension PurchaseAnswer {
             submissionID: outcome.submissionID.text, leafHash: outcome.leafHash.hexadecimal,
             transaction: TransactionMessage(outcome), order: outcome.order.map { OrderMessage($0) },
             entitlement: outcome.entitlement.map { EntitlementMessage($0) })
+        mergedInto = outcome.mergedInto
     }
 }
 
@@ -140,7 +141,7 @@ extension EntitlementMessage {
             reason: entitlement.reason.map { Reason(rawValue: $0.rawValue) },
             balance: isBalance ? entitlement.balance : nil, shortfall: isBalance ? entitlement.shortfall : nil,
             since: entitlement.since.map { "\($0)" }, until: entitlement.until.map { "\($0)" },
-            transactionID: entitlement.transactionID)
+            transactionID: entitlement.transactionID, assumed: entitlement.isAssumed ? true : nil)
     }
 }
 
@@ -180,6 +181,7 @@ extension SubmissionMessage {
                 submissionID: $0.id.text, verdict: SubmissionVerdict(rawValue: $0.verdict.rawValue), code: $0.code,
                 expected: $0.rejection?.expected, found: $0.rejection?.found)
         }
+        refusals = submission.refusals
         decides = submission.decides?.text
         appStoreAnswerID = submission.appStoreAnswer?.text
         nextAttemptAt = submission.nextAttemptAt.map { "\($0)" }

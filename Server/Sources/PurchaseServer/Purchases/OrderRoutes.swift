@@ -29,7 +29,7 @@ struct OrderRoutes {
             let order = try await api.request(OrderRequest.self, from: body)
             let draft = OrderDraft(
                 customerID: order.customerID, productID: order.productID, quantity: order.quantity ?? 1,
-                environment: try order.environment.map { try Self.environment($0, of: app) },
+                environment: try order.environment?.accepted(by: app),
                 acceptsRenewal: order.acceptsRenewal ?? false,
                 metadata: try order.metadata.map(OrderMessage.metadataText))
             let once = try await api.once(request, context, body)
@@ -37,15 +37,6 @@ struct OrderRoutes {
             return try Response.json(
                 OrderMessage(outcome.order, isReplayed: outcome.isReplayed), status: .created)
         }
-    }
-
-    /// An order of an environment that the app does not accept could never be paid.
-    private static func environment(_ name: EnvironmentName, of app: RegisteredApp) throws -> AppStoreEnvironment {
-        let environment = AppStoreEnvironment(anyCase: name.rawValue)
-        guard app.environments.contains(environment) else {
-            throw Problem.parameter("environment", app.environments.map(\.name).sorted().joined(separator: ", "))
-        }
-        return environment
     }
 
     private func list(_ request: Request, _ context: ServerContext) async throws -> Response {

@@ -46,6 +46,11 @@ final class PurchaseAPIContext: Sendable {
         try await workers.run(work)
     }
 
+    /// The customer into whom a customer was merged; `nil` if they were not.
+    func survivor(of customerID: String, app: String) async throws -> String? {
+        try await ledger.answer(SurvivorOfCustomer(app: app, customerID: customerID))
+    }
+
     /// The request under its `Idempotency-Key`; `nil` if it has none. It is then done each time it is sent.
     func once(_ request: Request, _ context: ServerContext, _ body: [UInt8]) async throws -> IdempotentRequest? {
         guard let key = try request.idempotencyKey() else { return nil }
@@ -98,15 +103,15 @@ enum Cursor {
 extension Problem {
     static var cursor: Problem { parameter("cursor", "the next_cursor of an answer") }
 
-    static func parameter(_ name: String, _ expected: String) -> Problem {
+    static func parameter(_ name: String, _ expected: String, found: String? = nil) -> Problem {
         Problem(
             .badRequest, DecisionCode.fieldMalformed.rawValue, DecisionCode.fieldMalformed.sentence,
-            expected: "\(name): \(expected)")
+            expected: "\(name): \(expected)", found: found)
     }
 }
 
 extension Request {
-    /// A parameter of the query, decoded; `nil` if it is absent. The first one of this name counts.
+    /// A parameter of the query, decoded; `nil` if it is absent. `QueryMiddleware` has refused a repeated one.
     ///
     /// Hummingbird's own dictionary hashes every name that was sent, and decodes every value.
     func value(_ name: StaticString) throws -> String? {
@@ -142,6 +147,14 @@ extension Request {
         return value
     }
 
+    func uuid(_ name: StaticString) throws -> UUID? {
+        guard let value = try value(name) else { return nil }
+        guard value.utf8.count == 36, let id = UUID(uuidString: value) else {
+            throw Problem.parameter("\(name)", "a UUID of 36 characters")
+        }
+        return id
+    }
+
     func time(_ name: StaticString) throws -> Timestamp? {
         guard let value = try value(name) else { return nil }
         guard value.utf8.count <= 64, let time = Timestamp(value) else {
@@ -150,16 +163,9 @@ extension Request {
         return time
     }
 
-    /// The environment that the question is about: one of Apple's, or another one that the app accepts.
+    /// The environment that the question is about.
     func environment(of app: RegisteredApp) throws -> AppStoreEnvironment? {
-        guard let name = try identifier("environment") else { return nil }
-        let (environment, known) = (
-            AppStoreEnvironment(anyCase: name), app.environments.union([.production, .sandbox, .xcode])
-        )
-        guard known.contains(environment) else {
-            throw Problem.parameter("environment", known.map(\.name).sorted().joined(separator: ", "))
-        }
-        return environment
+        try identifier("environment").map { try EnvironmentName(rawValue: $0).known(to: app) }
     }
 
     /// The maximum number of entries of a page.
@@ -225,6 +231,10 @@ extension RequestMessage {
         var members = RequestMembers(json: body, identifiers: .ledger)
         let message = Self(members: &members)
         var flaw = members.flaw.map(Rejection.init)
+        if let name = members.nullMember, !Self.ignoresUnknownMembers {
+            let expected = "\(name): a value; leave the member out for the default"
+            flaw = flaw ?? Rejection(.fieldMalformed, expected: expected, found: "null")
+        }
         if body.isEmpty { flaw?.found = Rejection.emptyBody }
         return ReadRequest(
             message: message, flaw: flaw,
@@ -249,8 +259,21 @@ extension WarningMessage {
     }
 
     /// The warnings about a request; `nil` if there are none.
-    static func about(_ members: [RequestMembers.UnknownMember]) -> [WarningMessage]? {
-        members.isEmpty ? nil : members.map(WarningMessage.init(ignored:))
+    ///
+    /// - Parameter counted: the number of refusals that are counted and not recorded one by one.
+    static func about(_ members: [RequestMembers.UnknownMember], counted: Int = 0) -> [WarningMessage]? {
+        let warnings =
+            members.map(WarningMessage.init(ignored:)) + (counted > 0 ? [WarningMessage(counted: counted)] : [])
+        return warnings.isEmpty ? nil : warnings
+    }
+
+    private init(counted: Int) {
+        self.init(
+            code: "refusals_counted",
+            detail:
+                "Today's budget for refused evidence is used up (unverified_evidence), so this refusal has no submission of "
+                + "its own: it counts in the next entry of the key's refusals.",
+            found: "\(counted)")
     }
 }
 

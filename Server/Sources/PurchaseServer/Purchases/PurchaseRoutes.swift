@@ -27,10 +27,11 @@ struct PurchaseRoutes {
                 app: app, customerID: try context.identifier("id"), before: try request.numberCursor(),
                 limit: try request.limit())
             let page = try await api.ledger.answer(query)
-            return try Response.json(
-                TransactionPage(
-                    purchases: page.purchases.map { TransactionMessage($0) },
-                    nextCursor: page.next.map { Cursor.text(["\($0)"]) }))
+            var message = TransactionPage(
+                purchases: page.purchases.map { TransactionMessage($0) },
+                nextCursor: page.next.map { Cursor.text(["\($0)"]) })
+            message.mergedInto = page.mergedInto
+            return try Response.json(message)
         }
     }
 
@@ -62,8 +63,7 @@ struct PurchaseRoutes {
         }
         // The body is no longer held here: a claim can wait for the App Store.
         let outcome = try await api.claim(examined)
-        context.facts.note(rejectedVerifications: outcome.rejection?.isExpensive == true ? 1 : 0)
-        let warnings = WarningMessage.about(unknown)
+        let warnings = WarningMessage.about(unknown, counted: outcome.isCounted ? 1 : 0)
         if let rejection = outcome.rejection {
             var problem = Problem(outcome, rejection)
             problem.warnings = warnings
@@ -84,7 +84,10 @@ struct PurchaseRoutes {
             let unknown = submission.fill(from: body)
             // What is kept of a body that is no JSON is no evidence.
             if submission.evidence != nil, !submission.isMalformedBody { facts.noteEvidence() }
-            return (ledger.examine(submission), unknown)
+            let examined = ledger.examine(submission)
+            // Also if the request has a flaw, which is then the answer: the evidence was verified all the same.
+            facts.note(rejectedVerifications: examined.evidenceRejection?.isExpensive == true ? 1 : 0)
+            return (examined, unknown)
         }
     }
 }

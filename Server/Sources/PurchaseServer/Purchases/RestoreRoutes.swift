@@ -18,13 +18,15 @@ struct RestoreRoutes {
         let (customer, examined, unknown) = try await api.bodies.withBody(of: request) { body in
             let read = try await api.verify { RestoreRequest.read(body) }
             let restore = read.message
-            if !restore.evidence.isEmpty { context.facts.noteEvidence() }
             // The request itself has taken one token.
-            caller.charge(max(0, restore.evidence.count - 1))
+            if restore.evidence.count > 1 { try caller.charge(restore.evidence.count - 1) }
+            if !restore.evidence.isEmpty { context.facts.noteEvidence() }
             if let flaw = read.flaw {
                 guard flaw.reason == .decision(.bodyMalformed), !body.isEmpty else {
-                    try await observe(restore, caller)
-                    throw Problem(flaw)
+                    let counted = try await observe(restore, flaw, caller, context)
+                    var problem = Problem(flaw)
+                    problem.warnings = WarningMessage.about([], counted: counted)
+                    throw problem
                 }
                 throw try await record(malformed: body, flaw, caller, context)
             }
@@ -34,13 +36,13 @@ struct RestoreRoutes {
             submission.unknownMembers = read.unknown.map(\.name)
             let (ledger, examinable) = (api.ledger, submission)
             let examined = try await api.verify { ledger.examine(examinable) }
+            context.facts.note(rejectedVerifications: examined.rejections.count(where: \.isExpensive))
             return (restore.customerID, examined, read.unknown)
         }
         // The body is no longer held here: a restore can wait for the App Store.
         let outcome = try await api.restore(examined)
-        context.facts.note(rejectedVerifications: outcome.refused.count { $0.rejection.isExpensive })
         var answer = RestoreAnswer(outcome, customerID: customer)
-        answer.warnings = WarningMessage.about(unknown)
+        answer.warnings = WarningMessage.about(unknown, counted: outcome.counted)
         return try Response.json(answer)
     }
 
@@ -59,15 +61,18 @@ struct RestoreRoutes {
     }
 
     /// The evidence contains facts from Apple even if the request is wrong.
-    private func observe(_ restore: RestoreRequest, _ caller: Caller) async throws {
-        let ledger = api.ledger
-        for evidence in restore.evidence where !evidence.isEmpty {
-            var submission = EvidenceSubmission(app: caller.app.id, source: "restore", evidence: evidence)
-            submission.keyID = caller.key.id
-            let sent = submission
-            let examined = try await api.verify { ledger.examine(sent) }
-            _ = try await ledger.perform(ObserveEvidence(examined))
-        }
+    ///
+    /// - Returns: the number of pieces that were only counted.
+    private func observe(
+        _ restore: RestoreRequest, _ flaw: Rejection, _ caller: Caller, _ context: ServerContext
+    ) async throws -> Int {
+        var submission = RestoreSubmission(
+            app: caller.app.id, customerID: "", evidence: restore.evidence.filter { !$0.isEmpty })
+        (submission.keyID, submission.sourceAddress) = (caller.key.id, context.remoteAddress)
+        let (ledger, examinable) = (api.ledger, submission)
+        let examined = try await api.verify { ledger.examine(examinable) }
+        context.facts.note(rejectedVerifications: examined.rejections.count(where: \.isExpensive))
+        return try await ledger.observe(examined, flaw: flaw)
     }
 }
 
@@ -96,8 +101,8 @@ extension RestoredPurchaseMessage {
             productID: purchase.productID, environment: EnvironmentName(purchase.environment),
             expiresAt: purchase.expiresAt.map { "\($0)" }, code: purchase.code, detail: purchase.sentence,
             disposition: PurchaseAPI.Disposition(purchase.disposition), replayed: purchase.isReplayed,
-            claimedBy: purchase.claimedBy.map { PurchaseAPI.PriorClaim($0) }, submissionID: purchase.submissionID.text,
-            leafHash: purchase.leafHash.hexadecimal)
+            claimedBy: purchase.claimedBy.map { PurchaseAPI.PriorClaim($0) }, submissionID: purchase.submissionID?.text,
+            leafHash: purchase.submissionID.map { _ in purchase.leafHash.hexadecimal })
     }
 }
 
@@ -107,6 +112,7 @@ extension RefusedEvidenceMessage {
         self.init(
             index: refused.index, code: rejection.code, detail: rejection.sentence, expected: rejection.expected,
             found: rejection.found, disposition: PurchaseAPI.Disposition(refused.disposition),
-            submissionID: refused.submissionID.text, leafHash: refused.leafHash.hexadecimal)
+            submissionID: refused.submissionID?.text,
+            leafHash: refused.submissionID.map { _ in refused.leafHash.hexadecimal })
     }
 }

@@ -30,9 +30,7 @@ struct SubmissionRoutes {
         let app = try context.requireCaller(.backend).app.id
         let cursor = try request.cursor().map(JournalCursor.init(parts:))
         let limit = try request.limit()
-        guard let filter = try Self.filter(request) else {
-            return try Response.json(SubmissionPage(submissions: [], nextCursor: nil))
-        }
+        let filter = try Self.filter(request)
         let page = try await api.ledger.answer(SubmissionList(app: app, filter: filter, cursor: cursor, limit: limit))
         return try Response.json(
             SubmissionPage(
@@ -53,20 +51,29 @@ struct SubmissionRoutes {
         return (app, UUID(uuidString: try context.identifier("id")))
     }
 
-    /// The filter of a request; `nil` if nothing can match it.
-    private static func filter(_ request: Request) throws -> SubmissionFilter? {
+    /// The filter of a request.
+    private static func filter(_ request: Request) throws -> SubmissionFilter {
         var filter = SubmissionFilter()
         filter.customerID = try request.identifier("customer_id")
         filter.transactionID = try request.identifier("transaction_id")
-        filter.code = try request.identifier("code")
+        filter.code = try code(request)
         filter.verdict = try request.choice("verdict", Verdict.self)
         filter.appStore = try request.choice("app_store", AppStoreAnswerFilter.self)
         filter.from = try request.time("from")
         filter.to = try request.time("to")
-        guard let orderID = try request.identifier("order_id") else { return filter }
-        filter.orderID = UUID(uuidString: orderID)
-        return filter.orderID == nil ? nil : filter
+        filter.orderID = try request.uuid("order_id")
+        return filter
     }
+
+    /// A code that a submission can have.
+    private static func code(_ request: Request) throws -> String? {
+        guard let code = try request.identifier("code") else { return nil }
+        guard !codes.contains(where: { $0.utf8.elementsEqual(code.utf8) }) else { return code }
+        let meant = WordSuggestion.nearest(to: code, among: codes)
+        throw Problem.parameter("code", meant ?? "a code of docs/codes.md or docs/reason-codes.md", found: code)
+    }
+
+    private static let codes = DecisionCode.allCases.map(\.rawValue) + ReasonCode.allCases.map(\.rawValue)
 
     /// Evidence can be any bytes that a client sent, so browsers must not display it as a page.
     private static func response(_ evidence: StoredEvidence) -> Response {

@@ -26,7 +26,8 @@ struct Import: AsyncParsableCommand {
             are recognised and change nothing. The app and its products must be in the settings of the latest start of the \
             server, which can run meanwhile.
 
-            --dry-run imports into a copy of the database in TMPDIR, which is deleted afterwards, and prints the same report.
+            --dry-run imports into a copy of the ledger and prints the same report: a file in TMPDIR for SQLite, temporary tables \
+            for PostgreSQL. The copy is deleted afterwards.
 
             Exit status: 0 if all rows were accepted, 1 if some were rejected, 2 for wrong usage or I/O, 130 after Ctrl-C.
             """)

@@ -91,12 +91,15 @@ struct DeskWorld: Sendable {
     }
 
     /// Claims the purchase for which a receipt was issued.
-    func claim(_ purchase: BoughtReceipt, by customer: String = "ada", product: String = "coins") async throws -> Answer
-    {
-        let body = try JSONSerialization.data(withJSONObject: [
+    func claim(
+        _ purchase: BoughtReceipt, by customer: String = "ada", product: String = "coins", order: UUID? = nil
+    ) async throws -> Answer {
+        var members = [
             "product_id": product, "transaction_id": purchase.transaction, "customer_id": customer,
             "receipt_data": purchase.receipt,
-        ])
+        ]
+        members["order_id"] = order?.uuidString.lowercased()
+        let body = try JSONSerialization.data(withJSONObject: members)
         let response = try await client.execute(
             uri: "/v1/purchases", method: .post,
             headers: [.authorization: "Bearer \(key)", .contentType: "application/json"], body: ByteBuffer(data: body))

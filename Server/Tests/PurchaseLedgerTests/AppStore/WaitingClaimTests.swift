@@ -24,6 +24,7 @@ struct WaitingClaimTests {
             let again = try await world.claim("1", receipt)
             #expect(again.submissionID == outcome.submissionID && again.asksAppStore == nil)
             #expect(again.leafHash == outcome.leafHash)
+            #expect(again.isReplayed && !outcome.isReplayed, "C.14 The same customer claimed it before")
             let other = try await world.claim("2", receipt)
             #expect(other.submissionID != outcome.submissionID && other.verdict == .undetermined)
             let stranger = try await world.claim("1", customer: "bob", receipt)

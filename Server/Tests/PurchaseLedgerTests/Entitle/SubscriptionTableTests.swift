@@ -53,7 +53,7 @@ struct SubscriptionTableTests {
     /// The state of alice's product.
     private func state(
         _ story: PurchaseStory, _ product: ExactText = "monthly", day: Double, isAboutNow: Bool = true,
-        status: SignedStatus? = nil, tolerance: SubscriptionTable.LapseTolerance? = nil
+        status: SignedStatus? = nil, tolerance: Int64 = 0
     ) -> SubscriptionState? {
         let table = SubscriptionTable(story.purchases, renewal: story.renewalFacts.values.first, status: status)
         return table.states(isAboutNow ? .now(.day(day)) : .at(.day(day)), tolerance: tolerance)
@@ -269,7 +269,7 @@ struct SubscriptionTableTests {
 
     @Test("18 Stamp equal to the end; auto-renew on signed ten seconds after it: assumed")
     func assumed() {
-        let tolerance = SubscriptionTable.LapseTolerance(milliseconds: 86_400_000)
+        let tolerance: Int64 = 86_400_000
         for stamp in [30, 30 + 10.0 / 86_400] {
             everyOrder([Self.period("1", on: 0, until: 30)], [.signed("1", stamp: stamp, autoRenew: 1, beside: "1")]) {
                 let state = self.state($0, day: 30.5, tolerance: tolerance)

@@ -141,4 +141,48 @@ struct ClaimRuleTests {
             }
         }
     }
+
+    /// The receipt does not bind under `require_signed_transaction`, so no act shows its claims.
+    @Test("C.14 A purchase of a restore that did not bind is replayed for who claimed it, and not for its owner")
+    func replayedInRestores() async throws {
+        try await LedgerWorld.with { app in
+            app.requiresSignedTransaction = true
+        } _: { world in
+            let ids = ["7", "8", "9"]
+            func purchase(_ id: String) -> PurchaseTemplate {
+                .consumable(productID: LedgerWorld.coins, transactionID: id, purchaseDate: MintedWorld.moment)
+            }
+            let receipt = try LedgerWorld.receipt(ids.map(purchase))
+            func restore(_ customer: String, _ evidence: [UInt8]? = nil) async throws -> [String: Bool] {
+                let outcome = try await world.ledger.restore(
+                    RestoreSubmission(app: "example", customerID: customer, evidence: [evidence ?? receipt]))
+                return Dictionary(
+                    outcome.purchases.map { ($0.transactionID, $0.isReplayed) }, uniquingKeysWith: { first, _ in first }
+                )
+            }
+            let (never, all) = (["7": false, "8": false, "9": false], ["7": true, "8": true, "9": true])
+            #expect(try await restore("alice") == never)
+            #expect(try await restore("alice") == all)
+            // Other evidence of some of the same transactions, one by one and together.
+            let part = try LedgerWorld.receipt([purchase("8"), purchase("7")])
+            #expect(try await restore("alice", part) == ["7": true, "8": true])
+            #expect(try await world.claim("9", receipt).isReplayed)
+            #expect(try await world.claim("9", customer: "bob", receipt).isReplayed == false)
+            #expect(try await restore("bob") == ["7": false, "8": false, "9": true])
+            // The owner of an account token has the purchase without any claim.
+            let token = UUID()
+            _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "carol", token: token))
+            try await world.observe(
+                try LedgerWorld.signed("7") {
+                    $0.environment = "Sandbox"
+                    $0.appAccountToken = token.uuidString.lowercased()
+                    $0.purchaseDate = MintedWorld.moment
+                    $0.originalPurchaseDate = MintedWorld.moment
+                })
+            let owned = try await world.ledger.answer(PurchasesOfTransaction(app: "example", transactionID: "7"))
+            #expect(owned.map(\.customerID) == ["carol"])
+            #expect(try await restore("carol") == never)
+            #expect(try await restore("carol") == all)
+        }
+    }
 }

@@ -160,6 +160,26 @@ struct CopyWithdrawalTests {
         #expect(near.first { $0.transactions.count == 2 }?.transactions.contains { $0.key == .sample("2") } == true)
     }
 
+    @Test(
+        "C.3 Access names the period that is valid, and the reason after it is that of the one that would have ended last"
+    )
+    func validPeriod() {
+        func period(_ id: String, on day: Double, until end: Double, revoked: Double? = nil) -> TransactionStatement {
+            .signed(
+                id, "monthly", .autoRenewable, on: day, original: "1", until: end, stamp: revoked ?? day,
+                revoked: revoked)
+        }
+        for end in [25.0, 30, 40] {
+            let statements = [period("1", on: 0, until: 30), period("2", on: 10, until: end, revoked: 12)]
+            for statements in Self.orders(statements) {
+                let access = story(statements).access(alice, "monthly", day: 20)
+                #expect(access?.isActive == true && access?.transaction == .sample("1") && access?.until == .day(30))
+                // The refunded period decides only where it would have lasted longer.
+                #expect(story(statements).denial(alice, "monthly", day: 35) == (end > 30 ? .revoked : .newsMissing))
+            }
+        }
+    }
+
     @Test("C.2 A reversal on the original of a refund seen on a copy restores access and order, with one event each")
     func events() async throws {
         for (product, kind) in [
@@ -195,6 +215,45 @@ struct CopyWithdrawalTests {
                     #expect(events.count { $0 == type } == 1, "\(events)")
                 }
             }
+        }
+    }
+
+    @Test("C.2 The lists of purchases show the withdrawal that decides claims, on every copy and at every step")
+    func listedWithdrawal() async throws {
+        try await LedgerWorld.with { world in
+            func signed(_ id: String, at seconds: Double, isRevoked: Bool = false) throws -> [UInt8] {
+                try LedgerWorld.signed(id, product: LedgerWorld.pro, kind: .nonConsumable) {
+                    $0.originalTransactionID = "1"
+                    $0.signedDate = $0.purchaseDate?.addingTimeInterval(seconds)
+                    if isRevoked { $0.revocationDate = $0.signedDate }
+                }
+            }
+            func requireAgreement(isWithdrawn: Bool, _ step: String) async throws {
+                let page = try await world.ledger.answer(
+                    PurchasesOfCustomer(app: "example", customerID: LedgerWorld.customer, limit: 10))
+                #expect(page.purchases.count == 2)
+                for id in ["1", "2"] {
+                    let listed = try #require(page.purchases.first { $0.transactionID == id })
+                    let shown = try await world.ledger.answer(
+                        PurchasesOfTransaction(app: "example", transactionID: id))
+                    #expect(shown.map(\.withdrawal) == [listed.withdrawal])
+                    #expect((listed.withdrawal != nil) == isWithdrawn, "\(id) \(step)")
+                    let claimed = try await world.claim(id, product: LedgerWorld.pro, try signed(id, at: 0))
+                    #expect((claimed.code == "accepted") != isWithdrawn, "\(id) \(step): \(claimed.code)")
+                }
+            }
+            _ = try await world.claim("1", product: LedgerWorld.pro, try signed("1", at: 0))
+            _ = try await world.claim("2", product: LedgerWorld.pro, try signed("2", at: 10))
+            world.clock.advance(seconds: 600)
+            try await requireAgreement(isWithdrawn: false, "before")
+            try await world.observe(try signed("2", at: 20, isRevoked: true))
+            try await requireAgreement(isWithdrawn: true, "refund seen on the copy")
+            try await world.observe(try signed("1", at: 30))
+            try await requireAgreement(isWithdrawn: false, "reversal seen on the original")
+            try await world.observe(try signed("1", at: 40, isRevoked: true))
+            try await requireAgreement(isWithdrawn: true, "refund seen on the original")
+            try await world.observe(try signed("2", at: 50))
+            try await requireAgreement(isWithdrawn: false, "reversal seen on the copy")
         }
     }
 

@@ -15,7 +15,10 @@ struct SchemaAttackTests {
         var finding: String
     }
 
-    private static func attacks(_ database: String) -> [Attack] {
+    private static func attacks(_ database: String) -> [Attack] { inside(database) + outside(database) + types }
+
+    /// Changes of the ledger's schema, and settings.
+    private static func inside(_ database: String) -> [Attack] {
         [
             Attack(
                 planted: ["ALTER TABLE lots ENABLE ROW LEVEL SECURITY"],
@@ -85,7 +88,8 @@ struct SchemaAttackTests {
             // The default search path begins with the schema of the role's name.
             Attack(
                 planted: ["CREATE SCHEMA assay", "CREATE TABLE assay.lots (LIKE public.lots)"],
-                removed: ["DROP SCHEMA assay CASCADE"], finding: "schema_unknown table assay.lots in the search path"),
+                removed: ["DROP SCHEMA assay CASCADE"],
+                finding: "schema_unknown table assay.lots has the name of one of the ledger's"),
             Attack(
                 planted: [
                     "CREATE SCHEMA assay",
@@ -93,7 +97,7 @@ struct SchemaAttackTests {
                     "ALTER FUNCTION assay.greatest_key(bigint) RENAME TO count",
                 ],
                 removed: ["DROP SCHEMA assay CASCADE"],
-                finding: "schema_unknown function assay.count in the search path"),
+                finding: "schema_unknown function assay.count has the name of one of PostgreSQL's"),
             Attack(
                 planted: ["CREATE OPERATOR <<>> (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = int8eq)"],
                 removed: ["DROP OPERATOR <<>> (bigint, bigint)"], finding: "schema_unknown operator <<>>"),
@@ -104,10 +108,138 @@ struct SchemaAttackTests {
         ]
     }
 
+    /// Objects outside the ledger's schema, which need not be in the search path of the role that audits.
+    private static func outside(_ database: String) -> [Attack] {
+        [
+            Attack(
+                planted: ["CREATE SCHEMA other", "CREATE VIEW other.lots AS SELECT * FROM public.lots"],
+                removed: ["DROP SCHEMA other CASCADE"],
+                finding: "schema_unknown table other.lots has the name of one of the ledger's"),
+            Attack(
+                planted: ["CREATE SCHEMA other", "CREATE SEQUENCE other.events_event_key_seq"],
+                removed: ["DROP SCHEMA other CASCADE"],
+                finding: "schema_unknown table other.events_event_key_seq has the name of one of the ledger's"),
+            Attack(
+                planted: [
+                    "CREATE SCHEMA other",
+                    "CREATE FUNCTION other.octet_length(text) RETURNS integer LANGUAGE sql AS $$ SELECT 1 $$",
+                ],
+                removed: ["DROP SCHEMA other CASCADE"],
+                finding: "schema_unknown function other.octet_length has the name of one of PostgreSQL's"),
+            Attack(
+                planted: [
+                    "CREATE SCHEMA other",
+                    "CREATE OPERATOR other.= (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = int8ne)",
+                ],
+                removed: ["DROP SCHEMA other CASCADE"],
+                finding: "schema_unknown operator other.= has the name of one of PostgreSQL's"),
+            Attack(
+                planted: [
+                    "CREATE SCHEMA other", "CREATE FOREIGN DATA WRAPPER nothing",
+                    "CREATE SERVER nowhere FOREIGN DATA WRAPPER nothing",
+                    "CREATE FOREIGN TABLE other.child () INHERITS (takes) SERVER nowhere",
+                ],
+                removed: ["DROP SCHEMA other CASCADE", "DROP FOREIGN DATA WRAPPER nothing CASCADE"],
+                finding: "schema_unknown inheritance other.child of takes"),
+            Attack(
+                planted: ["ALTER DATABASE \(database) SET transform_null_equals = on"],
+                removed: ["ALTER DATABASE \(database) RESET ALL"],
+                finding: "schema_unknown role setting all roles transform_null_equals=on"),
+            Attack(
+                planted: ["CREATE CAST (text AS bigint) WITH INOUT AS ASSIGNMENT"],
+                removed: ["DROP CAST (text AS bigint)"], finding: "schema_unknown cast text AS bigint"),
+            // PostgreSQL prints IS DISTINCT FROM without the operator that it uses.
+            Attack(
+                planted: [
+                    "CREATE SCHEMA other",
+                    "CREATE FUNCTION other.same(bytea, bytea) RETURNS boolean LANGUAGE sql AS $$ SELECT true $$",
+                    "CREATE OPERATOR other.= (LEFTARG = bytea, RIGHTARG = bytea, FUNCTION = other.same)",
+                    renewedTrigger("other, pg_catalog, public"),
+                ],
+                removed: [renewedTrigger("public"), "DROP SCHEMA other CASCADE"],
+                finding: "schema_unknown dependency journal_no_update on public.journal uses "
+                    + "other.=(pg_catalog.bytea,pg_catalog.bytea)"),
+            Attack(
+                planted: [
+                    "CREATE EXTENSION amcheck",
+                    "CREATE FUNCTION count(bigint) RETURNS bigint LANGUAGE sql AS $$ SELECT 1 $$",
+                    "ALTER EXTENSION amcheck ADD FUNCTION count(bigint)",
+                ],
+                removed: ["DROP EXTENSION amcheck"], finding: "schema_unknown function count(bigint)"),
+        ]
+    }
+
+    /// Makes a trigger again from its printed definition, under a search path.
+    private static func renewedTrigger(_ path: String) -> String {
+        """
+        DO $$ DECLARE definition text; own text := current_setting('search_path'); BEGIN
+        SELECT pg_get_triggerdef(oid) INTO definition FROM pg_trigger WHERE tgname = 'journal_no_update';
+        DROP TRIGGER journal_no_update ON journal;
+        PERFORM set_config('search_path', '\(path)', true); EXECUTE definition;
+        PERFORM set_config('search_path', own, true);
+        END $$
+        """
+    }
+
+    /// Types, collations and other objects in the ledger's schema.
+    private static var types: [Attack] {
+        let collation =
+            #"CREATE COLLATION public."C" (provider = icu, locale = 'und-u-ks-level1', deterministic = false)"#
+        let changed = #"ALTER TABLE customers ALTER COLUMN name TYPE text COLLATE public."C""#
+        let restored = #"ALTER TABLE customers ALTER COLUMN name TYPE text COLLATE pg_catalog."C""#
+        let dropped = #"DROP COLLATION public."C""#
+        return [
+            Attack(
+                planted: [collation, changed], removed: [restored, dropped], finding: "schema_differs table customers"),
+            Attack(planted: [collation], removed: [dropped], finding: "schema_unknown collation C"),
+            Attack(
+                planted: [
+                    "CREATE DOMAIN public.text AS pg_catalog.text",
+                    #"ALTER TABLE customers ALTER COLUMN name TYPE public.text COLLATE pg_catalog."C""#,
+                ],
+                removed: [
+                    #"ALTER TABLE customers ALTER COLUMN name TYPE pg_catalog.text COLLATE pg_catalog."C""#,
+                    "DROP DOMAIN public.text",
+                ], finding: "schema_differs table customers"),
+            Attack(
+                planted: ["CREATE DOMAIN quiet AS bigint"], removed: ["DROP DOMAIN quiet"],
+                finding: "schema_unknown type quiet"),
+            Attack(
+                planted: ["CREATE TYPE quiet AS ENUM ('a', 'b')"], removed: ["DROP TYPE quiet"],
+                finding: "schema_unknown type quiet"),
+            Attack(
+                planted: [
+                    """
+                    CREATE OPERATOR CLASS quiet FOR TYPE bigint USING btree AS OPERATOR 1 >, OPERATOR 2 >=,
+                    OPERATOR 3 =, OPERATOR 4 <=, OPERATOR 5 <, FUNCTION 1 btint8cmp(bigint, bigint)
+                    """
+                ],
+                removed: ["DROP OPERATOR FAMILY quiet USING btree"], finding: "schema_unknown operator class quiet"),
+            Attack(
+                planted: ["CREATE CONVERSION quiet FOR 'LATIN1' TO 'UTF8' FROM iso8859_1_to_utf8"],
+                removed: ["DROP CONVERSION quiet"], finding: "schema_unknown conversion quiet"),
+            Attack(
+                planted: ["CREATE TEXT SEARCH CONFIGURATION quiet (COPY = pg_catalog.simple)"],
+                removed: ["DROP TEXT SEARCH CONFIGURATION quiet"],
+                finding: "schema_unknown text search configuration quiet"),
+            Attack(
+                planted: ["CREATE VIEW quiet WITH (security_barrier) AS SELECT * FROM lots"],
+                removed: ["DROP VIEW quiet"], finding: "schema_unknown view quiet"),
+            Attack(
+                planted: ["ALTER TABLE lots ADD COLUMN doubled BIGINT GENERATED ALWAYS AS (available * 2) STORED"],
+                removed: ["ALTER TABLE lots DROP COLUMN doubled"], finding: "schema_differs table lots"),
+            Attack(
+                planted: ["ALTER SEQUENCE events_event_key_seq INCREMENT 2"],
+                removed: ["ALTER SEQUENCE events_event_key_seq INCREMENT 1"],
+                finding: "schema_differs sequence events_event_key_seq"),
+        ]
+    }
+
     @Test("A.2 Each object that can change what the tables of PostgreSQL show is a finding")
     func planted() async throws {
         try await ThrowawayPostgreSQL.withDatabase { place in
-            let database = try PostgreSQLDatabase(url: place.url())
+            // An audit is a process of its own: no statement was prepared before the attack.
+            let database = try PostgreSQLDatabase(url: place.url() + "&assay_prepared_statements=off")
             let world = try await LedgerWorld(database)
             _ = try await world.claim("1", try LedgerWorld.signed("1"))
             for attack in Self.attacks(place.name) {
@@ -133,6 +265,168 @@ struct SchemaAttackTests {
             try await world.requireConsistency()
             try await database.close()
         }
+    }
+
+    @Test("A.2 A search path of the ledger's schema alone, and extensions in every schema, are not findings")
+    func honestObjects() async throws {
+        try await ThrowawayPostgreSQL.withDatabase { place in
+            let database = try PostgreSQLDatabase(url: place.url())
+            let world = try await LedgerWorld(database)
+            try await Self.execute(
+                [
+                    "ALTER ROLE assay IN DATABASE \(place.name) SET search_path = pg_catalog, public",
+                    "CREATE SCHEMA extensions", "CREATE EXTENSION citext",
+                    "CREATE EXTENSION pgcrypto SCHEMA extensions",
+                    "CREATE EXTENSION pg_trgm", "CREATE EXTENSION hstore SCHEMA extensions",
+                    "CREATE EXTENSION cube", "CREATE EXTENSION earthdistance",
+                ], database)
+            try await world.requireConsistency()
+            try await database.close()
+        }
+    }
+
+    /// The attacker owns the database. The default search path of the server's role begins with the schema of its name.
+    @Test(
+        "A.2 Tables in the schema that has the name of the server's role change no answer, and are findings",
+        arguments: ["", "&assay_prepared_statements=off"])
+    func serverPath(parameter: String) async throws {
+        try await ThrowawayPostgreSQL.withDatabase { place in
+            let roles = try await DatabaseRoles.make(in: place)
+            let owner = try PostgreSQLDatabase(url: roles.owner)
+            let world = try await LedgerWorld(owner)
+            _ = try await world.claim("1", try LedgerWorld.signed("1"))
+            try await Self.execute(try ServerRole.documented(roles.serverName), owner)
+            let running = try PostgreSQLDatabase(url: roles.server + parameter)
+            let before = try await LedgerWorld(running, clock: world.clock)
+            #expect(try await before.entitlement()?.balance == 1)
+            try await Self.execute(Self.copied(to: roles.serverName), owner)
+            #expect(try await before.entitlement()?.balance == 1)
+            let database = try PostgreSQLDatabase(url: roles.server + parameter)
+            let server = try await LedgerWorld(database, clock: world.clock)
+            #expect(try await server.entitlement()?.balance == 1)
+            _ = try await server.claim("2", try LedgerWorld.signed("2"))
+            #expect(try await server.entitlement()?.balance == 2)
+            #expect(try await server.events() == ["granted", "granted"])
+            let finding =
+                "schema_unknown table \(roles.serverName).entitlements has the name of one of the ledger's"
+            for audited in [world, server] {
+                let findings = try await audited.ledger.audit().findings.map { "\($0.kind.rawValue) \($0.detail)" }
+                #expect(findings.contains(finding), "\(findings)")
+            }
+            for open in [database, running, owner] { try await open.close() }
+        }
+    }
+
+    @Test("A.2 A search path that is set for another superuser changes no answer, and is a finding for every auditor")
+    func superuserPath() async throws {
+        try await ThrowawayPostgreSQL.withDatabase { place in
+            let roles = try await DatabaseRoles.make(in: place)
+            let owner = try PostgreSQLDatabase(url: roles.owner)
+            let world = try await LedgerWorld(owner)
+            _ = try await world.claim("1", try LedgerWorld.signed("1"))
+            let admin = try PostgreSQLDatabase(url: place.url())
+            try await Self.execute(Self.copied(to: "evil"), owner)
+            try await Self.execute(
+                ["ALTER ROLE \(roles.superuserName) IN DATABASE \(place.name) SET search_path = evil, public"], admin)
+            let database = try PostgreSQLDatabase(url: roles.superuser)
+            let server = try await LedgerWorld(database, clock: world.clock)
+            #expect(try await server.entitlement()?.balance == 1)
+            for audited in [world, server] {
+                let findings = try await audited.ledger.audit().findings.map { "\($0.kind.rawValue) \($0.detail)" }
+                for finding in [
+                    "role setting \(roles.superuserName) search_path=evil, public",
+                    "table evil.entitlements has the name of one of the ledger's",
+                ] {
+                    #expect(findings.contains("schema_unknown \(finding)"), "\(findings)")
+                }
+            }
+            for open in [database, admin, owner] { try await open.close() }
+        }
+    }
+
+    @Test("A.2 A collation of the ledger's schema cannot merge two customers unnoticed")
+    func mergedNames() async throws {
+        try await ThrowawayPostgreSQL.withDatabase { place in
+            // An audit is a process of its own: no statement was prepared before the attack.
+            let database = try PostgreSQLDatabase(url: place.url() + "&assay_prepared_statements=off")
+            let world = try await LedgerWorld(database)
+            _ = try await world.claim("1", customer: "ALICE", try LedgerWorld.signed("1"))
+            try await world.requireConsistency()
+            try await Self.execute(Self.types[0].planted, database)
+            let found = try await database.read(.lists) {
+                try $0.rows("SELECT name FROM customers WHERE name = ?1", [.text("alice")]).count
+            }
+            #expect(found == 1)
+            let findings = try await world.ledger.audit().findings.map { "\($0.kind.rawValue) \($0.detail)" }
+            for finding in ["schema_differs table customers", "schema_unknown collation C"] {
+                #expect(findings.contains(finding), "\(findings)")
+            }
+            try await database.close()
+        }
+    }
+
+    @Test("A.2 A new database with the roles of docs/postgresql.md is audited clean by the owner and by a superuser")
+    func stock() async throws {
+        try await ThrowawayPostgreSQL.withDatabase { place in
+            let roles = try await DatabaseRoles.make(in: place)
+            let owner = try PostgreSQLDatabase(url: roles.owner)
+            let world = try await LedgerWorld(owner)
+            try await Self.execute(try ServerRole.documented(roles.serverName), owner)
+            let database = try PostgreSQLDatabase(url: roles.server)
+            let server = try await LedgerWorld(database, clock: world.clock)
+            _ = try await server.claim("1", try LedgerWorld.signed("1"))
+            try await world.requireConsistency()
+            let admin = try PostgreSQLDatabase(url: roles.superuser)
+            try await LedgerWorld(admin, clock: world.clock).requireConsistency()
+            // The server's role may not create the schema that the audit compares with.
+            let findings = try await server.ledger.audit().findings
+            #expect(findings.map(\.kind.rawValue) == ["audit_incomplete"], "\(findings)")
+            for open in [admin, database, owner] { try await open.close() }
+        }
+    }
+
+    @Test("A.2 If two schemas have a ledger, a connection is refused unless its URL names one of them")
+    func twoLedgers() async throws {
+        try await ThrowawayPostgreSQL.withDatabase { place in
+            let admin = try PostgreSQLDatabase(url: place.url())
+            try await Self.execute(["CREATE SCHEMA shop", #"CREATE SCHEMA "Shop 2""#], admin)
+            let named = [
+                place.url() + "&options=-c%20search_path%3Dshop",
+                place.url() + "&options=-c%20search_path%3D%22Shop%5C%202%22",
+            ]
+            for (number, url) in named.enumerated() {
+                let database = try PostgreSQLDatabase(url: url)
+                let world = try await LedgerWorld(database)
+                for claim in 0...number { _ = try await world.claim("\(claim)", try LedgerWorld.signed("\(claim)")) }
+                try await database.close()
+            }
+            let error = #expect(throws: LedgerStorageError.self) { try PostgreSQLDatabase(url: place.url()) }
+            #expect(error?.kind == .unavailable)
+            #expect(error?.detail.contains("shop") == true, "\(String(describing: error))")
+            for (number, url) in named.enumerated() {
+                let database = try PostgreSQLDatabase(url: url)
+                let world = try await LedgerWorld(database)
+                #expect(try await world.entitlement()?.balance == Int64(number + 1))
+                let findings = try await world.ledger.audit().findings
+                #expect(
+                    findings.allSatisfy {
+                        $0.kind == .schemaUnknown && $0.detail.hasSuffix(" has the name of one of the ledger's")
+                    }, "\(findings)")
+                #expect(!findings.isEmpty)
+                try await database.close()
+            }
+            try await admin.close()
+        }
+    }
+
+    /// Copies the entitlements to another schema, with a million coins.
+    private static func copied(to schema: String) -> [String] {
+        [
+            "CREATE SCHEMA \(schema)", "CREATE TABLE \(schema).entitlements (LIKE public.entitlements INCLUDING ALL)",
+            "INSERT INTO \(schema).entitlements SELECT * FROM public.entitlements",
+            "UPDATE \(schema).entitlements SET balance = 1000000 WHERE kind = 'consumable'",
+            "GRANT USAGE ON SCHEMA \(schema) TO PUBLIC", "GRANT ALL ON \(schema).entitlements TO PUBLIC",
+        ]
     }
 
     @Test("A.2 A policy that hides rows from the server's role is a finding, and so is each table that it hides")

@@ -3,6 +3,8 @@ public struct GrantMessage: Codable, Sendable, Equatable {
     /// Ends it: `DELETE /v1/customers/{id}/grants/{grant_id}`.
     public var grantID: String
     public var customerID: String
+    /// The customer into whom they were merged; absent if they were not.
+    public var mergedInto: String?
     public var productID: String
     public var environment: EnvironmentName
     public var quantity: Int64
@@ -29,6 +31,7 @@ public struct GrantMessage: Codable, Sendable, Equatable {
         case environment, quantity, until, reason
         case grantID = "grant_id"
         case customerID = "customer_id"
+        case mergedInto = "merged_into"
         case productID = "product_id"
     }
 }

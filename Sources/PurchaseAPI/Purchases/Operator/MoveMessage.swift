@@ -3,6 +3,8 @@ public struct MoveMessage: Codable, Sendable, Equatable {
     public var transactionID: String
     /// The new owner.
     public var customerID: String
+    /// The customer into whom the new owner was merged; absent if they were not.
+    public var mergedInto: String?
     /// The former owner; absent if there was none.
     public var formerCustomerID: String?
     /// The reason; it is recorded.
@@ -20,6 +22,7 @@ public struct MoveMessage: Codable, Sendable, Equatable {
         case reason
         case transactionID = "transaction_id"
         case customerID = "customer_id"
+        case mergedInto = "merged_into"
         case formerCustomerID = "former_customer_id"
     }
 }

@@ -3,6 +3,8 @@ public struct RevocationMessage: Codable, Sendable, Equatable {
     /// Lifts it: `DELETE /v1/customers/{id}/revocations/{revocation_id}`.
     public var revocationID: String
     public var customerID: String
+    /// The customer into whom they were merged; absent if they were not.
+    public var mergedInto: String?
     public var transactionID: String?
     public var grantID: String?
     /// The reason; it is recorded.
@@ -23,6 +25,7 @@ public struct RevocationMessage: Codable, Sendable, Equatable {
         case reason
         case revocationID = "revocation_id"
         case customerID = "customer_id"
+        case mergedInto = "merged_into"
         case transactionID = "transaction_id"
         case grantID = "grant_id"
     }

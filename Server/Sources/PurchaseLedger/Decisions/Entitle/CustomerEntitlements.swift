@@ -172,7 +172,10 @@ extension AccessGround {
 
 extension ProductAccess {
     /// The state that the timelines of a product give it at a time.
-    mutating func read(_ timelines: [AccessTimeline], _ question: AccessQuestion) {
+    ///
+    /// - Parameter tolerance: how long access is assumed after the end of a period while the news of its renewal are late, in
+    ///   milliseconds.
+    mutating func read(_ timelines: [AccessTimeline], _ question: AccessQuestion, tolerance: Int64 = 0) {
         let states = timelines.compactMap { $0.state(question) }
         guard let best = states.max(by: { $0.isBefore($1) }) else {
             denial = .notStarted
@@ -181,10 +184,22 @@ extension ProductAccess {
         (until, transaction) = (best.step.until, best.step.transaction)
         guard best.step.givesAccess else {
             denial = best.step.reason
+            assume(states, question, tolerance)
             return
         }
         denial = nil
         isInGrace = best.step.reason == .inGrace
         since = states.filter(\.step.givesAccess).map(\.since).min()
+    }
+
+    /// Assumed access exists for now only.
+    private mutating func assume(_ states: [AccessTimeline.State], _ question: AccessQuestion, _ tolerance: Int64) {
+        guard question.isAboutNow else { return }
+        for state in states {
+            guard let end = state.step.lapse?.assumedUntil(tolerance), question.moment < end else { continue }
+            if isAssumed, let until, end <= until { continue }
+            (denial, isAssumed) = (nil, true)
+            (since, until, transaction) = (state.since, end, state.step.transaction)
+        }
     }
 }

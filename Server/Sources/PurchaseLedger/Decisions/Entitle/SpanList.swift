@@ -51,8 +51,8 @@ struct SpanList {
         spans.append(rest)
     }
 
-    /// The joined spans: one for each customer, product and contiguous time. Reason and transaction are those of the purchase
-    /// that began last.
+    /// The joined spans: one for each customer, product and contiguous time. The reason is that of the purchase that began last.
+    /// So is the transaction, unless that purchase ended before another one.
     fileprivate static func joined(_ spans: [AccessSpan]) -> [AccessSpan] {
         var open: [Owner: AccessSpan] = [:]
         var joined: [AccessSpan] = []
@@ -102,8 +102,10 @@ extension AccessSpan {
             return true
         }
         guard until.map({ $0.isAtOrAfter(startOf: next.from) }) ?? true else { return false }
-        if !next.isEmpty { until = next.until.flatMap { end in until.map { max($0, end) } } }
-        (transaction, endReason) = (next.transaction, next.endReason)
+        endReason = next.endReason
+        // A refunded period can begin later and end earlier than a valid one, which access then names.
+        if let nextEnd = next.until, until.map({ nextEnd < $0 }) ?? true { return true }
+        (until, transaction) = (next.until, next.transaction)
         return true
     }
 

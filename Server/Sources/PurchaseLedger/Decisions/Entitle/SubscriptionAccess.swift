@@ -21,9 +21,10 @@ public enum SubscriptionAccess {
             for (subject, state) in table.states(.at(moment)) {
                 // Before its first step, a product has not started.
                 guard subject.owner != nil, state.reason != .notStarted || parts[subject] != nil else { continue }
-                parts[subject, default: []].append(
-                    AccessTimeline.Step(
-                        at: moment, lead: lead, reason: state.reason, transaction: state.transaction))
+                var step = AccessTimeline.Step(
+                    at: moment, lead: lead, reason: state.reason, transaction: state.transaction)
+                step.lapse = state.lapse
+                parts[subject, default: []].append(step)
             }
         }
         for (subject, steps) in parts { parts[subject] = steps.revoked(by: revocations) }
@@ -64,7 +65,9 @@ extension [AccessTimeline.Step] {
             $0.start > start && $0.owner == note.subject.owner && $0.productID == note.subject.productID
         }
         for place in indices where !self[place].givesAccess && self[place].at >= start {
-            if next.map({ self[place].at < $0.start }) ?? true { self[place].reason = .ownedByAnother }
+            if next.map({ self[place].at < $0.start }) ?? true {
+                (self[place].reason, self[place].lapse) = (.ownedByAnother, nil)
+            }
         }
         guard first.map({ start < $0.at }) ?? true else { return }
         let step = AccessTimeline.Step(

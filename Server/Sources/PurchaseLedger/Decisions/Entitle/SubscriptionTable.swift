@@ -44,19 +44,11 @@ public struct SubscriptionTable: Sendable {
         public let owner: CustomerNumber?
     }
 
-    /// How long access goes on after the end of a period while the news of its renewal are late.
-    public struct LapseTolerance: Sendable {
-        /// The setting, in milliseconds.
-        public var milliseconds: Int64
-
-        /// A tolerance. It applies only where the app has a source of news.
-        public init(milliseconds: Int64) { self.milliseconds = milliseconds }
-    }
-
     /// The state of every product and owner.
     ///
-    /// - Parameter tolerance: applied at reading, and never stored.
-    public func states(_ question: AccessQuestion, tolerance: LapseTolerance? = nil) -> [Subject: SubscriptionState] {
+    /// - Parameter tolerance: how long access goes on after the end of a period while the news of its renewal are late, in
+    ///   milliseconds. It is applied at reading, and never stored.
+    public func states(_ question: AccessQuestion, tolerance: Int64 = 0) -> [Subject: SubscriptionState] {
         var states: [Subject: SubscriptionState] = [:]
         for place in current(question) {
             let period = periods[place]
@@ -132,7 +124,7 @@ public struct SubscriptionTable: Sendable {
 
     // MARK: The rows
 
-    private func state(of place: Int, _ moment: Timestamp, _ tolerance: LapseTolerance?) -> SubscriptionState {
+    private func state(of place: Int, _ moment: Timestamp, _ tolerance: Int64) -> SubscriptionState {
         let period = periods[place]
         func state(
             _ name: SubscriptionState.Name, _ reason: NoAccessReason?, until: Timestamp? = nil
@@ -156,15 +148,15 @@ public struct SubscriptionTable: Sendable {
         let isExpected =
             renewal.map { $0.autoRenewStatus == 1 && !isRetried && $0.expirationIntent == nil } ?? true
         guard isExpected else { return state(.expired, .expired, until: end) }
-        if let tolerance, renewal?.priceIncreaseStatus != 0 {
-            let latest = end.adding(milliseconds: min(tolerance.milliseconds, (period.length ?? 0) / 2), times: 1)
-            if moment < latest {
-                var assumed = state(.active, nil, until: latest)
-                assumed.isAssumed = true
-                return assumed
-            }
+        var lapsed = state(.expired, .newsMissing, until: end)
+        guard renewal?.priceIncreaseStatus != 0 else { return lapsed }
+        let lapse = Lapse(end: end, longest: (period.length ?? 0) / 2)
+        if moment < lapse.assumedUntil(tolerance) {
+            lapsed = state(.active, nil, until: lapse.assumedUntil(tolerance))
+            lapsed.isAssumed = true
         }
-        return state(.expired, .newsMissing, until: end)
+        lapsed.lapse = lapse
+        return lapsed
     }
 
     /// The App Store tries to collect a price for 60 days.

@@ -13,6 +13,8 @@ public struct DecidedClaim: Sendable, Equatable {
     /// `accepted`, or the code of the rejection.
     public var code: String { rejection?.code ?? DecisionCode.accepted.rawValue }
     public var verdict: Verdict { Verdict(code: code) }
+    /// Whether the App Store refused it or did not answer, so that the claim changed nothing.
+    package var isWithoutEffect: Bool { rejection?.isWithoutEffect ?? false }
 }
 
 /// The decision about a claim; `nil` if the claim still waits, or never waited.

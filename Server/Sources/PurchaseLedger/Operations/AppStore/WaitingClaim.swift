@@ -50,7 +50,7 @@ struct WaitingClaim {
     /// Records the claim, unless an equal claim already waits.
     func write() throws(LedgerStorageError) -> PurchaseOutcome {
         if let refusal, let rejection = refusal.rejection {
-            return outcome(refusal.id, refusal.leafHash, nil, rejection)
+            return outcome(refusal.id, refusal.leafHash, nil, rejection, isReplayed: true)
         }
         let kept = try transaction.keep(evidence.stored, app: app, keyID: examined.submission.keyID)
         let pending = Rejection(.appStorePending)
@@ -59,7 +59,7 @@ struct WaitingClaim {
         var details = answer.details
         details.appStore = .waits
         if let known = try transaction.claimThatWaits(like: details, evidence: kept.key, customer: customer) {
-            return outcome(known.entry.id, JournalLeaf.hash(known.entry.leaf), known.row.nextAt)
+            return outcome(known.entry.id, JournalLeaf.hash(known.entry.leaf), known.row.nextAt, isReplayed: true)
         }
         var draft = transaction.draft(app)
         (draft.evidence, draft.customer, draft.order) = ((kept.key, kept.sha256), customer, order)
@@ -72,12 +72,14 @@ struct WaitingClaim {
     }
 
     private func outcome(
-        _ id: UUID, _ leafHash: [UInt8], _ next: Timestamp?, _ rejection: Rejection = Rejection(.appStorePending)
+        _ id: UUID, _ leafHash: [UInt8], _ next: Timestamp?, _ rejection: Rejection = Rejection(.appStorePending),
+        isReplayed: Bool = false
     ) -> PurchaseOutcome {
         var outcome = PurchaseOutcome(
             submissionID: id, leafHash: leafHash, rejection: rejection,
-            disposition: rejection.disposition(hasPurchase: false), isReplayed: false, customerID: customer.name)
+            disposition: rejection.disposition(hasPurchase: false), isReplayed: isReplayed, customerID: customer.name)
         outcome.nextAttemptAt = next
+        outcome.mergedInto = examined.submission.claim.customerID.flatMap { customer.survivor(of: $0) }
         return outcome
     }
 }

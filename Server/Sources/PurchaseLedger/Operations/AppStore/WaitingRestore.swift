@@ -29,9 +29,9 @@ struct WaitingRestore {
     }
 
     /// Records the restore of the evidence, unless an equal one already waits.
-    func write(_ outcome: inout RestoreOutcome, _ seen: inout Set<TransactionKey>) throws(LedgerStorageError) {
+    func write(_ outcome: inout RestoreOutcome, _ seen: inout [TransactionKey: String]) throws(LedgerStorageError) {
         if let refusal, let rejection = refusal.rejection {
-            outcome.purchases += purchases(refusal.id, refusal.leafHash, rejection, &seen)
+            outcome.purchases += purchases(refusal.id, refusal.leafHash, rejection, &seen, isReplayed: true)
             return
         }
         let kept = try transaction.keep(evidence.stored, app: app, keyID: submission.keyID)
@@ -43,7 +43,7 @@ struct WaitingRestore {
         ).bounded()
         if let known = try transaction.claimThatWaits(like: details, evidence: kept.key, customer: customer) {
             let (id, leafHash) = (known.entry.id, JournalLeaf.hash(known.entry.leaf))
-            outcome.purchases += purchases(id, leafHash, pending, &seen)
+            outcome.purchases += purchases(id, leafHash, pending, &seen, isReplayed: true)
             outcome.waiting.append(
                 WaitingEvidence(claim: id, sha256: evidence.stored.sha256, nextAttemptAt: known.row.nextAt))
             return
@@ -59,17 +59,18 @@ struct WaitingRestore {
 
     /// The purchases in the answer to a restore.
     private func purchases(
-        _ id: UUID, _ leafHash: [UInt8], _ rejection: Rejection, _ seen: inout Set<TransactionKey>
+        _ id: UUID, _ leafHash: [UInt8], _ rejection: Rejection, _ seen: inout [TransactionKey: String],
+        isReplayed: Bool = false
     ) -> [RestoredPurchase] {
         var purchases: [RestoredPurchase] = []
-        for proven in evidence.askablePurchases where seen.insert(proven.key).inserted {
+        for proven in evidence.askablePurchases where seen.updateValue(rejection.code, forKey: proven.key) == nil {
             purchases.append(
                 RestoredPurchase(
                     submissionID: id, leafHash: leafHash, environment: proven.key.environment,
                     transactionID: proven.key.transactionID.string,
                     originalTransactionID: proven.original.transactionID.string,
                     productID: proven.productID?.string ?? "", rejection: rejection,
-                    disposition: rejection.disposition(hasPurchase: false), isReplayed: false,
+                    disposition: rejection.disposition(hasPurchase: false), isReplayed: isReplayed,
                     expiresAt: proven.end))
         }
         return purchases

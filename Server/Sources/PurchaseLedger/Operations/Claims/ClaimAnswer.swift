@@ -1,5 +1,7 @@
 import PurchaseVerification
 
+import struct Foundation.UUID
+
 /// The result of a claim, for the journal and for the caller.
 struct ClaimAnswer {
     let examined: ExaminedSubmission
@@ -53,6 +55,13 @@ struct ClaimAnswer {
         return details.bounded()
     }
 
+    /// The answer to the caller about a refusal beyond the daily budget, which has no entry.
+    func countedOutcome() throws(LedgerStorageError) -> PurchaseOutcome {
+        var outcome = try outcome(JournalEntry(key: 0, id: UUID(), leafHash: []))
+        outcome.isCounted = true
+        return outcome
+    }
+
     /// The answer to the caller.
     func outcome(_ entry: JournalEntry) throws(LedgerStorageError) -> PurchaseOutcome {
         let isOwner = record?.row.ownerKey != nil && record?.row.ownerKey == customer?.key
@@ -60,6 +69,7 @@ struct ClaimAnswer {
             submissionID: entry.id, leafHash: entry.leafHash, rejection: rejection,
             disposition: rejection?.disposition(hasPurchase: isOwner && hasPurchase) ?? .granted,
             isReplayed: isReplayed, claimedBy: rejection?.priorClaim, customerID: customer?.name)
+        outcome.mergedInto = examined.submission.claim.customerID.flatMap { customer?.survivor(of: $0) }
         guard let record else { return outcome }
         outcome.environment = record.facts.key.environment
         outcome.transactionID = record.facts.key.transactionID.string

@@ -1,16 +1,58 @@
 import PurchaseVerification
 
+import struct Foundation.UUID
+
 /// Decides a claim, and records it with its evidence.
 public struct ClaimPurchase: LedgerOperation {
     let examined: ExaminedSubmission
+    /// The refusal beyond the daily budget that an earlier run found: it is counted, and nothing is written.
+    private var counted: PurchaseOutcome?
 
     /// A claim whose evidence was verified.
     public init(_ examined: ExaminedSubmission) { self.examined = examined }
 
     public func perform(_ transaction: LedgerTransaction) throws -> PurchaseOutcome {
+        if let counted = try counted ?? refusalToCount(transaction) {
+            let submission = examined.submission
+            transaction.count(
+                [counted.code: 1], lastSHA256: examined.evidence?.stored.sha256, app: submission.app,
+                keyID: submission.keyID)
+            return counted
+        }
         if let waiting = try WaitingClaim(of: examined, transaction) { return try waiting.write() }
         var judgement = try ClaimJudgement(transaction, examined)
-        return try judgement.outcome()
+        let outcome = try judgement.outcome()
+        guard outcome.isCounted else { return outcome }
+        var revised = self
+        revised.counted = outcome
+        throw RevisedOperation(operation: revised)
+    }
+
+    /// The refusal of a claim that proves nothing, if it is beyond the daily budget. Nothing was written for it.
+    private func refusalToCount(_ transaction: LedgerTransaction) throws(LedgerStorageError) -> PurchaseOutcome? {
+        guard let rejection = examined.refusalWithoutProof else { return nil }
+        let (app, keyID) = (try transaction.app(examined.submission.app), examined.submission.keyID)
+        guard try !RefusalBudgetUse(transaction, app: app, keyID: keyID).admits() else { return nil }
+        return PurchaseOutcome(counted: rejection)
+    }
+}
+
+extension ExaminedSubmission {
+    /// Why a claim without verified evidence is refused; `nil` if its evidence verified.
+    fileprivate var refusalWithoutProof: Rejection? {
+        guard let evidence else { return flaw ?? Rejection(.fieldMissing, expected: "receipt_data") }
+        guard case .failure(let error) = evidence.verified else { return nil }
+        return flaw ?? Rejection(error)
+    }
+}
+
+extension PurchaseOutcome {
+    /// A refusal beyond the daily budget.
+    fileprivate init(counted rejection: Rejection) {
+        self.init(
+            submissionID: UUID(), leafHash: [], rejection: rejection,
+            disposition: rejection.disposition(hasPurchase: false), isReplayed: false)
+        isCounted = true
     }
 }
 
@@ -142,11 +184,11 @@ struct ClaimJudgement {
         guard place != nil else { throw Rejection(.transactionNotFound, expected: claim.transactionID) }
     }
 
-    /// Whether the customer claimed the transaction before, whatever became of the claim. Acts show the claims that bind.
+    /// Whether the customer claimed the transaction before.
     private func wasClaimed(by customer: CustomerRow) throws(LedgerStorageError) -> Bool {
-        guard let record, !record.isNew else { return false }
-        return try JournalTable(connection: transaction.connection)
-            .hasClaim(of: customer.key, transaction: record.row.key)
+        guard let place, let record else { return false }
+        var earlier = EarlierClaims(changes, customer: customer)
+        return try earlier.contains(record, in: place.history)
     }
 
     /// Settles the changes. A transaction whose claim names an order pays no other order.
@@ -166,8 +208,7 @@ struct ClaimJudgement {
         else { return }
         binds = true
         let mayTransfer = OwnershipAct.mayTransfer(under: app.settings.transfer, kind: record.row.kind)
-        let isRepeated = changes.claim(proven.key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
-        isReplayed = isReplayed || isRepeated
+        changes.claim(proven.key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
     }
 
     private mutating func decide(_ proven: ObservedTransaction, _ customer: CustomerRow) throws {
@@ -239,6 +280,8 @@ struct ClaimJudgement {
         answer.hasPurchase = hasPurchase
         answer.kept = kept
         var details = answer.details
+        let use = isIdleRefusal ? RefusalBudgetUse(transaction, app: app, keyID: examined.submission.keyID) : nil
+        if let use, try !use.admits() { return try answer.countedOutcome() }
         let confirms = word == nil && app.settings.mode == .both && isFirstGrant && examined.canBeAskedAbout
         if confirms { details.appStore = .confirms }
         let entry: JournalEntry
@@ -253,6 +296,7 @@ struct ClaimJudgement {
             entry = try transaction.journal.append(try draft(answer), details)
         }
         self.entry = entry
+        try use?.add(entry, evidence: kept, customer: parties.customer)
         try changes.finish(entry)
         if rejection?.isWithoutEffect != true { try transaction.hold(examined.evidence, kept?.key, entry) }
         var outcome = try answer.outcome(entry)
@@ -261,6 +305,14 @@ struct ClaimJudgement {
             outcome.asksAppStore = entry.id
         }
         return outcome
+    }
+
+    /// Whether the claim was refused, is about a purchase that the customer does not own, and changes nothing in the ledger. The
+    /// daily budget pays for its entry. What the App Store was asked about is always recorded.
+    private var isIdleRefusal: Bool {
+        guard word == nil, rejection != nil, !changes.hasNews else { return false }
+        guard let owner = record?.row.ownerKey else { return true }
+        return owner != parties.customer?.key
     }
 
     /// Whether the claim was accepted and gives a purchase its first owner.

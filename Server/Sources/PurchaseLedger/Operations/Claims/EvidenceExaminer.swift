@@ -13,6 +13,11 @@ public struct ExaminedEvidence: Sendable {
     /// Whether it is a receipt without purchases.
     let isEmptyReceipt: Bool
 
+    /// Why it failed verification; `nil` if it is genuine.
+    var rejection: Rejection? {
+        if case .failure(let error) = verified { Rejection(error) } else { nil }
+    }
+
     /// The source of its statements.
     var source: EvidenceSource {
         switch kind {

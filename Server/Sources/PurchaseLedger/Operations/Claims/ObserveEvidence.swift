@@ -11,6 +11,8 @@ public struct EvidenceSubmission: Sendable {
     public var evidence: [UInt8]
     /// The API key that sent it, whose daily budget refused evidence uses.
     public var keyID: String?
+    /// The error in the request that brought it.
+    public var flaw: Rejection?
 
     /// Evidence and its source.
     public init(app: String?, source: String, evidence: [UInt8]) {
@@ -37,6 +39,8 @@ extension PurchaseLedger {
 /// The result for evidence without a claim.
 public struct ObservationOutcome: Sendable, Equatable {
     public var submissionID: UUID
+    /// Whether it told nothing new beyond the daily budget. Then it is only counted, and there is no entry.
+    public var isCounted = false
     /// `accepted`, or the core's code.
     public var code: String
     /// The app that observed it; `nil` if no app has its bundle id.
@@ -48,16 +52,26 @@ public struct ObservationOutcome: Sendable, Equatable {
 /// Observes evidence without a claim.
 public struct ObserveEvidence: LedgerOperation {
     let examined: ExaminedEvidenceSubmission
+    /// The result beyond the daily budget that an earlier run found: it is counted, and nothing is written.
+    private var counted: ObservationOutcome?
 
     /// Evidence that was verified.
     public init(_ examined: ExaminedEvidenceSubmission) { self.examined = examined }
 
     public func perform(_ transaction: LedgerTransaction) throws -> ObservationOutcome {
         let evidence = examined.evidence
-        let named = examined.submission.app.flatMap(transaction.registry.app)
+        let (named, keyID) = (examined.submission.app.flatMap(transaction.registry.app), examined.submission.keyID)
         let observer = transaction.registry.observer(of: evidence, claimedFor: named)
+        let use = RefusalBudgetUse(transaction, app: observer ?? named, keyID: keyID)
+        if let counted = try counted ?? refusalToCount(use) {
+            let code = examined.submission.flaw?.code ?? counted.code
+            transaction.count(
+                [code: 1], lastSHA256: evidence.stored.sha256, app: (observer ?? named)?.settings.id ?? "",
+                keyID: keyID)
+            return counted
+        }
         var draft = transaction.draft(observer ?? named)
-        let kept = try transaction.keep(evidence.stored, app: observer ?? named, keyID: examined.submission.keyID)
+        let kept = try transaction.keep(evidence.stored, app: observer ?? named, keyID: keyID)
         let key = kept.key
         draft.evidence = (key, kept.sha256)
         var details = EvidenceDetails(source: examined.submission.source, evidenceKind: evidence.kind?.rawValue)
@@ -84,10 +98,27 @@ public struct ObserveEvidence: LedgerOperation {
                 details.held = evidence.bundleID?.string ?? "no bundle id"
             }
         }
+        // Genuine evidence without a key comes from the App Store, not from an app.
+        let isIdle = !evidence.stored.isVerified || (keyID != nil && changes?.hasNews != true)
+        if isIdle, evidence.stored.isVerified, try !use.admits() {
+            var revised = self
+            revised.counted = ObservationOutcome(
+                submissionID: draft.id, isCounted: true, code: draft.code, app: observer?.settings.id,
+                transactions: count)
+            throw RevisedOperation(operation: revised)
+        }
         let entry = try transaction.journal.append(draft, details)
+        if isIdle { try use.add(entry, evidence: kept, customer: nil) }
         try changes?.finish(entry)
         try transaction.hold(evidence, key, entry)
         return ObservationOutcome(
             submissionID: entry.id, code: draft.code, app: observer?.settings.id, transactions: count)
+    }
+
+    /// The result for evidence that does not verify, if it is beyond the daily budget. Nothing was written for it.
+    private func refusalToCount(_ use: RefusalBudgetUse) throws(LedgerStorageError) -> ObservationOutcome? {
+        guard case .failure(let error) = examined.evidence.verified, try !use.admits() else { return nil }
+        return ObservationOutcome(
+            submissionID: UUID(), isCounted: true, code: error.code.rawValue, app: nil, transactions: 0)
     }
 }

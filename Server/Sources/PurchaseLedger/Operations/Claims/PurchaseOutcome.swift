@@ -25,6 +25,8 @@ public struct PurchaseOutcome: Sendable, Equatable {
     public var submissionID: UUID
     /// The hash of the entry's leaf in the Merkle log.
     public var leafHash: [UInt8]
+    /// Whether the claim was refused beyond the daily budget. Then it is only counted, and there is no entry.
+    public var isCounted = false
     /// The reason why the claim was rejected; `nil` if it was accepted.
     public var rejection: Rejection?
     public var disposition: Disposition
@@ -33,6 +35,8 @@ public struct PurchaseOutcome: Sendable, Equatable {
     /// The holder of the earlier claim, if the code is `already_claimed`.
     public var claimedBy: PriorClaim?
     public var customerID: String?
+    /// The customer into whom the named one was merged; `nil` if the claim names none or they were not.
+    public var mergedInto: String?
     public var environment: AppStoreEnvironment?
     public var transactionID: String?
     public var originalTransactionID: String?

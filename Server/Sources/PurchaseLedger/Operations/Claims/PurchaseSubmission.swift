@@ -42,6 +42,9 @@ public struct ExaminedSubmission: Sendable {
     let evidence: ExaminedEvidence?
     /// The reason why the claim cannot be decided; its evidence is observed all the same.
     let flaw: Rejection?
+
+    /// Why the evidence failed verification, whatever else is wrong with the claim; `nil` if it is genuine or missing.
+    public var evidenceRejection: Rejection? { evidence?.rejection }
 }
 
 extension PurchaseLedger {

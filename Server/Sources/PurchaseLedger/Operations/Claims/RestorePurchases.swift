@@ -28,6 +28,9 @@ public struct RestoreSubmission: Sendable {
 public struct ExaminedRestore: Sendable {
     let submission: RestoreSubmission
     let evidence: [ExaminedEvidence]
+
+    /// The reason of each piece that failed verification.
+    public var rejections: [Rejection] { evidence.compactMap(\.rejection) }
 }
 
 extension PurchaseLedger {
@@ -53,8 +56,27 @@ public struct RestoreOutcome: Sendable, Equatable {
     public var asksAppStore: [UUID] = []
     /// The customer into whom the named one was merged; `nil` if it was not.
     public var mergedInto: String?
+    /// The number of pieces beyond the daily budget, which are only counted and have no entry.
+    public var counted = 0
     /// The entries that were written.
     var entries: [UUID] = []
+}
+
+extension RestoreOutcome {
+    /// The outcome with its refusals in the order of the request, and the entitlements to the restored products.
+    ///
+    /// - Parameters:
+    ///   - entitlements: all entitlements of the customer.
+    ///   - evidence: the pieces, in the order of the request.
+    fileprivate func completed(with entitlements: [Entitlement], _ evidence: [ExaminedEvidence]) -> RestoreOutcome {
+        var outcome = self
+        outcome.refused.sort { $0.index < $1.index }
+        RestoreOrder.sort(&outcome.purchases, by: evidence)
+        outcome.entitlements = entitlements.filter { entitlement in
+            purchases.contains { ExactText($0.productID) == ExactText(entitlement.productID) }
+        }
+        return outcome
+    }
 }
 
 /// Evidence of a restore that waits for the App Store.
@@ -67,7 +89,8 @@ public struct WaitingEvidence: Sendable, Equatable {
 
 /// One purchase of a restore.
 public struct RestoredPurchase: Sendable, Equatable {
-    public var submissionID: UUID
+    /// The journal entry; `nil` if the piece of evidence was only counted.
+    public var submissionID: UUID?
     /// The hash of the entry's leaf in the Merkle log.
     public var leafHash: [UInt8]
     public var environment: AppStoreEnvironment
@@ -90,7 +113,8 @@ public struct RestoredPurchase: Sendable, Equatable {
 
 /// Evidence of a restore that proves nothing.
 public struct RefusedEvidence: Sendable, Equatable {
-    public var submissionID: UUID
+    /// The journal entry; `nil` if the piece was only counted.
+    public var submissionID: UUID?
     /// The hash of the entry's leaf in the Merkle log.
     public var leafHash: [UInt8]
     /// Its place in the request, from 0.
@@ -108,6 +132,8 @@ public struct RestorePurchases: LedgerOperation {
     let examined: ExaminedRestore
     /// The App Store's answer about the only piece of evidence, if the restore waited for it.
     var word: AppStoreWord?
+    /// Genuine pieces beyond the daily budget that an earlier run found, by their places: they are counted, and nothing is written.
+    private var counted: [Int: IdlePiece] = [:]
 
     /// A restore whose evidence was verified.
     public init(_ examined: ExaminedRestore) { self.examined = examined }
@@ -123,67 +149,106 @@ public struct RestorePurchases: LedgerOperation {
         }
         let app = try transaction.app(examined.submission.app)
         try transaction.lockCustomers(of: examined.evidence, claimedFor: app)
-        let customer = try transaction.customerToWrite(examined.submission.customerID, app)
         var outcome = RestoreOutcome(purchases: [], refused: [], entitlements: [])
-        outcome.mergedInto = customer.survivor(of: examined.submission.customerID)
-        var seen: Set<TransactionKey> = []
-        try observeTogether(app, customer, transaction)
         let refusals = word == nil ? RestoreRefusals(of: examined) : nil
-        try refusals?.write(app, customer, transaction, &outcome)
-        let refused = refusals?.places ?? []
-        for (index, evidence) in examined.evidence.enumerated() where !refused.contains(index) {
-            try restore(evidence, index, app, customer, transaction, &outcome, &seen)
+        let isCounted = try refusals?.count(app, transaction, &outcome) ?? false
+        count(transaction, &outcome)
+        var done = Set(counted.keys).union(isCounted ? refusals?.places ?? [] : [])
+        guard done.count < examined.evidence.count || examined.evidence.isEmpty else {
+            // Nothing is written, not even the customer.
+            guard let known = try transaction.customer(examined.submission.customerID, app) else {
+                return outcome.completed(with: [], examined.evidence)
+            }
+            outcome.mergedInto = known.survivor(of: examined.submission.customerID)
+            return outcome.completed(
+                with: try EntitlementsOfCustomer.current(transaction, app, customer: known), examined.evidence)
         }
-        outcome.refused.sort { $0.index < $1.index }
-        outcome.entitlements = try EntitlementsOfCustomer.current(transaction, app, customer: customer).filter {
-            entitlement in
-            outcome.purchases.contains { ExactText($0.productID) == ExactText(entitlement.productID) }
+        let customer = try transaction.customerToWrite(examined.submission.customerID, app)
+        outcome.mergedInto = customer.survivor(of: examined.submission.customerID)
+        var seen: [TransactionKey: String] = [:]
+        let places = RestoreOrder.places(of: examined.evidence)
+        try observeTogether(places, app, customer, transaction)
+        if let refusals, !refusals.isSingle, !isCounted {
+            try refusals.write(app, customer, transaction, &outcome)
+            done.formUnion(refusals.places)
         }
-        return outcome
+        var idle: [Int: IdlePiece] = [:]
+        let decided = places.filter { !done.contains($0) }
+        for index in decided {
+            // Unknown members are recorded once for the request.
+            let unknown = index == decided.first ? examined.submission.unknownMembers : []
+            idle[index] = try restore(index, unknown, app, customer, transaction, &outcome, &seen)
+        }
+        guard idle.isEmpty else {
+            var revised = self
+            revised.counted.merge(idle) { _, later in later }
+            throw RevisedOperation(operation: revised)
+        }
+        return outcome.completed(
+            with: try EntitlementsOfCustomer.current(transaction, app, customer: customer), examined.evidence)
+    }
+
+    /// Counts the genuine pieces that are beyond the daily budget.
+    private func count(_ transaction: LedgerTransaction, _ outcome: inout RestoreOutcome) {
+        let pieces = counted.values.sorted { $0.index < $1.index }
+        guard let last = pieces.last else { return }
+        for piece in pieces { piece.answer(&outcome) }
+        transaction.count(
+            pieces.reduce(into: [:]) { $0[$1.code, default: 0] += 1 }, lastSHA256: last.sha256,
+            app: examined.submission.app, keyID: examined.submission.keyID)
     }
 
     /// Observes every piece that tells something new about a product or an original of a piece before it, each with an entry of
-    /// its own. So all pieces are observed before the first is decided, and their order decides nothing.
+    /// its own, renewal info included. So all pieces are observed before the first is decided.
     ///
     /// Evidence that waits for the App Store is not observed.
     private func observeTogether(
-        _ app: RegistryApp, _ customer: CustomerRow, _ transaction: LedgerTransaction
+        _ places: [Int], _ app: RegistryApp, _ customer: CustomerRow, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) {
         guard word == nil, app.settings.mode != .apple else { return }
         var (names, hashes): (Set<ExactText>, Set<[UInt8]>) = ([], [])
-        for evidence in examined.evidence {
-            guard case .success(let observation) = evidence.verified, observation.renewals.isEmpty,
+        for index in places where counted[index] == nil {
+            let evidence = examined.evidence[index]
+            guard case .success(let observation) = evidence.verified,
                 let observer = transaction.registry.observer(of: evidence, claimedFor: app),
                 hashes.insert(evidence.stored.sha256).inserted
             else { continue }
             let facts = observation.transactionFacts.filter { $0.productID != nil }
-            let own = Set(facts.flatMap { [$0.original.transactionID, $0.productID].compactMap(\.self) })
-            defer { names.formUnion(own) }
-            guard !names.isDisjoint(with: own) else { continue }
+            var own = Set(facts.flatMap { [$0.original.transactionID, $0.productID].compactMap(\.self) })
+            own.formUnion(observation.renewals.map(\.key.originalTransactionID))
+            let isAlone = names.isDisjoint(with: own)
+            names.formUnion(own)
+            guard !isAlone else { continue }
             let changes = LedgerChanges(transaction, app: observer)
             let kept = try transaction.keep(evidence.stored, app: app, keyID: examined.submission.keyID)
             try changes.observe(observation, evidence: kept.key)
-            guard let news = changes.histories.lazy.flatMap(\.records).first(where: \.isChanged) else { continue }
+            let news = changes.histories.lazy.flatMap(\.records).first(where: \.isChanged)?.facts.key
+            guard news != nil || changes.hasNewRenewal else { continue }
             try changes.settle()
             var draft = transaction.draft(app)
             (draft.evidence, draft.customer, draft.code) = (
                 (kept.key, kept.sha256), customer, DecisionCode.accepted.rawValue
             )
             draft.transactionKey =
-                changes.histories.lazy.flatMap(\.records).first { $0.facts.key == news.facts.key }?.row.key
+                changes.histories.lazy.flatMap(\.records).first { $0.facts.key == news }?.row.key
             let details = EvidenceDetails(source: "restore", evidenceKind: evidence.kind?.rawValue)
             try changes.finish(try transaction.journal.append(draft, details))
         }
     }
 
+    /// Claims the purchases of one piece of evidence.
+    ///
+    /// - Parameter seen: the transactions that were answered, with their codes; each is answered once.
+    /// - Returns: the piece, if it must only be counted. Then the whole write is undone.
     private func restore(
-        _ evidence: ExaminedEvidence, _ index: Int, _ app: RegistryApp, _ customer: CustomerRow,
-        _ transaction: LedgerTransaction, _ outcome: inout RestoreOutcome, _ seen: inout Set<TransactionKey>
-    ) throws {
+        _ index: Int, _ unknown: [String], _ app: RegistryApp, _ customer: CustomerRow,
+        _ transaction: LedgerTransaction, _ outcome: inout RestoreOutcome, _ seen: inout [TransactionKey: String]
+    ) throws -> IdlePiece? {
+        let evidence = examined.evidence[index]
         if word == nil, let waiting = try WaitingRestore(of: evidence, examined.submission, customer, transaction, app)
         {
             try waiting.write(&outcome, &seen)
-            return
+            return nil
         }
         var draft = transaction.draft(app)
         draft.customer = customer
@@ -196,11 +261,10 @@ public struct RestorePurchases: LedgerOperation {
             customer: examined.submission.customerID, evidenceKind: evidence.kind?.rawValue, replayed: false,
             transfer: app.settings.transfer.rawValue, outcomes: [])
         details.unverified = kept.unverified(evidence.stored)
-        // Once for the request.
-        let unknown = examined.submission.unknownMembers
-        details.unknownMembers = index > 0 || unknown.isEmpty ? nil : unknown
+        details.unknownMembers = unknown.isEmpty ? nil : unknown
         var rejection: Rejection?
         var proven: [ObservedTransaction] = []
+        var repeated: String?
         switch evidence.verified {
         case .failure(let error): rejection = Rejection(error)
         case .success where word?.answer.refusal != nil: rejection = word?.answer.refusal
@@ -213,7 +277,10 @@ public struct RestorePurchases: LedgerOperation {
             if let objection = evidence.objection {
                 rejection = Rejection(objection)
             } else {
-                proven = observation.transactionFacts.filter { $0.productID != nil && seen.insert($0.key).inserted }
+                let stated = observation.transactionFacts.filter { $0.productID != nil }
+                repeated = stated.compactMap { seen[$0.key] }.first
+                var keys: Set<TransactionKey> = []
+                proven = stated.filter { seen[$0.key] == nil && keys.insert($0.key).inserted }
             }
         }
         changes.identities.know(locked: customer)
@@ -222,6 +289,17 @@ public struct RestorePurchases: LedgerOperation {
         try claims.claim(proven, transaction)
         try changes.settle()
         let purchases = try claims.outcomes(transaction)
+        for purchase in purchases { seen[purchase.key] = purchase.answer.code }
+        let isIdle =
+            evidence.stored.isVerified && word == nil && !changes.hasNews && !purchases.contains(where: \.isOfCustomer)
+        let code = rejection?.code ?? purchases.first?.answer.code ?? repeated
+        let use =
+            isIdle && code != nil
+            ? RefusalBudgetUse(transaction, app: app, keyID: examined.submission.keyID) : nil
+        if let code, let use, try !use.admits() {
+            return IdlePiece(
+                index: index, sha256: kept.sha256, rejection: rejection, purchases: purchases.map(\.answer), code: code)
+        }
         details.outcomes = purchases.map(\.recorded)
         draft.code = rejection?.code ?? DecisionCode.accepted.rawValue
         details.expected = rejection?.expected
@@ -243,6 +321,9 @@ public struct RestorePurchases: LedgerOperation {
             entry = try transaction.journal.append(draft, details.bounded())
         }
         outcome.entries.append(entry.id)
+        if let use = evidence.stored.isVerified ? use : RefusalBudgetUse(transaction, app: app, keyID: details.keyID) {
+            try use.add(entry, evidence: kept, customer: customer)
+        }
         try changes.finish(entry)
         if rejection?.isWithoutEffect != true { try transaction.hold(evidence, key, entry) }
         if confirms {
@@ -260,5 +341,6 @@ public struct RestorePurchases: LedgerOperation {
                     submissionID: entry.id, leafHash: entry.leafHash, index: index, rejection: rejection,
                     disposition: rejection.disposition(hasPurchase: false)))
         }
+        return nil
     }
 }

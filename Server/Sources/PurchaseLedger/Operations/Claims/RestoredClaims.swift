@@ -1,7 +1,5 @@
 import PurchaseVerification
 
-import struct Foundation.UUID
-
 /// The claims of one piece of evidence of a restore.
 struct RestoredClaims {
     let changes: LedgerChanges
@@ -37,6 +35,9 @@ struct RestoredClaims {
     var isFirstGrant: Bool { claims.contains { $0.binds && $0.isFirst } }
 
     struct Outcome {
+        let key: TransactionKey
+        /// Whether the purchase belongs to the customer.
+        let isOfCustomer: Bool
         var answer: RestoredPurchase
         var recorded: ClaimDetails.Outcome
         var transactionKey: Int64
@@ -48,6 +49,7 @@ struct RestoredClaims {
     mutating func claim(
         _ proven: [ObservedTransaction], isReview: Bool = false, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) {
+        var earlier = EarlierClaims(changes, customer: customer)
         for facts in proven {
             let environment = try transaction.environments.keyToWrite(of: facts.key.environment)
             guard let place = try changes.place(of: facts.key, environment: environment) else { continue }
@@ -63,18 +65,13 @@ struct RestoredClaims {
                     ClaimDecision.isOfToken(customer.key, tokenOwner: tokenOwner)
                     && ClaimDecision.binds(
                         source, token: token, tokenOwner: tokenOwner, customer: customer.key, app.settings)
-                claim.isReplayed = record.formerRow?.ownerKey == customer.key
             } catch {
                 claim.refusal = error
             }
+            claim.isReplayed = try earlier.contains(record, in: place.history)
             if claim.binds, !isReview {
                 let mayTransfer = OwnershipAct.mayTransfer(under: app.settings.transfer, kind: record.row.kind)
-                claim.isReplayed = changes.claim(
-                    facts.key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
-            }
-            if !claim.isReplayed, !record.isNew {
-                claim.isReplayed = try JournalTable(connection: transaction.connection)
-                    .hasClaim(of: customer.key, transaction: record.row.key)
+                changes.claim(facts.key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
             }
             claims.append(claim)
         }
@@ -106,7 +103,7 @@ struct RestoredClaims {
             if rejection == nil { rejection = try self.rejection(of: claim.proven, record, purchase, transaction) }
             let code = rejection?.code ?? DecisionCode.accepted.rawValue
             let answer = RestoredPurchase(
-                submissionID: UUID(), leafHash: [], environment: claim.proven.key.environment,
+                leafHash: [], environment: claim.proven.key.environment,
                 transactionID: claim.proven.key.transactionID.string,
                 originalTransactionID: record.facts.original.transactionID.string,
                 productID: claim.proven.productID?.string ?? "",
@@ -116,7 +113,7 @@ struct RestoredClaims {
                 expiresAt: record.facts.end)
             outcomes.append(
                 Outcome(
-                    answer: answer,
+                    key: claim.proven.key, isOfCustomer: isOwner, answer: answer,
                     recorded: ClaimDetails.Outcome(
                         record, code: code, binds: claim.binds, order: changes.payments.orderPaid(by: record)),
                     transactionKey: record.row.key))

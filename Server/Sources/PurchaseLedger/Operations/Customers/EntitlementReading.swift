@@ -16,15 +16,15 @@ struct EntitlementReading {
         for kind in ProductKind.allCases {
             let rows = rows.filter { $0.kind == kind }
             guard let first = rows.first else { continue }
-            let entitlement = try entitlement(rows, first, productID: productID, environment: environment)
-            entitlements.append(UncountedEntitlement(entitlement: entitlement))
+            entitlements.append(try entitlement(rows, first, productID: productID, environment: environment))
         }
         return entitlements
     }
 
     private func entitlement(
         _ rows: [EntitlementRow], _ first: EntitlementRow, productID: String, environment: AppStoreEnvironment
-    ) throws(LedgerStorageError) -> Entitlement {
+    ) throws(LedgerStorageError) -> UncountedEntitlement {
+        var assumed: Entitlement?
         var entitlement = Entitlement(
             productID: productID, environment: environment, productKind: first.kind, state: .pending,
             reason: .notStarted, balance: 0, shortfall: 0)
@@ -47,13 +47,16 @@ struct EntitlementReading {
             var access = ProductAccess(
                 productID: ExactText(productID), environment: environment, kind: first.kind, denial: .notStarted)
             access.read(timelines, question)
-            entitlement.reason = access.isInGrace ? .inGrace : access.denial
-            (entitlement.since, entitlement.until) = (access.since, access.until)
-            entitlement.transactionID = access.transaction?.transactionID.string
+            entitlement.read(access)
+            access.read(timelines, question, tolerance: app.effectiveLapseTolerance)
+            if access.isAssumed {
+                assumed = entitlement
+                assumed?.read(access)
+            }
         }
         if entitlement.reason == .productUnknown, isRegistered(productID) { entitlement.reason = .productKindMismatch }
         entitlement.state = Entitlement.State(entitlement.reason)
-        return entitlement
+        return UncountedEntitlement(entitlement: entitlement, assumed: assumed)
     }
 
     /// Whether the settings have the product. If they do and the purchase still does not count, its evidence states another kind.
@@ -61,6 +64,15 @@ struct EntitlementReading {
     private func isRegistered(_ productID: String) -> Bool {
         guard let product = app.product(productID) else { return false }
         return product.kind != .nonRenewing || product.duration != nil
+    }
+}
+
+extension Entitlement {
+    fileprivate mutating func read(_ access: ProductAccess) {
+        reason = access.isInGrace ? .inGrace : access.denial
+        state = State(reason)
+        (since, until, isAssumed) = (access.since, access.until, access.isAssumed)
+        transactionID = access.transaction?.transactionID.string
     }
 }
 

@@ -45,7 +45,7 @@ public struct EntitlementsOfCustomer: LedgerQuery {
         let answered: [Entitlement]
         if let environment {
             // An environment that the query names is shown as it is.
-            answered = entitlements.map(\.entitlement).filter { $0.environment == environment }
+            answered = entitlements.filter { $0.entitlement.environment == environment }.map { $0.counted(true) }
         } else {
             answered = try Self.counted(entitlements, reader, app, customer)
         }

@@ -15,6 +15,7 @@ public struct RecordedPurchase: Sendable, Equatable {
     public var quantity: Int64
     public var purchasedAt: Timestamp?
     public var expiresAt: Timestamp?
+    /// Apple's withdrawal, by the statements of all copies of the purchase together.
     public var withdrawal: Withdrawal?
     public var upgradedAt: Timestamp?
     public var price: PurchasePrice?
@@ -49,6 +50,8 @@ public struct PurchasesOfCustomer: LedgerQuery {
     public struct Answer: Sendable {
         public var purchases: [RecordedPurchase]
         public var next: Int64?
+        /// The customer into whom the named one was merged; `nil` if it was not.
+        public var mergedInto: String?
     }
 
     public func answer(_ reader: LedgerTransaction) throws -> Answer {
@@ -60,7 +63,10 @@ public struct PurchasesOfCustomer: LedgerQuery {
             rows.removeLast()
             next = rows.last?.key
         }
-        return Answer(purchases: try rows.map { try reader.purchase($0) }, next: next)
+        var withdrawals = PurchaseWithdrawals(reader)
+        return Answer(
+            purchases: try rows.map { try reader.purchase($0, &withdrawals) }, next: next,
+            mergedInto: customer.survivor(of: customerID))
     }
 }
 
@@ -80,10 +86,11 @@ public struct PurchasesOfTransaction: LedgerQuery {
     public func answer(_ reader: LedgerTransaction) throws -> [RecordedPurchase] {
         let app = try reader.app(app)
         var purchases: [RecordedPurchase] = []
+        var withdrawals = PurchaseWithdrawals(reader)
         for row in try reader.transactions.rows(id: transactionID)
         where try !row.isErased && OriginalsTable(connection: reader.connection).row(row.originalKey).appKey == app.key
         {
-            purchases.append(try reader.purchase(row))
+            purchases.append(try reader.purchase(row, &withdrawals))
         }
         return purchases
     }
@@ -91,7 +98,9 @@ public struct PurchasesOfTransaction: LedgerQuery {
 
 extension LedgerTransaction {
     /// A purchase as it is answered.
-    fileprivate func purchase(_ row: TransactionRow) throws(LedgerStorageError) -> RecordedPurchase {
+    fileprivate func purchase(
+        _ row: TransactionRow, _ withdrawals: inout PurchaseWithdrawals
+    ) throws(LedgerStorageError) -> RecordedPurchase {
         let environment = try environments.environment(row.environment)
         let facts = try row.observed(in: environment)
         let owner = try row.ownerKey.map { key throws(LedgerStorageError) in
@@ -102,7 +111,8 @@ extension LedgerTransaction {
             originalTransactionID: facts.original.transactionID.string, customerID: owner?.name,
             productID: try products.id(row.productKey),
             productKind: row.kind, quantity: facts.quantity, purchasedAt: facts.purchaseDate, expiresAt: facts.end,
-            withdrawal: facts.withdrawal, upgradedAt: facts.upgradedAt, price: facts.price, offer: facts.offer,
+            withdrawal: try withdrawals.withdrawal(of: row), upgradedAt: facts.upgradedAt, price: facts.price,
+            offer: facts.offer,
             isFamilyShared: facts.ownership.isFamilyShared, ownerReason: row.ownerReason, knownAt: row.knownAt,
             orderID: try orders.row(paidBy: row.key)?.id)
     }

@@ -13,10 +13,13 @@ final class LedgerChanges {
     /// The orders that it pays, refunds or restores.
     let payments: OrderPayments
     let identities: CustomerIdentities
+    /// Whether a statement about a renewal was new.
+    private(set) var hasNewRenewal = false
     /// The purchases of each settled history.
     private var purchases: [Int: [OwnedPurchase]] = [:]
     /// For each history, the owners by holder. `own` computes them.
     private var ownerships: [[PurchaseHolder: Ownership]] = []
+    private var hasRenewalNews = false
     /// The balances after the change, by the position of the history.
     private var balances: [EntitlementWriter.Balances] = []
 
@@ -32,6 +35,15 @@ final class LedgerChanges {
 
     /// All histories that were read, with their changes.
     var histories: [PurchaseHistory] { open.histories }
+
+    /// Whether facts, renewal info, owners or orders changed. A claim that changes no owner is no news.
+    var hasNews: Bool {
+        hasRenewalNews || payments.hasChanges
+            || histories.contains { history in
+                history.isTouched || !history.departed.isEmpty || history.records.contains(where: \.isChanged)
+                    || history.renewal !== history.formerRenewal
+            }
+    }
 
     /// The position of a known transaction. Its history is read if necessary.
     func place(
@@ -156,7 +168,9 @@ final class LedgerChanges {
         let former = try table.facts(statement.key, environment: environment)
         let merged = former.map { $0.merged(with: statement) } ?? ObservedRenewal(statement)
         guard merged !== former else { return }
+        hasRenewalNews = true
         try table.write(statement, environment: environment, evidence: evidence)
+        hasNewRenewal = true
         for original in try OriginalsTable(connection: connection)
             .rows(id: statement.key.originalTransactionID.string, environment: environment)
         where !open.histories.contains(where: { $0.original.key == original.key }) {
@@ -184,25 +198,25 @@ final class LedgerChanges {
     /// Adds a claim that binds. A claim that changes nothing is skipped: one that may not transfer and was made before, or one
     /// that repeats the last act of the original, which may transfer too. So is a claim of a transaction that has the maximum
     /// number of claims.
-    ///
-    /// - Returns: whether the customer had claimed the transaction before.
-    @discardableResult
-    func claim(
-        _ key: TransactionKey, by customer: Int64, mayTransfer: Bool, in index: Int
-    ) -> Bool {
+    func claim(_ key: TransactionKey, by customer: Int64, mayTransfer: Bool, in index: Int) {
         let kind = mayTransfer ? OwnershipActKind.movingClaim : .claim
-        let isClaim = { [identities] (act: RecordedAct) in
-            identities.surviving(act.customerKey) == customer && act.kind != .move
-        }
-        let isRepeated = open.histories[index].acts.contains { $0.transaction == key && isClaim($0) }
         // A claim that was refused under `deny` is not repeated by one under `move`.
         let isLast =
-            open.histories[index].lastAct(besides: key).map { isClaim($0) && $0.kind == .movingClaim } ?? false
-        if isRepeated, kind == .claim || isLast { return true }
+            open.histories[index].lastAct(besides: key).map { isClaim($0, by: customer) && $0.kind == .movingClaim }
+            ?? false
+        if isClaimed(key, by: customer, in: index), kind == .claim || isLast { return }
         let claims = open.histories[index].acts.count { $0.transaction == key && $0.kind != .move }
-        guard claims < OwnershipAct.claimsOfOneTransaction else { return isRepeated }
+        guard claims < OwnershipAct.claimsOfOneTransaction else { return }
         open.histories[index].acts.append(RecordedAct(transaction: key, customerKey: customer, kind: kind))
-        return isRepeated
+    }
+
+    /// Whether a customer made a claim of a transaction that binds.
+    func isClaimed(_ key: TransactionKey, by customer: Int64, in index: Int) -> Bool {
+        open.histories[index].acts.contains { $0.transaction == key && isClaim($0, by: customer) }
+    }
+
+    private func isClaim(_ act: RecordedAct, by customer: Int64) -> Bool {
+        identities.surviving(act.customerKey) == customer && act.kind != .move
     }
 
     /// Adds a transfer by an operator.

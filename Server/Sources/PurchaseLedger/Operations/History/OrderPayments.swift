@@ -19,6 +19,9 @@ final class OrderPayments {
         self.identities = identities
     }
 
+    /// Whether an order changes.
+    var hasChanges: Bool { !orders.isEmpty }
+
     // MARK: Paying
 
     /// Pays an order with a transaction. An order that the purchase paid without a claim that named it is open again.

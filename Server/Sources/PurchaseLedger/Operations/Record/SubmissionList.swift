@@ -23,7 +23,9 @@ public struct SubmissionRecord: Sendable, Equatable {
     public var unknownMembers: [String]?
     public var expected: String?
     public var found: String?
-    /// SHA-256 of the evidence, in hexadecimal.
+    /// The number of refusals that the entry stands for; `nil` for a single one.
+    public var refusals: Int64?
+    /// SHA-256 of the evidence, in hexadecimal; of several refusals, of the last one.
     public var evidenceSHA256: String?
     /// The size of the evidence that was sent, and how much of it is stored; `nil` in a list.
     public var evidenceSize: Int64?
@@ -241,8 +243,9 @@ extension SubmissionRecord {
             let refusals = try row.details.map(RefusalsDetails.init(encoded:))
             self.init(
                 submissionID: row.id, receivedAt: leaf.at, app: app, code: leaf.code, isReplayed: false,
-                isRestore: true, keyID: refusals?.keyID, sourceAddress: refusals?.sourceAddress,
-                customerID: refusals?.customer, found: refusals.map { "\($0.count) refused pieces of evidence" },
+                isRestore: refusals?.since == nil, keyID: refusals?.keyID, sourceAddress: refusals?.sourceAddress,
+                customerID: refusals?.customer, found: refusals?.sentence, refusals: refusals?.count,
+                evidenceSHA256: refusals?.since == nil ? nil : refusals?.hashes.last,
                 leafHash: JournalLeaf.hash(row.leaf).hexadecimal, isErased: refusals == nil)
             return
         }
@@ -268,5 +271,13 @@ extension SubmissionRecord {
         let journal = JournalTable(connection: reader.connection)
         appStoreAnswer = try asked.answerEntry.flatMap { key throws(LedgerStorageError) in try journal.row(key: key)?.id
         }
+    }
+}
+
+extension RefusalsDetails {
+    /// What was refused, as a sentence.
+    fileprivate var sentence: String {
+        guard let since else { return "\(count) refused pieces of evidence" }
+        return "\(count) refusals beyond the daily budget since \(Timestamp(millisecondsSince1970: since))"
     }
 }

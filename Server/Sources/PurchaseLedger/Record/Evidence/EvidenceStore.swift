@@ -36,6 +36,8 @@ package struct KeptEvidence {
     let sha256: [UInt8]
     /// Whether only its first kilobyte is kept.
     package let isPrefix: Bool
+    /// The bytes that verified evidence takes if it is new; the daily budget pays for them if the evidence is refused.
+    var uncharged: Int64 = 0
 }
 
 /// Stores each piece of evidence once, in a form that restores the same bytes.

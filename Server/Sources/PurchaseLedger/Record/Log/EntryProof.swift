@@ -1,4 +1,3 @@
-import Foundation
 import PurchaseVerification
 
 /// The proof that a journal entry is in the log of a signed checkpoint, with the entry's details and evidence. It is one JSON
@@ -41,42 +40,25 @@ public struct EntryProof: Sendable, Equatable {
     ///
     /// - Throws: `malformed`.
     public init(json: [UInt8]) throws(LogError) {
-        guard json.count <= Self.largest else {
-            throw LogError(.malformed, "a proof has at most \(Self.largest) bytes, found \(json.count)")
-        }
-        if let expected = JSONBounds.excess(of: json) {
-            throw LogError(.malformed, "the proof is not JSON within its bounds; expected \(expected)")
-        }
-        let file: File
-        do {
-            file = try JSONDecoder().decode(File.self, from: Data(json))
-        } catch {
-            throw LogError(.malformed, "the file is not a proof of \(Self.format): \(error)")
-        }
-        guard file.format.utf8.elementsEqual(Self.format.utf8), file.path.count <= MerkleProof.largestPath else {
-            throw LogError(.malformed, "the file is not a proof of \(Self.format)")
-        }
-        var path: [MerkleHash] = []
-        for text in file.path { path.append(try Self.hash(text)) }
+        let file = try File.read(json, format: Self.format, largest: Self.largest)
         self.init(
-            leaf: try Self.bytes(file.leaf, "leaf"), leafNumber: file.leaf_number, path: path,
-            checkpoint: Array(file.checkpoint.utf8), details: try Self.details(file),
-            evidence: try file.evidence.map { text throws(LogError) in try Self.bytes(text, "evidence") })
+            leaf: try File.bytes(file.leaf, "leaf"), leafNumber: file.leaf_number,
+            path: try file.hashes(), checkpoint: Array(file.checkpoint.utf8),
+            details: try Self.details(file),
+            evidence: try file.evidence.map { text throws(LogError) in try File.bytes(text, "evidence") })
     }
 
     /// The JSON of the file.
     public var json: [UInt8] {
         get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            let file = File(
+            try File(
                 format: Self.format, checkpoint: String(decoding: checkpoint, as: UTF8.self),
                 leaf: CanonicalBase64.encoded(leaf), leaf_number: leafNumber,
                 path: path.map { CanonicalBase64.encoded($0.bytes) },
                 salt: details.map { CanonicalBase64.encoded($0.salt) },
                 details: details.map { CanonicalBase64.encoded($0.content) },
-                evidence: evidence.map { CanonicalBase64.encoded($0) })
-            return [UInt8](try encoder.encode(file)) + [0x0A]
+                evidence: evidence.map { CanonicalBase64.encoded($0) }
+            ).json
         }
     }
 
@@ -112,24 +94,11 @@ public struct EntryProof: Sendable, Equatable {
         guard let salt = file.salt, let details = file.details else {
             throw LogError(.malformed, "a proof has both salt and details, or neither")
         }
-        return Details(salt: try bytes(salt, "salt"), content: try bytes(details, "details"))
+        return Details(
+            salt: try File.bytes(salt, "salt"), content: try File.bytes(details, "details"))
     }
 
-    private static func bytes(_ text: String, _ name: String) throws(LogError) -> [UInt8] {
-        guard let bytes = CanonicalBase64.decoded(Array(text.utf8)) else {
-            throw LogError(.malformed, "\(name) of the proof is not base64")
-        }
-        return bytes
-    }
-
-    private static func hash(_ text: String) throws(LogError) -> MerkleHash {
-        guard let hash = MerkleHash(try bytes(text, "path")) else {
-            throw LogError(.malformed, "a hash of the proof's path does not have 32 bytes")
-        }
-        return hash
-    }
-
-    fileprivate struct File: Codable {
+    fileprivate struct File: ProofFile {
         var format: String
         var checkpoint: String
         var leaf: String

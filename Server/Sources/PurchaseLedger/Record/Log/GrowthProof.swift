@@ -1,4 +1,3 @@
-import Foundation
 import PurchaseVerification
 
 /// The proof that the log of a signed checkpoint extends that of an earlier one: no leaf was changed, removed or moved in between
@@ -23,40 +22,17 @@ public struct GrowthProof: Sendable, Equatable {
     ///
     /// - Throws: `malformed`.
     public init(json: [UInt8]) throws(LogError) {
-        guard json.count <= Self.largest else {
-            throw LogError(.malformed, "a proof has at most \(Self.largest) bytes, found \(json.count)")
-        }
-        if let expected = JSONBounds.excess(of: json) {
-            throw LogError(.malformed, "the proof is not JSON within its bounds; expected \(expected)")
-        }
-        let file: File
-        do {
-            file = try JSONDecoder().decode(File.self, from: Data(json))
-        } catch {
-            throw LogError(.malformed, "the file is not a proof of \(Self.format): \(error)")
-        }
-        guard file.format.utf8.elementsEqual(Self.format.utf8), file.path.count <= MerkleProof.largestPath else {
-            throw LogError(.malformed, "the file is not a proof of \(Self.format)")
-        }
-        var path: [MerkleHash] = []
-        for text in file.path {
-            guard let hash = CanonicalBase64.decoded(Array(text.utf8)).flatMap({ MerkleHash($0) }) else {
-                throw LogError(.malformed, "a hash of the proof's path is not base64 of 32 bytes")
-            }
-            path.append(hash)
-        }
-        self.init(from: Array(file.from.utf8), to: Array(file.to.utf8), path: path)
+        let file = try File.read(json, format: Self.format, largest: Self.largest)
+        self.init(from: Array(file.from.utf8), to: Array(file.to.utf8), path: try file.hashes())
     }
 
     /// The JSON of the file.
     public var json: [UInt8] {
         get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            let file = File(
+            try File(
                 format: Self.format, from: String(decoding: from, as: UTF8.self),
-                to: String(decoding: to, as: UTF8.self), path: path.map { CanonicalBase64.encoded($0.bytes) })
-            return [UInt8](try encoder.encode(file)) + [0x0A]
+                to: String(decoding: to, as: UTF8.self), path: path.map { CanonicalBase64.encoded($0.bytes) }
+            ).json
         }
     }
 
@@ -77,7 +53,7 @@ public struct GrowthProof: Sendable, Equatable {
         return (earlier, later)
     }
 
-    private struct File: Codable {
+    private struct File: ProofFile {
         var format: String
         var from: String
         var to: String

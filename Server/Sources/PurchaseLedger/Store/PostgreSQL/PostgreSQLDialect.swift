@@ -1,5 +1,8 @@
 /// The statements of PostgreSQL that are not portable.
 struct PostgreSQLDialect: LedgerDialect {
+    /// The schema of the functions of triggers, with a dot; empty for the first one of the search path.
+    var functions = ""
+
     /// `INTEGER` becomes a type of 64 bits, which numbers the rows if it is the key; text is compared as bytes.
     func definition(_ sql: String) -> String {
         guard sql.contains("CREATE TABLE") else { return sql }
@@ -15,7 +18,7 @@ struct PostgreSQLDialect: LedgerDialect {
 
     /// A transaction that uses them is rolled back.
     var scratchSchema: [String] {
-        ["CREATE SCHEMA assay_expected", "SET LOCAL search_path = assay_expected"]
+        ["CREATE SCHEMA assay_expected", "SET LOCAL search_path = assay_expected, pg_temp"]
     }
 
     /// A statement has at most 65,535 parameters.
@@ -44,15 +47,15 @@ struct PostgreSQLDialect: LedgerDialect {
             "CREATE FUNCTION \(table)_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ \(refusal) $$",
             """
             CREATE TRIGGER \(table)_no_update BEFORE UPDATE ON \(table) FOR EACH ROW
-            WHEN (\(changed.joined(separator: " OR "))) EXECUTE FUNCTION \(table)_refuse()
+            WHEN (\(changed.joined(separator: " OR "))) EXECUTE FUNCTION \(functions)\(table)_refuse()
             """,
             """
             CREATE TRIGGER \(table)_no_delete BEFORE DELETE ON \(table) FOR EACH ROW
-            EXECUTE FUNCTION \(table)_refuse()
+            EXECUTE FUNCTION \(functions)\(table)_refuse()
             """,
             """
             CREATE TRIGGER \(table)_no_truncate BEFORE TRUNCATE ON \(table) FOR EACH STATEMENT
-            EXECUTE FUNCTION \(table)_refuse()
+            EXECUTE FUNCTION \(functions)\(table)_refuse()
             """,
         ]
         guard rule.ignoresDuplicates else { return statements }
@@ -65,7 +68,7 @@ struct PostgreSQLDialect: LedgerDialect {
             """,
             """
             CREATE TRIGGER \(table)_no_replace BEFORE INSERT ON \(table) FOR EACH ROW
-            EXECUTE FUNCTION \(table)_ignore()
+            EXECUTE FUNCTION \(functions)\(table)_ignore()
             """,
         ]
         return statements
@@ -93,7 +96,7 @@ struct PostgreSQLDialect: LedgerDialect {
             """
             DO $$ DECLARE place regclass; BEGIN
             FOR place IN SELECT pg_class.oid FROM pg_class WHERE relkind = 'r' AND relnamespace = (
-            SELECT relnamespace FROM pg_class WHERE oid = to_regclass('schema_migrations')) LOOP
+            SELECT oid FROM pg_namespace WHERE nspname = current_schema()) LOOP
             EXECUTE format('REINDEX TABLE %s', place);
             END LOOP; END $$
             """

@@ -21,8 +21,8 @@ final class PostgreSQLReadConnection: LedgerConnection {
         var statements = [PostgreSQLStatement(sql, parameters)]
         if !isBegun {
             isBegun = true
-            statements.insert(
-                PostgreSQLStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", [LedgerValue]()), at: 0)
+            let begin = PostgreSQLStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", [LedgerValue]())
+            statements = [begin] + session.searchPath + statements
         }
         return try session.run(statements).last
     }
@@ -46,23 +46,27 @@ final class PostgreSQLReadConnection: LedgerConnection {
         guard !isBegun else {
             throw LedgerStorageError(.other, "events are read at the beginning of a transaction that reads")
         }
-        let mark = PostgreSQLTransaction.eventMark
-        let last = try session.run([
-            PostgreSQLStatement("SELECT last_value FROM events_event_key_seq", [LedgerValue]())
-        ])
-        let lowest = try session.run([
-            PostgreSQLStatement(
-                """
-                SELECT min(((classid::bigint & 65535) << 32) | objid::bigint) FROM pg_locks
-                WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND classid::bigint >> 16 = ?1
-                AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-                """, [.integer(mark >> 48)])
-        ])
-        var keys: [Int64] = []
-        for row in [last, lowest].compactMap({ $0.first?.rows.first }) {
-            var reader = row.reader
-            if let key = try reader.optionalInteger() { keys.append(key) }
+        let mark = PostgreSQLLockNumbers.ledger.eventMark
+        let last = try number("SELECT last_value FROM events_event_key_seq", [])
+        let lowest = try number(
+            """
+            SELECT min(((classid::bigint & 65535) << 32) | objid::bigint) FROM pg_locks
+            WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND classid::bigint >> 16 = ?1
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+            """, [.integer(mark >> 48)])
+        return [last, lowest].compactMap { $0 }.min()
+    }
+
+    /// The result of a query in a transaction of its own.
+    private func number(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int64? {
+        var statements = [PostgreSQLStatement(sql, parameters)]
+        let path = session.searchPath
+        if !path.isEmpty {
+            statements = [PostgreSQLStatement("BEGIN", [LedgerValue]())] + path + statements
+            statements.append(PostgreSQLStatement("ROLLBACK", [LedgerValue]()))
         }
-        return keys.min()
+        let outputs = try session.run(statements)
+        guard var reader = outputs[path.isEmpty ? 0 : path.count + 1].rows.first?.reader else { return nil }
+        return try reader.optionalInteger()
     }
 }

@@ -12,6 +12,8 @@ final class PostgreSQLSession {
 
     private let connection: OpaquePointer
     private let preparesStatements: Bool
+    /// The numbers of its advisory locks.
+    let lockNumbers: PostgreSQLLockNumbers
     private var prepared: [String: String] = [:]
     private var names = 0
     /// The number of times that statements were sent and their results awaited.
@@ -20,6 +22,8 @@ final class PostgreSQLSession {
     private(set) var statements = 0
     /// The parsed texts of statements.
     let texts = PostgreSQLTexts()
+    /// The statements with which each transaction sets its search path; none if the connection has it.
+    private(set) var searchPath: [PostgreSQLStatement] = []
 
     /// The result of one statement.
     struct Output {
@@ -33,7 +37,7 @@ final class PostgreSQLSession {
     /// Connects.
     ///
     /// - Parameter isWriter: whether its statements find rows by keys, so that each needs only one plan.
-    /// - Throws: `unavailable`.
+    /// - Throws: `unavailable`; the error of a query for the ledger's schema.
     init(_ settings: PostgreSQLSettings, isWriter: Bool = false) throws(LedgerStorageError) {
         let parameters = settings.parameters(isWriter: isWriter)
         let connection = Self.withCStrings(parameters.map(\.0)) { keywords in
@@ -55,12 +59,23 @@ final class PostgreSQLSession {
         }
         self.connection = connection
         preparesStatements = settings.preparesStatements
+        lockNumbers = settings.isTrial ? .trial : .ledger
+        guard !settings.isTrial else { return }
+        let path = try settings.home.path(self)
+        if preparesStatements {
+            _ = try run([PostgreSQLStatement("SET search_path = \(path)", [LedgerValue]())])
+        } else {
+            searchPath = [PostgreSQLStatement("SET LOCAL search_path = \(path)", [LedgerValue]())]
+        }
     }
 
     deinit { PQfinish(connection) }
 
     /// Whether the connection is lost.
     var isLost: Bool { PQstatus(connection) != CONNECTION_OK }
+
+    /// The process of the server, as the other end of the connection named it. A pooler invents another one.
+    var process: Int64 { Int64(PQbackendPID(connection)) }
 
     /// Whether a transaction is open on the server, even a failed one.
     var isInTransaction: Bool {

@@ -3,10 +3,6 @@
 ///
 /// Only the thread of its session uses it.
 final class PostgreSQLTransaction {
-    /// Advisory locks of parts of the ledger have negative numbers, those of event positions positive ones.
-    static let partBit = Int64.min
-    /// The highest 16 bits of the lock that identifies a writer of events.
-    static let eventMark: Int64 = 0x4153 << 48
     /// Tables whose rows belong to no part of the ledger: names that get a number when they are first seen.
     private static let dictionaries: Set<String> = ["products", "environments", "evidence_parts", "apps"]
 
@@ -37,19 +33,21 @@ final class PostgreSQLTransaction {
         _ locks: LedgerLocks, schema: Int64?, limits: [LedgerStatement], reads: [ExpectedRead],
         insertions: [String: Int]
     ) throws(LedgerStorageError) {
+        let numbers = session.lockNumbers
         var statements = [PostgreSQLStatement("BEGIN ISOLATION LEVEL READ COMMITTED", [LedgerValue]())]
-        statements += limits.map(PostgreSQLStatement.init)
+        statements += session.searchPath + limits.map(PostgreSQLStatement.init)
         switch locks {
         case .everything:
-            statements.append(PostgreSQLStatement("SELECT pg_advisory_xact_lock(?1)", [.integer(Self.partBit)]))
+            statements.append(PostgreSQLStatement("SELECT pg_advisory_xact_lock(?1)", [.integer(numbers.everything)]))
         case .parts(let parts):
-            statements.append(PostgreSQLStatement("SELECT pg_advisory_xact_lock_shared(?1)", [.integer(Self.partBit)]))
-            let numbers = Set(parts.map { $0.number | Self.partBit }).subtracting([Self.partBit])
-            if !numbers.isEmpty {
+            statements.append(
+                PostgreSQLStatement("SELECT pg_advisory_xact_lock_shared(?1)", [.integer(numbers.everything)]))
+            let named = Set(parts.map(numbers.part)).subtracting([numbers.everything])
+            if !named.isEmpty {
                 statements.append(
                     PostgreSQLStatement(
                         "SELECT pg_advisory_xact_lock(part) FROM unnest(?1) AS part",
-                        [.list(numbers.sorted().map(LedgerValue.integer))]))
+                        [.list(named.sorted().map(LedgerValue.integer))]))
             }
         }
         var place: Int?
@@ -59,7 +57,7 @@ final class PostgreSQLTransaction {
                 PostgreSQLStatement(SchemaNumber.query, [LedgerValue]()),
                 PostgreSQLStatement(
                     "SELECT pg_advisory_xact_lock_shared(?1 | last_value) FROM events_event_key_seq",
-                    [.integer(Self.eventMark)]),
+                    [.integer(numbers.eventMark)]),
             ]
         }
         let fetch = PostgreSQLFetch(session.texts, reads, [], insertions)
@@ -125,7 +123,7 @@ final class PostgreSQLTransaction {
         let locks = parts.map { parts in
             PostgreSQLStatement(
                 "SELECT min(pg_try_advisory_xact_lock(part)::int)::bigint FROM unnest(?1) AS part",
-                [.list(parts.map { $0.number | Self.partBit }.sorted().map(LedgerValue.integer))])
+                [.list(parts.map(session.lockNumbers.part).sorted().map(LedgerValue.integer))])
         }
         let outputs = try session.run(changes + locks + fetch.statements)
         try take(outputs.dropFirst(changes.count + locks.count), of: fetch)

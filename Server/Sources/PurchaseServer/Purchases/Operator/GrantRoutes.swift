@@ -31,10 +31,11 @@ struct GrantRoutes {
                 quantity: grant.quantity ?? 1, until: until, reason: grant.reason,
                 once: try await api.once(request, context, body))
             let id = try await api.ledger.perform(operation)
-            let message = GrantMessage(
+            var message = GrantMessage(
                 grantID: id.text, customerID: customerID, productID: grant.productID,
                 environment: EnvironmentName(environment), quantity: operation.quantity,
                 until: until.map { "\($0)" }, reason: grant.reason)
+            message.mergedInto = try await api.survivor(of: customerID, app: app.id)
             return try Response.json(message, status: .created)
         }
     }
@@ -52,19 +53,22 @@ struct GrantRoutes {
         return try await api.bodies.withBody(of: request) { body in
             let revocation = try await api.request(RevocationRequest.self, from: body)
             let operation = RevokeByHand(
-                app: app.id, customerID: customerID, try Self.target(revocation), reason: revocation.reason,
+                app: app.id, customerID: customerID, try Self.target(revocation, of: app), reason: revocation.reason,
                 once: try await api.once(request, context, body))
             let id = try await api.ledger.perform(operation)
-            let message = RevocationMessage(
+            var message = RevocationMessage(
                 revocationID: id.text, customerID: customerID, transactionID: revocation.transactionID,
                 grantID: revocation.grantID, reason: revocation.reason)
+            message.mergedInto = try await api.survivor(of: customerID, app: app.id)
             return try Response.json(message, status: .created)
         }
     }
 
-    private static func target(_ revocation: RevocationRequest) throws -> RevokeByHand.Target {
+    private static func target(
+        _ revocation: RevocationRequest, of app: RegisteredApp
+    ) throws -> RevokeByHand.Target {
+        let environment = try revocation.environment?.known(to: app)
         if let transactionID = revocation.transactionID {
-            let environment = revocation.environment.map { AppStoreEnvironment(anyCase: $0.rawValue) }
             return .purchase(transactionID: transactionID, environment: environment)
         }
         guard let id = revocation.grantID.flatMap({ UUID(uuidString: $0) }) else {
@@ -93,16 +97,5 @@ extension Request {
         guard let reason = try value("reason") else { return nil }
         guard RequestMembers.isReason(reason) else { throw Problem.parameter("reason", RequestMembers.reasonRule) }
         return reason
-    }
-}
-
-extension EnvironmentName {
-    /// The environment, if the app accepts its evidence. A grant in any other environment would never count.
-    func accepted(by app: RegisteredApp) throws -> AppStoreEnvironment {
-        let environment = AppStoreEnvironment(anyCase: rawValue)
-        guard app.environments.contains(environment) else {
-            throw Problem.parameter("environment", app.environments.map(\.name).sorted().joined(separator: ", "))
-        }
-        return environment
     }
 }

@@ -26,8 +26,9 @@ struct OwnerRoutes {
                 let token = UUID(uuidString: assignment.appAccountToken)
             else { throw Problem.parameter("app_account_token", "a UUID of 36 characters") }
             let isNew = try await api.ledger.perform(AssignToken(app: app, customerID: customerID, token: token))
-            return try Response.json(
-                AccountTokenMessage(customerID: customerID, appAccountToken: token.text, replayed: !isNew))
+            var message = AccountTokenMessage(customerID: customerID, appAccountToken: token.text, replayed: !isNew)
+            message.mergedInto = try await api.survivor(of: customerID, app: app)
+            return try Response.json(message)
         }
     }
 
@@ -43,19 +44,19 @@ struct OwnerRoutes {
     }
 
     private func move(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let app = try context.requireCaller(.admin).app.id
+        let app = try context.requireCaller(.admin).app
         let transactionID = try context.identifier("id")
         return try await api.bodies.withBody(of: request) { body in
             let move = try await api.request(MoveRequest.self, from: body)
             let former = try await api.ledger.perform(
                 MovePurchase(
-                    app: app, transactionID: transactionID,
-                    environment: move.environment.map { AppStoreEnvironment(anyCase: $0.rawValue) },
+                    app: app.id, transactionID: transactionID, environment: try move.environment?.known(to: app),
                     to: move.customerID, reason: move.reason))
-            return try Response.json(
-                MoveMessage(
-                    transactionID: transactionID, customerID: move.customerID, formerCustomerID: former,
-                    reason: move.reason))
+            var message = MoveMessage(
+                transactionID: transactionID, customerID: move.customerID, formerCustomerID: former,
+                reason: move.reason)
+            message.mergedInto = try await api.survivor(of: move.customerID, app: app.id)
+            return try Response.json(message)
         }
     }
 }

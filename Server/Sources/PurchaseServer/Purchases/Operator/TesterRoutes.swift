@@ -22,7 +22,8 @@ struct TesterRoutes {
             }
         }
         group.delete("testers/:id") { request, context in
-            try await change(false, reason: try request.reason(), context)
+            _ = try context.requireCaller(.admin)
+            return try await change(false, reason: try request.reason(), context)
         }
     }
 
@@ -31,6 +32,8 @@ struct TesterRoutes {
         let customerID = try context.identifier("id")
         let isChanged = try await api.ledger.perform(
             ChangeTester(app: app, customerID: customerID, isTester: isTester, reason: reason))
-        return try Response.json(TesterMessage(customerID: customerID, tester: isTester, replayed: !isChanged))
+        var message = TesterMessage(customerID: customerID, tester: isTester, replayed: !isChanged)
+        message.mergedInto = try await api.survivor(of: customerID, app: app)
+        return try Response.json(message)
     }
 }

@@ -78,10 +78,11 @@ struct ListSubmissions: AsyncParsableCommand {
         var rest = submissions[...]
         while let first = rest.first {
             let count = first.verdict == .rejected ? rest.prefix { first.isRepeated(by: $0) }.count : 1
+            let number = rest.prefix(count).reduce(0) { $0 + ($1.refusals ?? 1) }
             rest = rest.dropFirst(count)
             table.append([
                 first.submissionID.uuidString.lowercased(), "\(first.receivedAt)", first.code.printable,
-                count > 1 ? "\(count)" : "-", first.customerID.cell, first.transactionID.cell, first.productID.cell,
+                number > 1 ? "\(number)" : "-", first.customerID.cell, first.transactionID.cell, first.productID.cell,
                 first.orderID.cell, first.expected.cell, first.found.cell,
             ])
         }

@@ -2086,6 +2086,13 @@ CREATE INDEX journal_by_transaction ON public.journal USING btree (transaction_k
 
 
 --
+-- Name: journal_restores; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX journal_restores ON public.journal USING btree (customer_key, entry_key) WHERE ((kind = 3) AND (transaction_key IS NULL) AND (code = 'accepted'::text));
+
+
+--
 -- Name: journal_not_confirmed; Type: INDEX; Schema: public; Owner: -
 --
 
