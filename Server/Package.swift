@@ -175,6 +175,18 @@ let package = Package(
             path: "Tests/ExpectedEntitlements",
             swiftSettings: strict
         ),
+        // Nothing of the ledger either: what it expects is written from the documentation.
+        .target(name: "WrittenRules", path: "Tests/WrittenRules", swiftSettings: strict),
+        // Not a test target, so that it is optimised: it decides millions of histories.
+        .target(
+            name: "SmallWorlds",
+            dependencies: [
+                "PurchaseLedger", "WrittenRules", .product(name: "PurchaseVerification", package: "assay"),
+            ],
+            path: "Tests/SmallWorlds",
+            swiftSettings: strict
+        ),
+        .testTarget(name: "SmallWorldTests", dependencies: ["SmallWorlds", "WrittenRules"], swiftSettings: strict),
         .testTarget(
             name: "StoreHistoryTests",
             dependencies: [

@@ -67,6 +67,8 @@ table() {
 
     # Never PurchaseLedger: what is expected of the ledger must be worked out by other code.
     allow Server/Tests/ExpectedEntitlements AppStoreSimulator Foundation
+    # Nothing at all: the second implementation of the rules that are compared in small worlds.
+    allow Server/Tests/WrittenRules
 
     # What tests share must not verify either, because the tests of EvidenceMint use it.
     allow Tests/TestSupport EvidenceMint $foundation Glibc Musl Darwin

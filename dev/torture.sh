@@ -9,6 +9,8 @@
 #   dev/torture.sh store                  the ledger against the simulated store: 20 random histories of 1,000 steps
 #   dev/torture.sh histories [COUNT]      the ledger: random histories in two orders of arrival, 10,000 by default
 #   dev/torture.sh erasures [COUNT]       the ledger: random acts with erasures on every engine, 200 histories by default
+#   dev/torture.sh worlds [MINUTES]       the pure rules: every history of up to 4 events, each repeated once, of 5, and of 6 as far as
+#                                         the minutes go, 20 by default
 #   dev/torture.sh role                   the ledger's tests under a PostgreSQL role that does not own the tables
 #   dev/torture.sh order                  the audit: the numbers of two entries exchanged, for every pair of kinds, on every engine
 #   dev/torture.sh tables                 the audit: one row of each table changed, added and removed by plain SQL
@@ -75,6 +77,13 @@ erasures() {
     ASSAY_ERASURE_HISTORIES="${1:-200}" suite ErasureHistoryTests
 }
 
+# The pure rules of the ledger and a second implementation of docs/ledger.md decide every history of a few events.
+worlds() {
+    ASSAY_WORLD_EVENTS=4 ASSAY_WORLD_DUPLICATES=4 suite SmallWorldTests
+    ASSAY_WORLD_EVENTS=5 ASSAY_WORLD_DUPLICATES=0 suite SmallWorldTests.worlds
+    ASSAY_WORLD_EVENTS=6 ASSAY_WORLD_DUPLICATES=0 ASSAY_WORLD_MINUTES="${1:-20}" suite SmallWorldTests.worlds
+}
+
 # The behaviour of the ledger with the rights that docs/postgresql.md gives to a server.
 role() {
     ASSAY_TEST_ENGINES=postgresql-server-role suite PurchaseLedgerTests
@@ -135,7 +144,7 @@ soak() {
 }
 
 case ${1:-} in
-    '') core; server; store; histories; erasures; role; ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
+    '') core; server; store; histories; erasures; worlds; role; ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
         ASSAY_SHARED_CLAIMS=1000 suite threeProcesses; kill_rounds; server_rounds; soak; abuse ;;
     role) role ;;
     order) ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests ;;
@@ -149,5 +158,6 @@ case ${1:-} in
     store) store ;;
     histories) histories "${2:-}" ;;
     erasures) erasures "${2:-}" ;;
+    worlds) worlds "${2:-}" ;;
     *) core "$@" ;;
 esac

@@ -92,7 +92,7 @@ struct EventRouteTests {
             #expect(try await world.send(.post, "/v1/purchases", claim, as: .client).status == 200)
             world.clock.advance(days: 40)
             let cases: [(String, EntitlementMessage.State, EntitlementMessage.Reason?)] = [
-                ("", .expired, .expired), ("?at=2023-11-20T00:00:00Z", .active, nil),
+                ("", .expired, .newsMissing), ("?at=2023-11-20T00:00:00Z", .active, nil),
                 ("?at=2023-11-20T05:30:00%2B05:30", .active, nil), ("?at=2023-11-01T00:00:00Z", .pending, .notStarted),
             ]
             for (query, state, reason) in cases {

@@ -193,7 +193,7 @@ struct PurchaseRouteTests {
             let later = try await list("at=2023-12-31T00:00:00Z")
             #expect(later.at?.hasPrefix("2023-12-31") == true)
             let monthly = later.entitlements.first { $0.productID == "com.example.app.monthly" }
-            #expect(monthly?.state == .expired && monthly?.reason == .expired)
+            #expect(monthly?.state == .expired && monthly?.reason == .newsMissing)
             let before = try await list("at=2023-11-01T00:00:00Z")
             #expect(before.entitlements.allSatisfy { $0.state != .active })
             for query in ["at=yesterday", "environment="] {

@@ -33,6 +33,7 @@ struct SettingsFileTests {
                 require_signed_transaction: true
                 require_account_token: true
                 order_lifetime: 2h
+                lapse_tolerance: 90s
                 unverified_evidence: { bytes_per_day: 9000, bytes_per_key_and_day: 100 }
                 products:
                   coins: { kind: consumable }
@@ -59,6 +60,7 @@ struct SettingsFileTests {
         game.versions = ["1.0", "1.1"]
         game.transfer = .move
         game.orderLifetime = 7_200_000
+        game.lapseTolerance = 90_000
         game.sandboxAccess = .everyone
         game.refundShortfall = .debt
         game.requiresSignedTransaction = true
@@ -131,6 +133,8 @@ struct SettingsFileTests {
             ("require_account_token: yes please", "require_account_token is 'yes please'", "true or false"),
             ("require_signed_transaction: 1", "require_signed_transaction is '1'", "true or false"),
             ("require_account_token:", "require_account_token is ''", "true or false"),
+            ("lapse_tolerance: 2d", "lapse_tolerance is '2d'", "at most a day"),
+            ("lapse_tolerance: 1mo", "lapse_tolerance is '1mo'", "at most a day"),
             ("order_lifetime: 1mo", "order_lifetime is '1mo'", "24h"),
             ("unverified_evidence: { bytes_per_day: -1 }", "bytes_per_day is not a whole number", "such a number"),
             ("unverified_evidence: { bytes: 1 }", "unverified_evidence has no setting 'bytes'", "bytes_per_day"),

@@ -5,7 +5,7 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
     public var environment: EnvironmentName
     /// Only `active` grants access.
     public var state: State
-    /// The reason why it is not active; absent if it is active.
+    /// The reason why it is not active, or `in_grace`; absent for any other access.
     public var reason: Reason?
     /// The remaining units; only for consumables.
     public var balance: Int64?
@@ -18,12 +18,15 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
     public var until: String?
     /// The transaction that it rests on; absent for a balance and for a grant by an operator.
     public var transactionID: String?
+    /// `true` if the paid time has ended and the news of the renewal are late: then it is active until `until` by the setting
+    /// `lapse_tolerance`; absent otherwise.
+    public var assumed: Bool?
 
     /// An entitlement by its parts.
     public init(
         productID: String, productType: ProductType, environment: EnvironmentName, state: State, reason: Reason? = nil,
         balance: Int64? = nil, shortfall: Int64? = nil, since: String? = nil, until: String? = nil,
-        transactionID: String? = nil
+        transactionID: String? = nil, assumed: Bool? = nil
     ) {
         self.productID = productID
         self.productType = productType
@@ -35,10 +38,11 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
         self.since = since
         self.until = until
         self.transactionID = transactionID
+        self.assumed = assumed
     }
 
     enum CodingKeys: String, CodingKey {
-        case environment, state, reason, balance, shortfall, since, until
+        case environment, state, reason, balance, shortfall, since, until, assumed
         case productID = "product_id"
         case productType = "product_type"
         case transactionID = "transaction_id"
@@ -69,7 +73,7 @@ extension EntitlementMessage {
         public static let pending = State(rawValue: "pending")
     }
 
-    /// The reasons why an entitlement is not active.
+    /// The reasons why an entitlement is not active, and `inGrace`, which is one for access.
     public struct Reason: WireEnumeration {
         public let rawValue: String
 
@@ -78,6 +82,12 @@ extension EntitlementMessage {
         public static let expired = Reason(rawValue: "expired")
         /// The paid time has ended, and Apple still tries to collect the next payment.
         public static let billingRetry = Reason(rawValue: "billing_retry")
+        /// The paid time has ended, and nothing says that the subscription was not renewed.
+        public static let newsMissing = Reason(rawValue: "news_missing")
+        /// Active: the paid time has ended, and the App Store gives a grace period while it tries to collect the next payment.
+        public static let inGrace = Reason(rawValue: "in_grace")
+        /// It is no longer shared with this member of a family.
+        public static let familyRevoked = Reason(rawValue: "family_revoked")
         /// Apple refunded or revoked it.
         public static let revoked = Reason(rawValue: "revoked")
         /// The receipt states a cancellation date.

@@ -59,6 +59,8 @@ public struct AuditFinding: Sendable, Equatable {
         case schemaUnknown = "schema_unknown"
         /// An index does not have the rows of its table, so that a lookup finds other rows than a reading of the table.
         case indexDiffers = "index_differs"
+        /// An owner, an entitlement, a lot or a balance that the server writes is not the one that the rules give.
+        case ruleDiffers = "rule_differs"
         /// A row of a table differs from a rebuild.
         case rowDiffers = "row_differs"
         /// A rebuild has a row that the table lacks.

@@ -90,6 +90,8 @@ struct LedgerAudit {
             try await rebuilt.write { connection in
                 // An erasure refers to customers by reference.
                 _ = try connection.execute("CREATE INDEX customers_by_reference ON customers (reference)", [])
+                // The comparison with the rules reads the entitlements of one original at a time.
+                _ = try connection.execute("CREATE INDEX entitlements_by_ground ON entitlements (ground)", [])
                 // A replay notes the order and the transaction of a claim after it was applied.
                 _ = try connection.execute("DROP TRIGGER journal_no_update", [])
                 try EntryOrder.createTable(connection)
@@ -99,6 +101,10 @@ struct LedgerAudit {
                 try await replay(into: rebuilt, erasures, &report)
                 try await checkEvidence(erasures, &report)
                 try await compare(rebuilt, erasures, &report)
+                // Newer rules must not keep a server from starting; the next audit reports such a fault.
+                if isVerifyingEvidence, !isOfNewRules {
+                    add(try await RuleAudit(rebuilt).findings(), to: &report)
+                }
             } catch {
                 guard Self.isFinding(error) else { throw error }
                 add([AuditFinding(kind: .auditIncomplete, detail: "\(error)")], to: &report)

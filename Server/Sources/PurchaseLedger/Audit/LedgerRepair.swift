@@ -104,7 +104,9 @@ struct LedgerRepair {
         _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) {
         var corrected: Set<[LedgerValue]> = []
-        for key in Set(before.keys).union(after.keys) where before[key] != after[key] { corrected.insert(key) }
+        for key in Set(before.keys).union(after.keys) where !isSame(before[key], after[key]) {
+            corrected.insert(key)
+        }
         let connection = transaction.connection
         let names = Dictionary(
             try AppsTable(connection: connection).all().map { ($0.key, $0.name) },
@@ -144,6 +146,24 @@ struct LedgerRepair {
             var event = writer.event(.corrected)
             (event.productKey, event.environment) = (product, environment)
             try writer.write(event, customer: customer)
+        }
+    }
+
+    /// Whether two rows mean the same. Newer rules can store a timeline in another form.
+    private static func isSame(_ before: [LedgerValue]?, _ after: [LedgerValue]?) -> Bool {
+        guard let before, let after, before.count == after.count else { return before == after }
+        return zip(before, after).allSatisfy { before, after in
+            if before == after { return true }
+            guard case .blob(let before) = before, case .blob(let after) = after else { return false }
+            do throws(LedgerStorageError) {
+                let timelines = (
+                    try AccessTimeline(encoded: before, environment: .production),
+                    try AccessTimeline(encoded: after, environment: .production)
+                )
+                return timelines.0.isSame(as: timelines.1)
+            } catch {
+                return false
+            }
         }
     }
 

@@ -10,7 +10,7 @@ import struct Foundation.UUID
 struct ReplayedDecision {
     /// The first version of the rules whose decisions are compared. Of older ones, only what every version demands is
     /// (`ReplayStep.requirePriorClaims`).
-    static let firstRules: Int64 = 2
+    static let firstRules: Int64 = 3
     /// The codes of requests that say nothing about a purchase.
     private static let flaws: Set<DecisionCode> = [.bodyMalformed, .bodyTooLarge, .fieldMissing, .fieldMalformed]
 

@@ -11,6 +11,9 @@ enum SealedOrder {
     /// How far the clocks of servers may differ, in milliseconds. Two entries with greater differences are in the order of time.
     private static let clockSkew: Int64 = 5_000
 
+    /// The first version of the rules with the newer sealer.
+    private static let firstRules: Int64 = 2
+
     /// Consecutive leaves that are replayed together.
     struct Block {
         let range: Range<Int>
@@ -24,7 +27,7 @@ enum SealedOrder {
         for row in try JournalTable(connection: connection).rows(kind: Int64(JournalKind.rules.rawValue)) {
             guard let leaf = JournalLeaf(bytes: row.leaf), leaf.kind == .rules, let salt = row.salt,
                 let details = row.details, Journal.digest(salt: salt, details: details) == leaf.details,
-                try RulesDetails(encoded: details).version >= ReplayedDecision.firstRules,
+                try RulesDetails(encoded: details).version >= firstRules,
                 let place = try LogEntriesTable(connection: connection).leaf(of: row.key)
             else { continue }
             first = min(first, place)

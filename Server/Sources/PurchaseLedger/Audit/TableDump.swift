@@ -155,8 +155,14 @@ struct TableDump: Sendable {
                 LEFT JOIN customers ON customers.customer_key = transactions.owner_key
                 """),
         TableDump(
-            name: "renewals", keyCount: 2, pageKey: ["renewals.environment", "renewals.original_id"],
-            columns: "environments.name, renewals.original_id, renewals.facts, evidence.sha256",
+            name: "renewals", keyCount: 4,
+            pageKey: [
+                "renewals.environment", "renewals.original_id", "renewals.beside", "renewals.concern",
+            ],
+            columns: """
+                environments.name, renewals.original_id, renewals.beside, renewals.concern, renewals.facts,
+                evidence.sha256
+                """,
             source: """
                 renewals LEFT JOIN environments ON environments.environment_key = renewals.environment
                 \(join("evidence", "evidence_key", "renewals"))

@@ -18,6 +18,8 @@ struct RecordedSettings: Codable {
     var require_signed_transaction: Bool?
     /// `nil` for `offline`.
     var mode: String?
+    /// `nil` for an hour.
+    var lapse_tolerance: Int64?
 
     struct Product: Codable {
         var kind: String
@@ -38,7 +40,8 @@ extension RegisteredApp {
             },
             transfer: transfer.rawValue, order_lifetime: orderLifetime, sandbox_access: sandboxAccess.rawValue,
             refund_shortfall: refundShortfall.rawValue, require_account_token: requiresAccountToken,
-            require_signed_transaction: requiresSignedTransaction, mode: mode == .offline ? nil : mode.rawValue)
+            require_signed_transaction: requiresSignedTransaction, mode: mode == .offline ? nil : mode.rawValue,
+            lapse_tolerance: lapseTolerance == Self.defaultLapseTolerance ? nil : lapseTolerance)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
@@ -77,5 +80,6 @@ extension RegisteredApp {
         requiresSignedTransaction = settings.require_signed_transaction ?? settings.require_account_token
         requiresAccountToken = settings.require_signed_transaction != nil && settings.require_account_token
         mode = settings.mode.flatMap(AppStoreMode.init(rawValue:)) ?? .offline
+        lapseTolerance = settings.lapse_tolerance ?? Self.defaultLapseTolerance
     }
 }

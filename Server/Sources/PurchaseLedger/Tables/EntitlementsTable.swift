@@ -57,6 +57,22 @@ struct EntitlementRow: TableRow, Equatable {
         (self.balance, shortfall) = balance
     }
 
+    /// A timeline.
+    init(
+        _ timeline: AccessTimeline, _ kind: ProductKind, of customer: Int64, product: Int64, environment: Int64,
+        ground: Int64
+    ) {
+        self.init(customerKey: customer, productKey: product, environment: environment, ground: ground, kind: kind)
+        self.timeline = timeline.encoded
+    }
+
+    /// A note of a lot that gives another customer nothing.
+    init(note reason: NoAccessReason, of customer: Int64, product: Int64, environment: Int64, ground: Int64) {
+        self.init(
+            customerKey: customer, productKey: product, environment: environment, ground: ground, kind: .consumable)
+        self.reason = reason
+    }
+
     var values: [LedgerValue] {
         [
             .integer(customerKey), .integer(productKey), .integer(environment), .integer(ground), .text(kind.rawValue),

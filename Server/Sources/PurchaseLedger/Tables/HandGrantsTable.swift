@@ -111,6 +111,24 @@ struct HandGrantsTable {
         try HandGrantRow.all("WHERE revoked_grant = ?1 ORDER BY grant_key", [.integer(key)], connection)
     }
 
+    /// A grant with its revocations, as the rules read it.
+    ///
+    /// - Parameters:
+    ///   - product: the id of its product.
+    ///   - environment: the environment of its number.
+    func grant(
+        _ row: HandGrantRow, kind: ProductKind, product: String, environment: AppStoreEnvironment
+    ) throws(LedgerStorageError) -> (grant: HandGrant, revocations: [HandRevocation]) {
+        let revocations = try revocations(ofGrant: row.key).map { revocation in
+            HandRevocation(target: .grant(row.key), from: revocation.startsAt, liftedAt: revocation.liftedAt)
+        }
+        let grant = HandGrant(
+            entry: row.key, customer: CustomerNumber(rawValue: row.customerKey), productID: ExactText(product),
+            environment: environment, kind: kind, quantity: row.quantity, from: row.startsAt,
+            until: [row.endsAt, row.liftedAt].compactMap(\.self).min(), isLifted: row.liftedAt != nil)
+        return (grant, revocations)
+    }
+
     func insert(_ row: HandGrantRow) throws(LedgerStorageError) -> HandGrantRow {
         var row = row
         row.key = try HandGrantRow.table.insert(row.values, connection)

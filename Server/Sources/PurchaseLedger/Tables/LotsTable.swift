@@ -25,9 +25,14 @@ struct LotRow: TableRow, Equatable {
     var reason: NoAccessReason?
 
     /// Units that can be consumed.
-    var available: Int64 { max(0, quantity - withdrawn - taken) }
+    var available: Int64 { part(of: customerKey, taken: taken).remaining }
     /// Units that were consumed and then withdrawn.
-    var shortfall: Int64 { max(0, taken - (quantity - withdrawn)) }
+    var shortfall: Int64 { part(of: customerKey, taken: taken).shortfall }
+
+    /// The part of the lot in the balance of a customer.
+    func part(of customer: Int64, taken: Int64) -> ConsumableBalance {
+        ConsumableBalance(units: customer == customerKey ? quantity - withdrawn : 0, taken: taken)
+    }
 
     init(_ reader: inout RowReader) throws(LedgerStorageError) {
         ground = try reader.integer()
@@ -60,6 +65,17 @@ struct LotRow: TableRow, Equatable {
         self.taken = taken
         self.purchasedAt = purchasedAt
         self.reason = reason
+    }
+
+    /// The row of a lot; `nil` if it is held.
+    ///
+    /// - Parameter taken: the units that its owner consumed.
+    init?(_ lot: ConsumableLot, ground: Int64, product: Int64, environment: Int64, taken: Int64) {
+        guard let owner = lot.owner else { return nil }
+        self.init(
+            ground: ground, customerKey: owner.rawValue, productKey: product, environment: environment,
+            quantity: lot.quantity, withdrawn: lot.quantity - lot.units(at: nil), taken: taken, purchasedAt: lot.date,
+            reason: lot.denial(at: nil))
     }
 
     var values: [LedgerValue] {

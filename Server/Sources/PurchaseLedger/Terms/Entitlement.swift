@@ -7,7 +7,7 @@ public struct Entitlement: Sendable, Equatable {
     public var productKind: ProductKind
     /// The state; only `active` entitles.
     public var state: State
-    /// The reason why it is not active; `nil` if it is.
+    /// The reason why it is not active, or `inGrace`; `nil` for any other access.
     public var reason: NoAccessReason?
     /// Units of a consumable that can be used.
     public var balance: Int64
@@ -19,6 +19,8 @@ public struct Entitlement: Sendable, Equatable {
     public var until: Timestamp?
     /// The transaction that gives it; `nil` for a balance and a manual grant.
     public var transactionID: String?
+    /// Whether the access is assumed until `until`, because the news of a renewal are only late.
+    public var isAssumed = false
 
     /// The state.
     public enum State: String, Sendable, CaseIterable {
@@ -38,9 +40,9 @@ public struct Entitlement: Sendable, Equatable {
 
         init(_ reason: NoAccessReason?) {
             switch reason {
-            case nil: self = .active
-            case .expired, .billingRetry, .periodUnknown: self = .expired
-            case .revoked, .cancelled, .revokedByHand: self = .withdrawn
+            case nil, .inGrace: self = .active
+            case .expired, .billingRetry, .newsMissing, .periodUnknown: self = .expired
+            case .revoked, .familyRevoked, .cancelled, .revokedByHand: self = .withdrawn
             case .upgraded, .superseded: self = .upgraded
             case .consumed: self = .consumed
             case .ownedByAnother, .held: self = .moved

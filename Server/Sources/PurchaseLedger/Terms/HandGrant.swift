@@ -13,11 +13,13 @@ public struct HandGrant: Sendable, Hashable {
     public var from: Timestamp
     /// When it ends; `nil` if it does not end.
     public var until: Timestamp?
+    /// Whether an operator ended it.
+    public var isLifted: Bool
 
     /// Creates a grant.
     public init(
         entry: Int64, customer: CustomerNumber, productID: ExactText, environment: AppStoreEnvironment,
-        kind: ProductKind, quantity: Int64 = 1, from: Timestamp, until: Timestamp? = nil
+        kind: ProductKind, quantity: Int64 = 1, from: Timestamp, until: Timestamp? = nil, isLifted: Bool = false
     ) {
         self.entry = entry
         self.customer = customer
@@ -27,5 +29,6 @@ public struct HandGrant: Sendable, Hashable {
         self.quantity = quantity
         self.from = from
         self.until = until
+        self.isLifted = isLifted
     }
 }

@@ -1,9 +1,16 @@
-/// The reason why a product gives no access. The raw value is part of API answers and never changes.
+/// The reason why a product gives no access, or why it still gives some. The raw value is part of API answers and never changes.
 public enum NoAccessReason: String, Sendable, CaseIterable {
     /// The paid time has ended.
     case expired
     /// The paid time has ended, and Apple still tries to collect the price of the next period.
     case billingRetry = "billing_retry"
+    /// The paid time has ended, and nothing says that the subscription was not renewed: the news of it are missing.
+    case newsMissing = "news_missing"
+    /// The paid time has ended, and the App Store gives a grace period while it tries to collect the next price. It is the only
+    /// reason with access.
+    case inGrace = "in_grace"
+    /// The purchase is no longer shared with this member of a family.
+    case familyRevoked = "family_revoked"
     /// Apple refunded or revoked the purchase, by signed data.
     case revoked
     /// Apple cancelled the purchase, by the cancellation date of a receipt.

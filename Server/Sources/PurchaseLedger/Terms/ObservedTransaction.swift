@@ -66,8 +66,14 @@ public final class ObservedTransaction: Sendable {
     public var cancellation: Timestamp? { fields.cancellation }
     /// The latest date of a revocation or cancellation that was ever stated, also after a reversal.
     public var lastWithdrawal: Timestamp? { fields.lastWithdrawal }
-    /// When it was first signed that the customer had upgraded.
-    public var upgradedAt: Timestamp? { fields.upgradedAt }
+    /// When it was first signed that the customer had upgraded; `nil` if newer signed data does not say so any more.
+    public var upgradedAt: Timestamp? { fields.upgrade.flatMap { $0.isInForce ? $0.earliest : nil } }
+    /// Whether signed data ever said that the customer had upgraded.
+    var wasUpgraded: Bool { fields.upgrade != nil }
+    /// When the newest signed transaction was signed, unless it is revoked.
+    var cleanStamp: Timestamp? {
+        fields.revocation.flatMap { $0.revocation.map { $0.share == 0 } ?? true ? $0.stamp : nil }
+    }
     public var accountToken: AppAccountToken? { fields.accountToken?.token }
 
     // MARK: Keys
@@ -135,7 +141,7 @@ struct TransactionFields: Sendable, Hashable {
     var firstEnd: Timestamp?
     var revocation: StampedRevocation?
     var cancellation: Timestamp?
-    var upgradedAt: Timestamp?
+    var upgrade: StampedUpgrade?
     var accountToken: StampedToken?
     /// The latest date of a revocation or cancellation that was ever stated; at least that of the current ones.
     var lastWithdrawal: Timestamp?
@@ -148,6 +154,18 @@ struct TransactionFields: Sendable, Hashable {
 struct StampedRevocation: Sendable, Hashable {
     var stamp: Timestamp
     var revocation: Revocation?
+}
+
+/// When signed transactions said that the customer had upgraded, and when they did not.
+struct StampedUpgrade: Sendable, Hashable {
+    /// The earliest with the flag.
+    var earliest: Timestamp
+    /// The newest with the flag.
+    var newest: Timestamp
+    /// The newest without the flag.
+    var newestWithout: Timestamp?
+
+    var isInForce: Bool { newestWithout.map { $0 <= newest } ?? true }
 }
 
 /// The seats in the newest signed transaction that states some.

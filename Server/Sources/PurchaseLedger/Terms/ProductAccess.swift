@@ -10,8 +10,12 @@ public struct ProductAccess: Sendable, Hashable {
     public var denial: NoAccessReason?
     /// The start of the access, without a gap in one source; `nil` without access.
     public var since: Timestamp?
-    /// The end of the access; `nil` without access, and if it has no end.
+    /// When the access ends or ended; `nil` if it has no end, and before the start.
     public var until: Timestamp?
+    /// Whether the access is a grace period of the App Store.
+    public var isInGrace = false
+    /// Whether the access is assumed, because the news of a renewal are only late.
+    public var isAssumed = false
     /// Units of a consumable that are left.
     public var balance: Int64 = 0
     /// Units that were used and then refunded, or used from a purchase that now belongs to another customer.

@@ -25,6 +25,8 @@ public struct RegisteredApp: Sendable, Equatable {
     public var sandboxAccess = SandboxAccess.testers
     /// Whether units that were consumed and then refunded are subtracted from the balance.
     public var refundShortfall = RefundShortfallPolicy.forgive
+    /// How long a subscription stays active after its period while the news of its renewal are late, in milliseconds.
+    public var lapseTolerance = RegisteredApp.defaultLapseTolerance
     /// Whether new purchases need signed transactions, so that a copied app receipt claims nothing.
     public var requiresSignedTransaction = false
     /// Whether new purchases need evidence with an account token of the customer, which app receipts do not have.
@@ -39,6 +41,11 @@ public struct RegisteredApp: Sendable, Equatable {
         self.id = id
         self.bundleIDs = bundleIDs
     }
+
+    static let defaultLapseTolerance: Int64 = 3_600_000
+
+    /// The tolerance that applies: none without a source of news, because then no news are late.
+    var effectiveLapseTolerance: Int64 { mode == .offline ? 0 : lapseTolerance }
 
     /// Whether purchases of the app can be consumables. Without products in the settings, the evidence states the kind.
     public var sellsConsumables: Bool {

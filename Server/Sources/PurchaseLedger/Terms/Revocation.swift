@@ -21,6 +21,9 @@ public struct Revocation: Sendable, Hashable {
         self.percentage = percentage
     }
 
+    /// The type of a revocation that ends a share of a family.
+    static let familyRevoke: ExactText = "FAMILY_REVOKE"
+
     /// The percentage of a full refund.
     public static let whole: Int64 = 100_000
 }

@@ -8,6 +8,10 @@ public struct Withdrawal: Sendable, Hashable {
     public var cause: Cause
     /// The number of withdrawn units.
     public var units: Int64
+    /// When it was signed; for the cancellation of a receipt its date.
+    public var stamp: Timestamp
+    /// Whether it only ended a share of a family.
+    public var isFamilyRevoke: Bool
 
     /// The kinds of evidence of a withdrawal.
     public enum Cause: String, Sendable, CaseIterable {
@@ -17,10 +21,20 @@ public struct Withdrawal: Sendable, Hashable {
         case revoked
     }
 
-    /// Creates a withdrawal.
-    public init(date: Timestamp, cause: Cause, units: Int64) {
+    /// Creates a withdrawal, signed at its date.
+    public init(date: Timestamp, cause: Cause, units: Int64, stamp: Timestamp? = nil, isFamilyRevoke: Bool = false) {
         self.date = date
         self.cause = cause
         self.units = units
+        self.stamp = stamp ?? date
+        self.isFamilyRevoke = isFamilyRevoke
+    }
+
+    /// Why there is no access after it.
+    var reason: NoAccessReason {
+        switch cause {
+        case .cancelled: .cancelled
+        case .revoked: isFamilyRevoke ? .familyRevoked : .revoked
+        }
     }
 }

@@ -165,6 +165,7 @@ extension SettingsReader {
         if let policy = choice(&section, "refund_shortfall", RefundShortfallPolicy.self) {
             app.refundShortfall = policy
         }
+        if let tolerance = tolerance(&section, "lapse_tolerance") { app.lapseTolerance = tolerance }
         if let mode = choice(&section, "mode", AppStoreMode.self) { app.mode = mode }
         if let isRequired = flag(&section, "require_signed_transaction") { app.requiresSignedTransaction = isRequired }
         if let isRequired = flag(&section, "require_account_token") { app.requiresAccountToken = isRequired }

@@ -166,6 +166,18 @@ struct SettingsReader {
         return milliseconds
     }
 
+    /// A length of time of at most a day, in milliseconds, or 0 for none.
+    mutating func tolerance(_ section: inout SettingsSection, _ key: String) -> Int64? {
+        guard let entry = section.take(key) else { return nil }
+        let text = entry.value.scalar?.string ?? ""
+        if text == "0" { return 0 }
+        guard case .fixed(let milliseconds) = PassDuration(text), milliseconds <= 86_400_000 else {
+            note(entry.line, "\(key) is '\(text)'", "Write 0, or a number and a unit of at most a day: 90s, 15m or 1h")
+            return nil
+        }
+        return milliseconds
+    }
+
     /// Environments, in any case. A name that Apple does not use is useless if only Apple is trusted. It is most likely
     /// misspelled, and would refuse every purchase.
     mutating func environments(_ section: inout SettingsSection, _ key: String) -> Set<AppStoreEnvironment> {

@@ -155,7 +155,7 @@ extension EntitlementMessage {
             reason: entitlement.reason.map { Reason(rawValue: $0.rawValue) },
             balance: isBalance ? entitlement.balance : nil, shortfall: isBalance ? entitlement.shortfall : nil,
             since: entitlement.since.map { "\($0)" }, until: entitlement.until.map { "\($0)" },
-            transactionID: entitlement.transactionID)
+            transactionID: entitlement.transactionID, assumed: entitlement.isAssumed ? true : nil)
     }
 }
 

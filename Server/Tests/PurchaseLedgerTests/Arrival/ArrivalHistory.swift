@@ -246,7 +246,7 @@ struct ArrivalHistory {
                 LEFT JOIN customers ON customer_key = owner_key WHERE transaction_id LIKE ?1 ORDER BY 1
                 """
             ),
-            ("renewals", ids, "SELECT original_id, facts FROM renewals WHERE original_id LIKE ?1 ORDER BY 1"),
+            ("renewals", ids, "SELECT original_id, facts FROM renewals WHERE original_id LIKE ?1 ORDER BY 1, 2"),
             (
                 "entitlements", pattern,
                 """

@@ -13,7 +13,7 @@ struct AccessTests {
     func held() {
         var story = PurchaseStory()
         story.statements = [.signed("1", "pro", .nonConsumable, on: 0)]
-        #expect(story.entitlements(of: alice).access(at: .day(1), refundShortfall: .forgive).isEmpty)
+        #expect(story.entitlements(of: alice).access(.now(.day(1)), refundShortfall: .forgive).isEmpty)
         #expect(story.owner("1") == nil)
     }
 
@@ -105,7 +105,10 @@ struct AccessTests {
             .signed("2", "pass", .nonRenewing, on: 0),
         ]
         func named(_ day: Double) -> [NamedAccess] {
-            story.entitlements(of: alice).access(at: .day(day), refundShortfall: .forgive).named { _ in ["pro"] }
+            let products = story.entitlements(of: alice).access(.now(.day(day)), refundShortfall: .forgive).map {
+                NamedEntitlements.Product(productID: $0.productID, isActive: $0.isActive, until: $0.until)
+            }
+            return NamedEntitlements.named(products) { _ in ["pro"] }
         }
         #expect(named(5) == [NamedAccess(name: "pro", isActive: true, until: .day(31), products: ["monthly", "pass"])])
         #expect(named(30.5).first?.products == ["pass"])

@@ -84,7 +84,7 @@ struct PurchaseStory {
     func access(
         _ customer: CustomerNumber, _ product: ExactText, day: Double, _ policy: RefundShortfallPolicy = .forgive
     ) -> ProductAccess? {
-        entitlements(of: customer).access(at: .day(day), refundShortfall: policy).first { $0.productID == product }
+        entitlements(of: customer).access(.now(.day(day)), refundShortfall: policy).first { $0.productID == product }
     }
 
     func isActive(_ customer: CustomerNumber, _ product: ExactText, day: Double) -> Bool {
@@ -159,13 +159,15 @@ extension TransactionStatement {
 
 extension RenewalStatement {
     static func signed(
-        _ original: String, stamp: Double, grace: Double? = nil, isInBillingRetry: Bool? = nil
+        _ original: String, stamp: Double, grace: Double? = nil, isInBillingRetry: Bool? = nil,
+        autoRenew: Int64? = nil, intent: Int64? = nil, beside: ExactText? = nil
     ) -> RenewalStatement {
         var info = RenewalInfo()
+        (info.autoRenewStatus, info.expirationIntent) = (autoRenew, intent)
         info.graceEnd = grace.map(Timestamp.day)
         info.isInBillingRetry = isInBillingRetry
         return RenewalStatement(
             key: RenewalKey(environment: .production, originalTransactionID: ExactText(original)), stamp: .day(stamp),
-            info: info)
+            info: info, beside: beside)
     }
 }

@@ -36,14 +36,14 @@ struct RandomHistoryTests {
     /// Everything that must not depend on the order of the evidence.
     struct Outcome: Equatable {
         let facts: [TransactionKey: [UInt8]]
-        let renewals: [RenewalKey: [UInt8]]
+        let renewals: [RenewalKey: [[UInt8]]]
         var owners: [TransactionKey: CustomerNumber?] = [:]
-        var spans: [CustomerNumber: [AccessSpan]] = [:]
+        var grounds: [CustomerNumber: Set<AccessGround>] = [:]
         var access: [String: [ProductAccess]] = [:]
 
         init(_ story: PurchaseStory) {
             facts = story.facts.mapValues(\.encoded)
-            renewals = story.renewalFacts.mapValues(\.encoded)
+            renewals = story.renewalFacts.mapValues { $0.statements.map(\.encoded) }
             let purchases = story.purchases
             for purchase in purchases {
                 for transaction in purchase.transactions { owners[transaction.key] = purchase.owner }
@@ -53,67 +53,35 @@ struct RandomHistoryTests {
                     EntitlementInput(
                         customer: customer, purchases: purchases, renewals: story.renewalFacts,
                         consumptions: story.consumptions, grants: story.grants, revocations: story.revocations))
-                spans[customer] = entitlements.spans
+                grounds[customer] = Set(entitlements.grounds)
                 for day in RandomHistory.days {
                     access["\(customer.rawValue) \(day)"] = entitlements.access(
-                        at: .day(day), refundShortfall: .debt)
+                        .now(.day(day)), refundShortfall: .debt)
                 }
             }
         }
     }
 
-    /// Compares subscriptions with a direct implementation of the rule, at one time after the other.
+    /// Compares subscriptions with a direct implementation of the table, at one time after the other.
     private func compareWithWords(_ story: PurchaseStory, _ comment: String) throws {
         let subscriptions = Dictionary(
-            grouping: story.purchases.filter { $0.statedKind == .autoRenewable }, by: \.ownership)
+            grouping: story.purchases.filter { $0.statedKind == .autoRenewable }, by: \.ownership
+        ).values.map { WordedSubscription($0, in: story) }
         for customer in RandomHistory.customers {
             let entitlements = story.entitlements(of: customer)
             for day in RandomHistory.days {
-                let moment = Timestamp.day(day)
-                let found = entitlements.access(at: moment, refundShortfall: .forgive)
-                for product in ["monthly", "yearly"] as [ExactText] {
-                    let expected = subscriptions.values.contains { periods in
-                        Self.gives(
-                            periods.inOrderOfStart(), story.renewalFacts[periods[0].transactions[0].renewal], customer,
-                            product, moment)
+                for question in [AccessQuestion.now(.day(day)), .at(.day(day))] {
+                    let found = entitlements.access(question, refundShortfall: .forgive)
+                    for product in ["monthly", "yearly"] as [ExactText] {
+                        let expected = subscriptions.contains { $0.gives(product, to: customer, at: .day(day)) }
+                        let access = found.first { $0.productID == product }
+                        try #require(
+                            access?.isActive ?? false == expected, "\(comment), \(customer), \(product), day \(day)")
                     }
-                    let access = found.first { $0.productID == product }
-                    try #require(
-                        access?.isActive ?? false == expected, "\(comment), \(customer), \(product), day \(day)")
                 }
             }
         }
     }
-
-    private static func gives(
-        _ periods: [OwnedPurchase], _ renewal: ObservedRenewal?, _ customer: CustomerNumber, _ product: ExactText,
-        _ moment: Timestamp
-    ) -> Bool {
-        periods.enumerated().contains { place, period in
-            guard period.owner == customer, period.productID == product, var end = period.end else { return false }
-            let later = periods[(place + 1)...]
-            for grace in renewal?.gracePeriods ?? [] {
-                let hasEnded = { (period: OwnedPurchase) in
-                    period.end.map { $0.millisecondsSince1970 <= grace.firstStamp.millisecondsSince1970 + 86_400_000 }
-                        ?? false
-                }
-                guard hasEnded(period), !later.contains(where: hasEnded) else { continue }
-                let isEndedEarly = renewal.map { $0.info.graceEnd != grace.end && $0.stamp <= moment } ?? false
-                let isOver = isEndedEarly || later.first.map { $0.start <= moment } ?? false
-                if !isOver { end = max(end, grace.end) }
-            }
-            guard period.start.millisecondsSince1970 - 300_000 <= moment.millisecondsSince1970, moment < end else {
-                return false
-            }
-            if let withdrawal = period.withdrawal, withdrawal.date <= moment { return false }
-            if let upgradedAt = period.upgradedAt, (later.first?.start ?? upgradedAt) <= moment { return false }
-            return !later.contains { $0.productID != period.productID && $0.start <= moment }
-        }
-    }
-}
-
-extension [OwnedPurchase] {
-    fileprivate func inOrderOfStart() -> [OwnedPurchase] { sorted { $0.start < $1.start } }
 }
 
 /// A possible history: a few originals of each kind, their evidence in the order of its signing, and acts.
@@ -200,9 +168,15 @@ struct RandomHistory {
                 story.statements.append(copy)
             }
             if random.chance(40) {
-                story.renewals.append(.signed(original, stamp: end, grace: end + 10, isInBillingRetry: true))
+                story.renewals.append(
+                    .signed(
+                        original, stamp: end, grace: end + 10, isInBillingRetry: true,
+                        beside: random.chance(80) ? ExactText(id) : nil))
             }
-            if random.chance(20) { story.renewals.append(.signed(original, stamp: end + 3)) }
+            if random.chance(30) {
+                story.renewals.append(
+                    .signed(original, stamp: random.pick([end + 3, day - 0.5]), autoRenew: 1, beside: ExactText(id)))
+            }
             day = random.pick([end, end - 5, end + 5])
         }
     }

@@ -175,7 +175,7 @@ struct CopyWithdrawalTests {
                 let access = story(statements).access(alice, "monthly", day: 20)
                 #expect(access?.isActive == true && access?.transaction == .sample("1") && access?.until == .day(30))
                 // The refunded period decides only where it would have lasted longer.
-                #expect(story(statements).denial(alice, "monthly", day: 35) == (end > 30 ? .revoked : .expired))
+                #expect(story(statements).denial(alice, "monthly", day: 35) == (end > 30 ? .revoked : .newsMissing))
             }
         }
     }

@@ -45,7 +45,11 @@ struct FactsMergeTests {
                 with: facts[2].merged(with: facts[3]).merged(with: facts[4]))
             try #require(forwards == backwards && forwards == halves, "round \(round)")
             try #require(forwards.merged(with: backwards) === forwards)
-            try #require(ObservedRenewal(key: forwards.key, encoded: forwards.encoded) == forwards)
+            for statement in forwards.statements {
+                let read = try RenewalStatement(
+                    key: statement.key, beside: statement.beside, encoded: statement.encoded)
+                try #require(read == statement)
+            }
         }
     }
 
@@ -114,7 +118,7 @@ struct FactsMergeTests {
         #expect(facts.merged(with: .signed("2", "pro", .nonConsumable, on: 1, revoked: 1)) === facts)
     }
 
-    @Test("ends only grow, and the first end stays; upgraded stays with its earliest stamp")
+    @Test("ends only grow, and the first end stays; upgraded has its earliest stamp")
     func ends() {
         let facts = [30.0, 44, 37].reduce(
             ObservedTransaction(.signed("1", "monthly", .autoRenewable, on: 0, until: 31, stamp: 9, isUpgraded: true))
@@ -124,6 +128,29 @@ struct FactsMergeTests {
         #expect(facts.end == .day(44))
         #expect(facts.firstEnd == .day(30))
         #expect(facts.upgradedAt == .day(9))
+    }
+
+    @Test("newer signed data takes an upgrade back, and still newer data states it again, in every order")
+    func upgrades() throws {
+        let statements = [(9.0, true), (12, false), (15, true), (10, false)].map { stamp, isUpgraded in
+            TransactionStatement.signed(
+                "1", "monthly", .autoRenewable, on: 0, until: 31, stamp: stamp, isUpgraded: isUpgraded)
+        }
+        var random = RandomStatements(seed: 2_026_112_314)
+        for _ in 0..<50 {
+            let order = statements.shuffled(using: &random.generator)
+            var facts = ObservedTransaction(order[0])
+            var seen = [order[0]]
+            for statement in order.dropFirst() {
+                facts = facts.merged(with: statement)
+                seen.append(statement)
+                let newest = try #require(seen.max { $0.stamp < $1.stamp })
+                let earliest = seen.filter(\.isUpgraded).map(\.stamp).min()
+                #expect(facts.upgradedAt == (newest.isUpgraded ? earliest : nil))
+                #expect(try ObservedTransaction(key: facts.key, encoded: facts.encoded) == facts)
+            }
+            #expect(facts.upgradedAt == .day(9))
+        }
     }
 
     @Test(

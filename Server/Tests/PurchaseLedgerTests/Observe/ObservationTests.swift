@@ -82,7 +82,8 @@ struct ObservationTests {
         #expect(
             facts.withdrawal
                 == Withdrawal(
-                    date: Timestamp(MintedWorld.moment.addingTimeInterval(9)), cause: .revoked, units: 1))
+                    date: Timestamp(MintedWorld.moment.addingTimeInterval(9)), cause: .revoked, units: 1,
+                    stamp: Timestamp(MintedWorld.moment.addingTimeInterval(10))))
         #expect(facts.upgradedAt == facts.newestStamp)
         #expect(facts.newestStamp == observation.transactions.first?.stamp)
         #expect(facts.price == PurchasePrice(milliunits: 990, currency: "USD"))
@@ -115,7 +116,10 @@ struct ObservationTests {
         let notification = try observe(MintedWorld.mint(MintedWorld.notification()))
         let transaction = try observe(MintedWorld.mint(MintedWorld.transaction()))
         #expect(notification.transactions.map(\.key) == transaction.transactions.map(\.key))
-        #expect(notification.renewals == renewal.renewals)
+        #expect(notification.renewals.map(\.info) == renewal.renewals.map(\.info))
+        // The transaction signed beside it, by which renewal info is kept.
+        #expect(notification.renewals.first?.beside == transaction.transactions.first?.key.transactionID)
+        #expect(renewal.renewals.first?.beside == nil)
         for template in [MintedWorld.appTransaction(), MintedWorld.testNotification()] as [any SignedPayloadTemplate] {
             let observation = try observe(MintedWorld.mint(template))
             #expect(observation.transactions.isEmpty && observation.renewals.isEmpty)

@@ -71,6 +71,6 @@ struct RandomStatements {
         info.appTransactionID = maybe(["700"])
         info.otherClaims = maybe([Array("{}".utf8)])
         let key = RenewalKey(environment: .production, originalTransactionID: "1")
-        return RenewalStatement(key: key, stamp: moment(), info: info)
+        return RenewalStatement(key: key, stamp: moment(), info: info, beside: maybe(["1", "2"]))
     }
 }

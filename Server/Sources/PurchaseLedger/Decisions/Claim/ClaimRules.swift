@@ -154,7 +154,8 @@ package enum ClaimRules {
             $0.reason == .periodUnknown ? .init(expected: "evidence that states the end of the period") : nil
         },
         ClaimRule(.purchaseWithdrawn) { claim in
-            guard let reason = claim.reason, [.revoked, .cancelled, .revokedByHand].contains(reason) else { return nil }
+            guard let reason = claim.reason, [.revoked, .familyRevoked, .cancelled, .revokedByHand].contains(reason)
+            else { return nil }
             return .init(found: reason.rawValue)
         },
         ClaimRule(.purchaseUpgraded) { claim in

@@ -21,9 +21,11 @@ struct ClaimStanding {
     /// Why the owner has no access to the product although the purchase was paid for. A purchase that begins later already belongs
     /// to the customer.
     var reason: NoAccessReason? {
-        guard let kind = purchase.kind, kind != .consumable, !beginsLater, entitlement?.reason != .notStarted
-        else { return nil }
-        return entitlement?.reason
+        guard let kind = purchase.kind, kind != .consumable, !beginsLater else { return nil }
+        switch entitlement?.reason {
+        case .inGrace, .notStarted: return nil
+        case let reason: return reason
+        }
     }
 
     /// Whether it is a period that begins later. The App Store charges up to a day before a period begins.

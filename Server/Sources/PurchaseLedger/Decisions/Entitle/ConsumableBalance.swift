@@ -16,12 +16,20 @@ public struct ConsumableBalance: Sendable, Hashable {
     /// The part of one lot in the balance of one customer.
     ///
     /// - Parameters:
+    ///   - units: the units of the lot, if it is the customer's; otherwise 0.
+    ///   - taken: how many units the customer used from it.
+    init(units: Int64, taken: Int64) {
+        remaining = max(0, units - taken)
+        shortfall = max(0, taken - units)
+    }
+
+    /// The part of one lot in the balance of one customer.
+    ///
+    /// - Parameters:
     ///   - taken: how many units the customer used from it.
     ///   - moment: the time of the query; `nil` for the stored sum.
     public init(_ lot: ConsumableLot, of customer: CustomerNumber, taken: Int64, at moment: Timestamp? = nil) {
-        let units = lot.owner == customer ? lot.units(at: moment) : 0
-        remaining = max(0, units - taken)
-        shortfall = max(0, taken - units)
+        self.init(units: lot.owner == customer ? lot.units(at: moment) : 0, taken: taken)
     }
 
     public static func + (left: ConsumableBalance, right: ConsumableBalance) -> ConsumableBalance {

@@ -16,6 +16,8 @@ public struct ConsumableLot: Sendable, Hashable {
     public var date: Timestamp
     /// When it ends; only for manual grants.
     public var until: Timestamp?
+    /// Whether an operator ended the manual grant.
+    public var isLifted = false
     /// The number of units that Apple withdrew, and when.
     public var withdrawal: Withdrawal?
     public var transaction: TransactionKey?
@@ -45,7 +47,7 @@ public struct ConsumableLot: Sendable, Hashable {
         (productID, environment) = (grant.productID, grant.environment)
         (owner, others) = (grant.customer, [])
         quantity = max(0, grant.quantity)
-        (date, until) = (grant.from, grant.until)
+        (date, until, isLifted) = (grant.from, grant.until, grant.isLifted)
         self.revocations = revocations
     }
 
@@ -67,10 +69,10 @@ public struct ConsumableLot: Sendable, Hashable {
         let isRevoked = revocations.contains { revocation in
             moment.map(revocation.isInForce) ?? (revocation.liftedAt == nil)
         }
-        if isRevoked { return .revokedByHand }
-        if let until, let moment, until <= moment { return .expired }
+        if isRevoked || isLifted && moment == nil { return .revokedByHand }
+        if let until, let moment, until <= moment { return isLifted ? .revokedByHand : .expired }
         guard let withdrawal, moment.map({ withdrawal.date <= $0 }) ?? true, withdrawal.units > 0 else { return nil }
-        return withdrawal.cause == .cancelled ? .cancelled : .revoked
+        return withdrawal.reason
     }
 
     /// The order in which lots are used: the oldest purchase first, grants before purchases of the same time.

@@ -1,11 +1,11 @@
 public import PurchaseVerification
 
 /// A customer's entitlements, and the reasons for denials (docs/ledger.md, "Entitle"), as a function of facts, owners,
-/// consumption, manual grants and a time. The tables store `spans` and the sums of `lots`; a rebuild recomputes them with this
+/// consumption, manual grants and a time. The tables store `grounds`, `lots` and their sums, and the audit compares them with this
 /// type.
 public struct CustomerEntitlements: Sendable {
-    /// The customer's periods of access, ordered by start.
-    public let spans: [AccessSpan]
+    /// The grounds of the customer's access, each with its timeline.
+    public let grounds: [AccessGround]
     /// The lots of consumables that the customer has, had or used.
     public let lots: [ConsumableLot]
     private let customer: CustomerNumber
@@ -17,7 +17,7 @@ public struct CustomerEntitlements: Sendable {
         let customer = input.customer
         consumptions = input.consumptions.filter { $0.customer == customer }
         let revocations = Dictionary(grouping: input.revocations, by: \.target)
-        var (spans, lots): ([AccessSpan], [ConsumableLot]) = ([], [])
+        var (grounds, lots): ([AccessGround], [ConsumableLot]) = ([], [])
         var passes: [ProductKey: [OwnedPurchase]] = [:]
         for (ownership, purchases) in Dictionary(grouping: input.purchases, by: \.ownership) {
             let original = ownership.original
@@ -25,41 +25,44 @@ public struct CustomerEntitlements: Sendable {
                 RenewalKey(environment: original.environment, originalTransactionID: original.transactionID)]
             let access = OriginalAccess(
                 purchases.inOrder(), renewal: renewal, revocations: revocations[.purchase(ownership)] ?? [])
-            spans += access.spans
+            grounds += access.grounds
             lots += access.lots
             for pass in access.passes {
                 guard let productID = pass.productID else { continue }
                 passes[ProductKey(productID: productID, environment: original.environment), default: []].append(pass)
             }
         }
-        for (_, passes) in passes {
-            // Only the customer's own passes are chained.
-            let (own, foreign) = (passes.filter { $0.owner == customer }, passes.filter { $0.owner != customer })
-            spans += PassAccess.spans(of: own, revocations: input.revocations)
-            spans += foreign.flatMap { PassAccess.spans(of: [$0]) }
+        for (product, passes) in passes {
+            grounds += PassAccess.grounds(
+                of: customer, product: product.productID, passes, revocations: input.revocations)
         }
         for grant in input.grants where grant.customer == customer {
             let revocations = revocations[.grant(grant.entry)] ?? []
             if grant.kind == .consumable {
                 lots.append(ConsumableLot(grant, revocations: revocations))
             } else {
-                var list = SpanList()
-                list.add(AccessSpan(grant), revocations: revocations)
-                spans += SpanList.joined(list.spans)
+                grounds.append(AccessGround(grant, revocations: revocations))
             }
         }
-        self.spans = spans.filter { $0.customer == customer }.sorted(by: AccessSpan.isBefore)
+        self.grounds = grounds.filter { $0.customer == customer }
         self.lots = lots.sorted { $0.isBefore($1) }
     }
 
     /// Every product that the customer ever had, with its access at a time or the reason why there is none.
-    public func access(at moment: Timestamp, refundShortfall: RefundShortfallPolicy) -> [ProductAccess] {
+    public func access(_ question: AccessQuestion, refundShortfall: RefundShortfallPolicy) -> [ProductAccess] {
         // Purchases of one product can be of several kinds, if the settings changed or operators granted it.
-        let products = Dictionary(grouping: spans) { span in
-            KindKey(product: ProductKey(productID: span.productID, environment: span.environment), kind: span.kind)
+        let products = Dictionary(grouping: grounds) { ground in
+            KindKey(
+                product: ProductKey(productID: ground.productID, environment: ground.environment), kind: ground.kind)
         }
-        let timed = products.compactMap { $0.value.access(at: moment) }
-        return (timed + consumables(at: moment, refundShortfall)).sorted { left, right in
+        let timed = products.map { key, grounds in
+            var access = ProductAccess(
+                productID: key.product.productID, environment: key.product.environment, kind: key.kind,
+                denial: .notStarted)
+            access.read(grounds.map(\.timeline), question)
+            return access
+        }
+        return (timed + consumables(at: question.moment, refundShortfall)).sorted { left, right in
             (left.productID, left.environment.name, left.kind?.rawValue ?? "")
                 < (right.productID, right.environment.name, right.kind?.rawValue ?? "")
         }
@@ -152,39 +155,51 @@ extension ConsumableLot {
     }
 }
 
-extension AccessSpan {
-    /// The span of a manual grant of a product other than a consumable.
-    init(_ grant: HandGrant) {
+extension AccessGround {
+    /// The ground of a manual grant of a product other than a consumable.
+    init(_ grant: HandGrant, revocations: [HandRevocation]) {
+        var list = SpanList()
+        list.add(
+            AccessSpan(
+                customer: grant.customer, productID: grant.productID, environment: grant.environment, kind: grant.kind,
+                source: .grant(grant.entry), from: grant.from, until: grant.until, transaction: nil,
+                endReason: grant.isLifted ? .revokedByHand : .expired), revocations: revocations)
         self.init(
             customer: grant.customer, productID: grant.productID, environment: grant.environment, kind: grant.kind,
-            source: .grant(grant.entry), from: grant.from, until: grant.until, transaction: nil, endReason: .expired)
+            source: .grant(grant.entry), timeline: AccessTimeline(list.spans))
     }
 }
 
-extension [AccessSpan] {
-    /// The access of the spans of one customer, product and environment at a time; `nil` if there are none.
-    public func access(at moment: Timestamp) -> ProductAccess? {
-        guard let last = last(where: { $0.hasBegun(at: moment) }) ?? first else { return nil }
-        var access = ProductAccess(
-            productID: last.productID, environment: last.environment, kind: last.kind, denial: nil)
-        let open = filter { $0.contains(moment) }
-        guard let latest = open.max(by: AccessSpan.endsEarlier) else {
-            access.denial = last.hasBegun(at: moment) ? last.endReason : .notStarted
-            access.transaction = last.transaction
-            return access
+extension ProductAccess {
+    /// The state that the timelines of a product give it at a time.
+    ///
+    /// - Parameter tolerance: how long access is assumed after the end of a period while the news of its renewal are late, in
+    ///   milliseconds.
+    mutating func read(_ timelines: [AccessTimeline], _ question: AccessQuestion, tolerance: Int64 = 0) {
+        let states = timelines.compactMap { $0.state(question) }
+        guard let best = states.max(by: { $0.isBefore($1) }) else {
+            denial = .notStarted
+            return
         }
-        access.kind = latest.kind
-        access.since = open.map(\.from).min()
-        access.until = latest.until
-        access.transaction = latest.transaction
-        return access
+        (until, transaction) = (best.step.until, best.step.transaction)
+        guard best.step.givesAccess else {
+            denial = best.step.reason
+            assume(states, question, tolerance)
+            return
+        }
+        denial = nil
+        isInGrace = best.step.reason == .inGrace
+        since = states.filter(\.step.givesAccess).map(\.since).min()
     }
-}
 
-extension AccessSpan {
-    fileprivate static func endsEarlier(_ left: AccessSpan, _ right: AccessSpan) -> Bool {
-        guard let leftEnd = left.until else { return false }
-        guard let rightEnd = right.until else { return true }
-        return leftEnd < rightEnd
+    /// Assumed access exists for now only.
+    private mutating func assume(_ states: [AccessTimeline.State], _ question: AccessQuestion, _ tolerance: Int64) {
+        guard question.isAboutNow else { return }
+        for state in states {
+            guard let end = state.step.lapse?.assumedUntil(tolerance), question.moment < end else { continue }
+            if isAssumed, let until, end <= until { continue }
+            (denial, isAssumed) = (nil, true)
+            (since, until, transaction) = (state.since, end, state.step.transaction)
+        }
     }
 }

@@ -7,12 +7,25 @@ public enum PassAccess {
     /// - Parameters:
     ///   - passes: the passes, in any order. Those that the settings refuse take up no time.
     ///   - revocations: the manual revocations of the passes. A revoked pass still takes up its time.
-    public static func spans(of passes: [OwnedPurchase], revocations: [HandRevocation] = []) -> [AccessSpan] {
-        SpanList.joined(parts(of: passes, revocations: revocations))
+    static func grounds(
+        of customer: CustomerNumber, product: ExactText, _ passes: [OwnedPurchase], revocations: [HandRevocation] = []
+    ) -> [AccessGround] {
+        let own = passes.filter { pass in
+            pass.owner == customer && pass.productID == product && pass.kind == .nonRenewing && pass.refusal == nil
+        }
+        return spans(of: own, revocations: revocations).filter { $0.customer == customer }.grounds
     }
 
-    /// The access of each single pass, and why it ends.
-    public static func parts(of passes: [OwnedPurchase], revocations: [HandRevocation] = []) -> [AccessSpan] {
+    /// The reasons why a pass gives nothing: to others than its owner, and to the owner if the settings refuse it.
+    static func notes(of pass: OwnedPurchase) -> [AccessSpan] {
+        spans(of: [pass]).filter { pass.refusal != nil || $0.customer != pass.owner }.map { span in
+            var note = span
+            note.source = .purchase(pass.ownership)
+            return note
+        }
+    }
+
+    private static func spans(of passes: [OwnedPurchase], revocations: [HandRevocation] = []) -> [AccessSpan] {
         var list = SpanList()
         var chain = PassChain()
         for pass in passes.inOrder() {
@@ -23,10 +36,9 @@ public enum PassAccess {
             }
             let span = chain.append(pass, duration)
             let isCut = pass.withdrawal.map { $0.date <= span.until } ?? false
-            let cutReason: NoAccessReason = pass.withdrawal?.cause == .cancelled ? .cancelled : .revoked
             list.add(
                 pass, source: .passes, from: span.from, until: span.until,
-                endReason: isCut ? cutReason : .expired,
+                endReason: isCut ? pass.withdrawal?.reason ?? .revoked : .expired,
                 revocations: revocations.filter { $0.target == .purchase(pass.ownership) })
         }
         return list.spans

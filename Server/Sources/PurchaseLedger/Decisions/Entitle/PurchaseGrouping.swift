@@ -31,12 +31,32 @@ public enum PurchaseGrouping {
         case original(withdrawals: Int)
         /// The line item of a period.
         case lineItem(ExactText)
-        /// The product and the first end, in seconds, of a period whose line item is not known.
-        case end(ExactText?, Int64?)
+        /// The product and the first end, in seconds, of a period whose line item is not known, and the number of withdrawals before.
+        case end(ExactText?, Int64?, withdrawals: Int)
         /// A transaction of seats, which is never a copy: more seats are bought during a period.
         case seats(TransactionKey)
 
-        var isRepurchase: Bool { if case .original(let withdrawals) = self { withdrawals > 0 } else { false } }
+        var isRepurchase: Bool {
+            switch self {
+            case .original(let withdrawals), .end(_, _, let withdrawals): withdrawals > 0
+            case .lineItem, .seats: false
+            }
+        }
+    }
+
+    /// The withdrawals among the copies of one purchase so far.
+    private struct Withdrawals {
+        private var count = 0
+        private var last: Timestamp?
+
+        /// Adds a copy. What is bought after a withdrawal is a new purchase.
+        ///
+        /// - Returns: the number of withdrawals before it.
+        mutating func add(_ transaction: ObservedTransaction) -> Int {
+            if let last, let date = transaction.purchaseDate, date > last { (count, self.last) = (count + 1, nil) }
+            last = [last, transaction.lastWithdrawal].compactMap(\.self).max()
+            return count
+        }
     }
 
     private static func grouped(
@@ -48,8 +68,8 @@ public enum PurchaseGrouping {
             guard let lineItem = transaction.lineItemID, transaction.firstEnd != nil else { continue }
             lineItems[end(of: transaction), default: []].append((lineItem, transaction.purchaseDate ?? .epoch))
         }
-        var withdrawals = 0
-        var lastWithdrawal: Timestamp?
+        var withdrawals = Withdrawals()
+        var withdrawalsByEnd: [Group: Withdrawals] = [:]
         return sorted.map { transaction in
             guard transaction.kind == .autoRenewable else {
                 // Each purchase of a lot or a pass has an original of its own, so its later transactions are copies that
@@ -58,11 +78,7 @@ public enum PurchaseGrouping {
                 case .consumable, .nonRenewing: return (transaction, .original(withdrawals: 0))
                 case .nonConsumable, .autoRenewable, nil: break
                 }
-                if let last = lastWithdrawal, let date = transaction.purchaseDate, date > last {
-                    (withdrawals, lastWithdrawal) = (withdrawals + 1, nil)
-                }
-                lastWithdrawal = [lastWithdrawal, transaction.lastWithdrawal].compactMap(\.self).max()
-                return (transaction, .original(withdrawals: withdrawals))
+                return (transaction, .original(withdrawals: withdrawals.add(transaction)))
             }
             if transaction.seats != nil { return (transaction, .seats(transaction.key)) }
             if let lineItem = transaction.lineItemID { return (transaction, .lineItem(lineItem)) }
@@ -73,12 +89,14 @@ public enum PurchaseGrouping {
                 guard distances.0 == distances.1 else { return distances.0 < distances.1 }
                 return ExactText.isNumericallyBefore(left.lineItem, right.lineItem)
             }
-            return (transaction, nearest.map { .lineItem($0.lineItem) } ?? end)
+            if let nearest { return (transaction, .lineItem(nearest.lineItem)) }
+            let count = withdrawalsByEnd[end, default: Withdrawals()].add(transaction)
+            return (transaction, .end(transaction.productID, transaction.firstEnd?.wholeSecond, withdrawals: count))
         }
     }
 
     private static func end(of transaction: ObservedTransaction) -> Group {
-        .end(transaction.productID, transaction.firstEnd?.wholeSecond)
+        .end(transaction.productID, transaction.firstEnd?.wholeSecond, withdrawals: 0)
     }
 }
 

@@ -53,7 +53,7 @@ struct SpanList {
 
     /// The joined spans: one for each customer, product and contiguous time. The reason is that of the purchase that began last.
     /// So is the transaction, unless that purchase ended before another one.
-    static func joined(_ spans: [AccessSpan]) -> [AccessSpan] {
+    fileprivate static func joined(_ spans: [AccessSpan]) -> [AccessSpan] {
         var open: [Owner: AccessSpan] = [:]
         var joined: [AccessSpan] = []
         var order: [Owner] = []
@@ -77,7 +77,7 @@ struct SpanList {
         return joined.sorted(by: AccessSpan.isBefore)
     }
 
-    private struct Owner: Hashable {
+    struct Owner: Hashable {
         let customer: CustomerNumber?
         let productID: ExactText
     }
@@ -127,5 +127,34 @@ extension AccessSpan {
             ExactText("\(until?.millisecondsSince1970 ?? .max)"), ExactText(endReason.rawValue),
             transaction?.transactionID ?? "",
         ] + names
+    }
+}
+
+extension AccessTimeline {
+    /// The timeline of joined spans of one customer, product and source.
+    init(_ spans: [AccessSpan]) {
+        self.init(
+            spans.flatMap { span -> [Step] in
+                let start = Step(
+                    at: span.from, reason: span.isEmpty ? span.endReason : nil, transaction: span.transaction)
+                guard let until = span.until, !span.isEmpty else { return [start] }
+                return [start, Step(at: until, lead: 0, reason: span.endReason, transaction: span.transaction)]
+            })
+    }
+}
+
+extension [AccessSpan] {
+    /// The grounds that these spans give, one for each customer and product. Spans of held purchases give none.
+    var grounds: [AccessGround] {
+        var spans: [SpanList.Owner: [AccessSpan]] = [:]
+        for span in self where span.customer != nil {
+            spans[SpanList.Owner(customer: span.customer, productID: span.productID), default: []].append(span)
+        }
+        return spans.values.compactMap { spans in
+            guard let first = spans.first, let customer = first.customer else { return nil }
+            return AccessGround(
+                customer: customer, productID: first.productID, environment: first.environment, kind: first.kind,
+                source: first.source, timeline: AccessTimeline(SpanList.joined(spans)))
+        }
     }
 }

@@ -1,131 +1,101 @@
 import PurchaseVerification
 
-/// The rule for auto-renewable subscriptions (docs/ledger.md, "Entitle").
+/// The timelines of one subscription: the state table, read at each time at which a state can change.
 public enum SubscriptionAccess {
-    /// The access that one subscription gives.
+    /// The access that one subscription gives, by product and owner.
     ///
     /// - Parameters:
-    ///   - periods: every period of one original, with any owner, in the order of `PurchaseGrouping`.
+    ///   - periods: every period of one original, with any owner.
     ///   - renewal: the renewal facts of the original.
     ///   - revocations: the manual revocations of the original.
-    public static func spans(
-        of periods: [OwnedPurchase], renewal: ObservedRenewal?, revocations: [HandRevocation] = []
-    ) -> [AccessSpan] {
-        joined(parts(of: periods, renewal: renewal, revocations: revocations), of: periods)
-    }
-
-    /// The joined access of periods, from the access of each.
-    static func joined(_ parts: [AccessSpan], of periods: [OwnedPurchase]) -> [AccessSpan] {
-        let outlived = outlived(periods)
-        return SpanList.joined(
-            outlived.isEmpty ? parts : parts.filter { $0.transaction.map { !outlived.contains($0) } ?? true })
-    }
-
-    /// The withdrawn periods within a valid one of the same product and owner. They change no access and no reason.
-    private static func outlived(_ periods: [OwnedPurchase]) -> Set<TransactionKey> {
-        var outlived: Set<TransactionKey> = []
-        // The valid period with the latest end so far, of each product and owner.
-        var latest: [Holding: Timestamp] = [:]
-        for period in periods {
-            guard let end = period.end else { continue }
-            let holding = Holding(product: period.productID, owner: period.owner)
-            if period.withdrawal == nil, period.upgradedAt == nil {
-                latest[holding] = max(latest[holding] ?? end, end)
-            } else if period.withdrawal != nil, let valid = latest[holding], valid >= end, let key = period.transaction
-            {
-                outlived.insert(key)
+    ///   - status: the newest signed status.
+    public static func grounds(
+        of periods: [OwnedPurchase], renewal: ObservedRenewal?, revocations: [HandRevocation] = [],
+        status: SignedStatus? = nil
+    ) -> [AccessGround] {
+        guard !periods.isEmpty else { return [] }
+        let table = SubscriptionTable(periods, renewal: renewal, status: status)
+        var parts: [SubscriptionTable.Subject: [AccessTimeline.Step]] = [:]
+        for moment in table.changes {
+            let lead = table.lead(at: moment)
+            for (subject, state) in table.states(.at(moment)) {
+                // Before its first step, a product has not started.
+                guard subject.owner != nil, state.reason != .notStarted || parts[subject] != nil else { continue }
+                var step = AccessTimeline.Step(
+                    at: moment, lead: lead, reason: state.reason, transaction: state.transaction)
+                step.lapse = state.lapse
+                parts[subject, default: []].append(step)
             }
         }
-        return outlived
+        for (subject, steps) in parts { parts[subject] = steps.revoked(by: revocations) }
+        for note in notes(of: table) { parts[note.subject, default: []].add(note, in: table) }
+        return parts.compactMap { subject, steps in
+            guard let owner = subject.owner,
+                let period = table.periods.first(where: { $0.productID == subject.productID })?.purchase
+            else { return nil }
+            return AccessGround(
+                customer: owner, productID: subject.productID, environment: period.ownership.original.environment,
+                kind: period.kind, source: .purchase(period.ownership), timeline: AccessTimeline(steps))
+        }
     }
 
-    private struct Holding: Hashable {
-        let product: ExactText?
-        let owner: CustomerNumber?
+    /// A customer who owned a period before its owner, or would own it without a token.
+    fileprivate struct Note {
+        let subject: SubscriptionTable.Subject
+        let period: SubscriptionPeriod
     }
 
-    /// The access of each single period, and why it ends.
-    public static func parts(
-        of periods: [OwnedPurchase], renewal: ObservedRenewal?, revocations: [HandRevocation] = []
-    ) -> [AccessSpan] {
-        var list = SpanList()
-        let graceEnds = graceEnds(of: periods, renewal)
-        let successors = startsOfOtherProducts(periods)
-        for (place, period) in periods.enumerated() {
-            guard let paidEnd = period.end else {
-                var reason = NoAccessReason.periodUnknown
-                if period.upgradedAt != nil { reason = .upgraded }
-                if let withdrawal = period.withdrawal {
-                    reason = withdrawal.cause == .cancelled ? .cancelled : .revoked
-                }
-                list.add(period, from: period.start, until: period.start, endReason: reason)
-                continue
+    /// One for each customer and product, however many periods there are.
+    private static func notes(of table: SubscriptionTable) -> [Note] {
+        var noted: Set<SubscriptionTable.Subject> = []
+        return table.periods.flatMap { period in
+            period.purchase.others.compactMap { other in
+                let subject = SubscriptionTable.Subject(productID: period.productID, owner: other)
+                return noted.insert(subject).inserted ? Note(subject: subject, period: period) : nil
             }
-            let isLast = place == periods.count - 1
-            var stop = Stop(paidEnd, isLast && period.isInBillingRetry(renewal) ? .billingRetry : .expired)
-            if let graceEnd = graceEnds[place], graceEnd > stop.date { stop.date = graceEnd }
-            if let upgradedAt = period.upgradedAt {
-                stop.cut(isLast ? upgradedAt : periods[place + 1].start, .upgraded)
-            }
-            if let successor = successors[place] { stop.cut(successor, .superseded) }
-            if let withdrawal = period.withdrawal, withdrawal.date <= stop.date {
-                stop = Stop(withdrawal.date, withdrawal.cause == .cancelled ? .cancelled : .revoked)
-            }
-            list.add(
-                period, from: period.start, until: max(period.start, stop.date),
-                endReason: stop.reason, revocations: revocations)
         }
-        return list.spans
-    }
-
-    /// When a period ends, and why.
-    private struct Stop {
-        var date: Timestamp
-        var reason: NoAccessReason
-
-        init(_ date: Timestamp, _ reason: NoAccessReason) { (self.date, self.reason) = (date, reason) }
-
-        mutating func cut(_ date: Timestamp, _ reason: NoAccessReason) {
-            if date < self.date { (self.date, self.reason) = (date, reason) }
-        }
-    }
-
-    /// For each period, the start of the next period of another product, withdrawn or not.
-    private static func startsOfOtherProducts(_ periods: [OwnedPurchase]) -> [Timestamp?] {
-        var starts: [Timestamp?] = Array(repeating: nil, count: periods.count)
-        for place in periods.indices.dropLast().reversed() {
-            let next = periods[place + 1]
-            starts[place] = next.productID == periods[place].productID ? starts[place + 1] : next.start
-        }
-        return starts
-    }
-
-    /// The App Store tries to collect the next price from 24 hours before the end of a period.
-    private static let earliestAttempt: Int64 = 86_400_000
-
-    /// The end of each grace period, by the index of the period that it extends.
-    ///
-    /// A grace period extends the period that had ended last, or was about to end, when the grace period was first signed; a paid
-    /// period has no grace period yet. It ends early when the next period begins, or when newer renewal info without it was
-    /// signed.
-    private static func graceEnds(of periods: [OwnedPurchase], _ renewal: ObservedRenewal?) -> [Int: Timestamp] {
-        var ends: [Int: Timestamp] = [:]
-        for grace in renewal?.gracePeriods ?? [] {
-            let latest = grace.firstStamp.adding(milliseconds: earliestAttempt, times: 1)
-            guard let place = periods.lastIndex(where: { $0.end.map { $0 <= latest } ?? false }) else { continue }
-            var end = grace.end
-            if let renewal, renewal.info.graceEnd != grace.end { end = min(end, renewal.stamp) }
-            if place + 1 < periods.count { end = min(end, periods[place + 1].start) }
-            ends[place] = max(ends[place] ?? end, end)
-        }
-        return ends
     }
 }
 
-extension OwnedPurchase {
-    /// Whether Apple is still trying to collect the price of the period after this one.
-    fileprivate func isInBillingRetry(_ renewal: ObservedRenewal?) -> Bool {
-        guard let renewal else { return false }
-        return renewal.info.isInBillingRetry == true && renewal.stamp >= start
+extension [AccessTimeline.Step] {
+    /// Explains to another customer, from the start of a period on and until one of their own begins, why they have no access.
+    fileprivate mutating func add(_ note: SubscriptionAccess.Note, in table: SubscriptionTable) {
+        let start = note.period.start
+        let next = table.periods.first {
+            $0.start > start && $0.owner == note.subject.owner && $0.productID == note.subject.productID
+        }
+        for place in indices where !self[place].givesAccess && self[place].at >= start {
+            if next.map({ self[place].at < $0.start }) ?? true {
+                (self[place].reason, self[place].lapse) = (.ownedByAnother, nil)
+            }
+        }
+        guard first.map({ start < $0.at }) ?? true else { return }
+        let step = AccessTimeline.Step(
+            at: start, lead: note.period.lead, reason: .ownedByAnother,
+            transaction: note.period.purchase.transaction)
+        insert(step, at: 0)
+    }
+
+    /// These steps, in their order, without access while an operator's revocation is in force.
+    func revoked(by revocations: [HandRevocation]) -> [AccessTimeline.Step] {
+        var steps = self
+        for revocation in revocations {
+            guard let first = steps.first,
+                let last = steps.last(where: { $0.at <= Swift.max(first.at, revocation.from) })
+            else { continue }
+            let start = Swift.max(first.at, revocation.from)
+            // A revocation that was lifted at the same time has no effect.
+            if let liftedAt = revocation.liftedAt, liftedAt <= start { continue }
+            let begin = AccessTimeline.Step(
+                at: start, lead: start == first.at ? first.lead : 0, reason: .revokedByHand,
+                transaction: last.transaction)
+            var after: [AccessTimeline.Step] = []
+            if let liftedAt = revocation.liftedAt, var resumed = steps.last(where: { $0.at <= liftedAt }) {
+                if resumed.at < liftedAt { (resumed.at, resumed.lead) = (liftedAt, 0) }
+                after = [resumed] + steps.filter { $0.at > liftedAt }
+            }
+            steps = steps.filter { $0.at < start } + [begin] + after
+        }
+        return steps
     }
 }

@@ -53,7 +53,7 @@ extension TransactionFields {
         }
         signedEnd = field(statement.end)
         revocation = StampedRevocation(stamp: statement.stamp, revocation: statement.revocation)
-        upgradedAt = statement.isUpgraded ? statement.stamp : nil
+        upgrade = statement.isUpgraded ? StampedUpgrade(earliest: statement.stamp, newest: statement.stamp) : nil
         accountToken = statement.accountToken.map { StampedToken(stamp: statement.stamp, token: $0) }
         seats = statement.seats.map { StampedSeats(stamp: statement.stamp, seats: $0) }
         lastWithdrawal = currentWithdrawalDate
@@ -92,7 +92,7 @@ extension TransactionFields {
         merged.revocation = Self.one(revocation, other.revocation, StampedRevocation.newer)
         merged.cancellation = Self.one(cancellation, other.cancellation, max)
         merged.lastWithdrawal = Self.one(lastWithdrawal, other.lastWithdrawal, max)
-        merged.upgradedAt = Self.one(upgradedAt, other.upgradedAt, min)
+        merged.upgrade = StampedUpgrade.merged(self, other)
         merged.accountToken = Self.one(accountToken, other.accountToken) { left, right in
             (left.stamp, left.token) < (right.stamp, right.token) ? right : left
         }
@@ -116,6 +116,16 @@ extension TransactionFields {
         guard let left else { return right }
         guard let right else { return left }
         return choose(left, right)
+    }
+}
+
+extension StampedUpgrade {
+    /// Each stamp for itself. Facts without any flag state one stamp without it: that of their newest signed transaction.
+    fileprivate static func merged(_ left: TransactionFields, _ right: TransactionFields) -> StampedUpgrade? {
+        let stated = [left.upgrade, right.upgrade].compactMap(\.self)
+        guard let earliest = stated.map(\.earliest).min(), let newest = stated.map(\.newest).max() else { return nil }
+        let without = [left, right].compactMap { $0.upgrade.map(\.newestWithout) ?? $0.revocation?.stamp }
+        return StampedUpgrade(earliest: earliest, newest: newest, newestWithout: without.max())
     }
 }
 

@@ -25,7 +25,9 @@ public struct Observation: Sendable, Equatable {
             (transactions, renewals) = ([], [renewalInfo.statement].compactMap(\.self))
         case .notification(let notification):
             transactions = [notification.transaction?.statement].compactMap(\.self)
-            renewals = [notification.renewalInfo?.statement].compactMap(\.self)
+            var renewal = notification.renewalInfo?.statement
+            renewal?.beside = transactions.first?.key.transactionID
+            renewals = [renewal].compactMap(\.self)
         case .appTransaction, .realtimeRequest:
             (transactions, renewals) = ([], [])
         }

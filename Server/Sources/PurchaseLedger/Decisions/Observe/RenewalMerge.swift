@@ -1,61 +1,46 @@
 import PurchaseVerification
 
-/// The merge of renewal facts. Renewal info is taken as a whole: the later stamp wins, then the greater canonical bytes. Its
-/// grace periods are kept by their ends, so that a past one is still known after the recovery.
+/// The merge of renewal facts. Renewal info is taken as a whole, for each transaction signed beside it and each thing that it says about
+/// the end of a period: the later stamp wins, then the greater canonical bytes. So neither renewal info of the next period nor the end
+/// of a grace period replaces what was said in it.
 extension ObservedRenewal {
     /// The facts of a single statement.
-    public convenience init(_ statement: RenewalStatement) {
-        let grace = statement.info.graceEnd.map {
-            GracePeriod(end: $0, firstStamp: statement.stamp, lastStamp: statement.stamp)
-        }
-        self.init(
-            key: statement.key, stamp: statement.stamp, info: statement.info, gracePeriods: grace.map { [$0] } ?? [])
-    }
+    public convenience init(_ statement: RenewalStatement) { self.init(first: statement) }
 
     /// Merges these facts with others of the same subscription.
     ///
     /// - Returns: `self` if the others add nothing, or are about another subscription.
     public func merged(with other: ObservedRenewal) -> ObservedRenewal {
         guard self !== other, key == other.key else { return self }
-        let newest = isBefore(other) ? other : self
-        let gracePeriods = GracePeriod.union(gracePeriods, other.gracePeriods)
-        if newest === self, gracePeriods == self.gracePeriods { return self }
-        let merged = ObservedRenewal(key: key, stamp: newest.stamp, info: newest.info, gracePeriods: gracePeriods)
-        return merged == self ? self : merged
+        var places: [RenewalStatement.Slot: Int] = [:]
+        for (place, statement) in statements.enumerated() { places[statement.slot] = place }
+        var (merged, isChanged) = (statements, false)
+        for statement in other.statements {
+            if let place = places[statement.slot] {
+                let newer = RenewalStatement.newer(merged[place], statement)
+                guard newer != merged[place] else { continue }
+                merged[place] = newer
+            } else {
+                merged.append(statement)
+            }
+            isChanged = true
+        }
+        return isChanged ? ObservedRenewal(merged) ?? self : self
     }
 
     /// Merges these facts with one more statement.
     public func merged(with statement: RenewalStatement) -> ObservedRenewal {
         merged(with: ObservedRenewal(statement))
     }
-
-    private func isBefore(_ other: ObservedRenewal) -> Bool {
-        guard stamp == other.stamp else { return stamp < other.stamp }
-        guard info != other.info else { return false }
-        return info.canonicalBytes.lexicographicallyPrecedes(other.info.canonicalBytes)
-    }
 }
 
-extension GracePeriod {
-    /// The grace periods of both lists, each end once, with its earliest and its latest stamp. Both lists are sorted by end.
-    fileprivate static func union(_ left: [GracePeriod], _ right: [GracePeriod]) -> [GracePeriod] {
-        var union: [GracePeriod] = []
-        union.reserveCapacity(left.count + right.count)
-        var (left, right) = (left[...], right[...])
-        while let first = left.first, let second = right.first {
-            if first.end < second.end {
-                union.append(left.removeFirst())
-            } else if second.end < first.end {
-                union.append(right.removeFirst())
-            } else {
-                union.append(
-                    GracePeriod(
-                        end: first.end, firstStamp: min(first.firstStamp, second.firstStamp),
-                        lastStamp: max(first.lastStamp, second.lastStamp)))
-                left = left.dropFirst()
-                right = right.dropFirst()
-            }
+extension RenewalStatement {
+    /// The later stamp; if equal, the greater canonical bytes.
+    static func newer(_ left: RenewalStatement, _ right: RenewalStatement) -> RenewalStatement {
+        guard left.stamp == right.stamp else { return left.stamp < right.stamp ? right : left }
+        guard left.info != right.info else {
+            return (left.beside ?? "") < (right.beside ?? "") ? right : left
         }
-        return union + left + right
+        return left.info.canonicalBytes.lexicographicallyPrecedes(right.info.canonicalBytes) ? right : left
     }
 }

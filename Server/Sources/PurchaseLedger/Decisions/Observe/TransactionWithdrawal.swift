@@ -22,12 +22,14 @@ extension [ObservedTransaction] {
         }
         guard let newest, let revocation = newest.revocation, revocation.share > 0, !isSharedAgain(after: newest)
         else { return nil }
-        return Withdrawal(date: revocation.date, cause: .revoked, units: revocation.units(of: quantity))
+        return Withdrawal(
+            date: revocation.date, cause: .revoked, units: revocation.units(of: quantity), stamp: newest.stamp,
+            isFamilyRevoke: revocation.type == Revocation.familyRevoke)
     }
 
     /// Whether the revocation ends a share of a family that another copy shows again: pages of the history sign both.
     private func isSharedAgain(after newest: StampedRevocation) -> Bool {
-        guard let revocation = newest.revocation, revocation.type == "FAMILY_REVOKE" else { return false }
+        guard let revocation = newest.revocation, revocation.type == Revocation.familyRevoke else { return false }
         let clean = compactMap(\.fields.revocation).filter { $0.revocation.map { $0.share == 0 } ?? true }
         return clean.contains { $0.stamp >= revocation.date }
     }

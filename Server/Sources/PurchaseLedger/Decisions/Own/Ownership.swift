@@ -7,6 +7,9 @@ public struct Ownership: Sendable {
     /// The owner of each transaction.
     public let owners: [TransactionKey: TransactionOwner]
 
+    /// The limit for the other owners that a transaction lists; the latest ones are kept. A shared receipt can have thousands.
+    static let otherCount = 16
+
     /// Computes the owners.
     public init(_ input: OwnershipInput) {
         let transactions = input.transactions.inOrderOfPurchase()
@@ -40,9 +43,6 @@ private struct OwnershipFold {
     /// The classes that were claimed.
     private var claimed: Set<Class> = []
     private var merges = CustomerMerges()
-
-    /// The limit for the other owners that a transaction lists; the latest ones are kept. A shared receipt can have thousands.
-    private static let otherCount = 16
 
     init(_ transactions: [ObservedTransaction], tokens: TokenAssignments) {
         var named: (transaction: TransactionKey, customer: CustomerNumber)?
@@ -79,7 +79,7 @@ private struct OwnershipFold {
             finished.customer = holding.customer.map(merges.resolve)
             var seen = Set([finished.customer].compactMap(\.self))
             let others = holding.others.reversed().map(merges.resolve).filter { seen.insert($0).inserted }
-            finished.others = others.prefix(Self.otherCount).reversed()
+            finished.others = others.prefix(Ownership.otherCount).reversed()
             holdings[`class`] = finished
         }
     }

@@ -253,7 +253,7 @@ struct EvidenceWrite {
                 environment: record.row.environment, app: app)
         }
         // It was just written.
-        return try EntitlementReading(app: app.settings, moment: transaction.now).entitlements(
+        return try EntitlementReading(app: app.settings, question: .now(transaction.now)).entitlements(
             [
                 EntitlementRow(
                     balance: balance, of: customer.key, product: record.row.productKey,

@@ -24,17 +24,11 @@ struct EntitlementInputReader {
         }
         let grants = HandGrantsTable(connection: connection)
         for row in try grants.rows(of: customer) where row.kind == .grant {
-            let end = [row.endsAt, row.liftedAt].compactMap(\.self).min()
-            let productID = try reader.products.id(row.productKey)
-            input.grants.append(
-                HandGrant(
-                    entry: row.key, customer: number, productID: ExactText(productID),
-                    environment: try reader.environments.environment(row.environment),
-                    kind: try kind(of: row), quantity: row.quantity, from: row.startsAt, until: end))
-            for revocation in try grants.revocations(ofGrant: row.key) {
-                input.revocations.append(
-                    HandRevocation(target: .grant(row.key), from: revocation.startsAt, liftedAt: revocation.liftedAt))
-            }
+            let (grant, revocations) = try grants.grant(
+                row, kind: try kind(of: row), product: try reader.products.id(row.productKey),
+                environment: try reader.environments.environment(row.environment))
+            input.grants.append(grant)
+            input.revocations += revocations
         }
         input.consumptions = try consumptions(of: customer)
         return input

@@ -3,7 +3,7 @@ import PurchaseVerification
 /// Makes every entitlement that leaves the ledger, from rows: the answers to claims, restores, consumptions and queries.
 struct EntitlementReading {
     let app: RegisteredApp
-    let moment: Timestamp
+    let question: AccessQuestion
 
     /// The entitlements to one product in one environment, one for each kind of its purchases, before the setting
     /// `sandbox_access` is applied.
@@ -16,15 +16,15 @@ struct EntitlementReading {
         for kind in ProductKind.allCases {
             let rows = rows.filter { $0.kind == kind }
             guard let first = rows.first else { continue }
-            let entitlement = try entitlement(rows, first, productID: productID, environment: environment)
-            entitlements.append(UncountedEntitlement(entitlement: entitlement))
+            entitlements.append(try entitlement(rows, first, productID: productID, environment: environment))
         }
         return entitlements
     }
 
     private func entitlement(
         _ rows: [EntitlementRow], _ first: EntitlementRow, productID: String, environment: AppStoreEnvironment
-    ) throws(LedgerStorageError) -> Entitlement {
+    ) throws(LedgerStorageError) -> UncountedEntitlement {
+        var assumed: Entitlement?
         var entitlement = Entitlement(
             productID: productID, environment: environment, productKind: first.kind, state: .pending,
             reason: .notStarted, balance: 0, shortfall: 0)
@@ -39,13 +39,24 @@ struct EntitlementReading {
             let own = rows.first { $0.ground == EntitlementRow.wholeGround } ?? first
             entitlement.reason = entitlement.balance > 0 ? nil : own.reason ?? .consumed
         } else {
-            var spans: [StoredTimeline.Span] = []
-            for row in rows { spans += try row.timeline.map(StoredTimeline.init(encoded:))?.spans ?? [] }
-            read(spans, into: &entitlement)
+            var timelines: [AccessTimeline] = []
+            for row in rows {
+                guard let timeline = row.timeline else { continue }
+                timelines.append(try AccessTimeline(encoded: timeline, environment: environment))
+            }
+            var access = ProductAccess(
+                productID: ExactText(productID), environment: environment, kind: first.kind, denial: .notStarted)
+            access.read(timelines, question)
+            entitlement.read(access)
+            access.read(timelines, question, tolerance: app.effectiveLapseTolerance)
+            if access.isAssumed {
+                assumed = entitlement
+                assumed?.read(access)
+            }
         }
         if entitlement.reason == .productUnknown, isRegistered(productID) { entitlement.reason = .productKindMismatch }
         entitlement.state = Entitlement.State(entitlement.reason)
-        return entitlement
+        return UncountedEntitlement(entitlement: entitlement, assumed: assumed)
     }
 
     /// Whether the settings have the product. If they do and the purchase still does not count, its evidence states another kind.
@@ -54,46 +65,14 @@ struct EntitlementReading {
         guard let product = app.product(productID) else { return false }
         return product.kind != .nonRenewing || product.duration != nil
     }
-
-    private func read(_ spans: [StoredTimeline.Span], into entitlement: inout Entitlement) {
-        let active = spans.filter { $0.contains(moment) }
-        if let best = active.max(by: { $0.rank(latestFirst: false).isBefore($1.rank(latestFirst: false)) }) {
-            entitlement.reason = nil
-            entitlement.since = active.map(\.from).min()
-            entitlement.until = best.until
-            entitlement.transactionID = best.transactionID?.string
-            return
-        }
-        let begun = spans.filter { $0.hasBegun(at: moment) }
-        guard let last = begun.max(by: { $0.rank(latestFirst: true).isBefore($1.rank(latestFirst: true)) }) else {
-            return
-        }
-        entitlement.reason = last.endReason
-        entitlement.until = last.until
-        entitlement.transactionID = last.transactionID?.string
-    }
 }
 
-/// Selects the span that represents all spans of a product: the one that ends last. Ties are broken by the fields of the spans,
-/// not by the order of the rows, which depends on the order of arrival.
-private struct SpanRank {
-    let times: (until: Timestamp, from: Int64, isOwn: Int)
-    let transactionID: ExactText
-
-    func isBefore(_ other: SpanRank) -> Bool {
-        times == other.times ? transactionID < other.transactionID : times < other.times
-    }
-}
-
-extension StoredTimeline.Span {
-    /// - Parameter latestFirst: whether the later of two starts wins, or the earlier.
-    fileprivate func rank(latestFirst: Bool) -> SpanRank {
-        let start = from.millisecondsSince1970
-        return SpanRank(
-            times: (
-                until ?? Timestamp(millisecondsSince1970: .max), latestFirst ? start : -start,
-                endReason == .ownedByAnother ? 0 : 1
-            ), transactionID: transactionID ?? "")
+extension Entitlement {
+    fileprivate mutating func read(_ access: ProductAccess) {
+        reason = access.isInGrace ? .inGrace : access.denial
+        state = State(reason)
+        (since, until, isAssumed) = (access.since, access.until, access.isAssumed)
+        transactionID = access.transaction?.transactionID.string
     }
 }
 
@@ -105,7 +84,7 @@ extension LedgerTransaction {
         of customer: Int64, product: Int64, kind: ProductKind?, productID: String, environment: Int64, app: RegistryApp
     ) throws(LedgerStorageError) -> UncountedEntitlement? {
         let rows = try entitlements.rows(of: customer, product: product, environment: environment)
-        let found = try EntitlementReading(app: app.settings, moment: now).entitlements(
+        let found = try EntitlementReading(app: app.settings, question: .now(now)).entitlements(
             rows, productID: productID, environment: try environments.environment(environment))
         return found.first { $0.entitlement.productKind == kind } ?? (kind == .consumable ? nil : found.first)
     }

@@ -36,7 +36,8 @@ public struct EntitlementsOfCustomer: LedgerQuery {
     public func answer(_ reader: LedgerTransaction) throws -> Answer {
         let app = try reader.app(app)
         guard let customer = try reader.customer(customerID, app) else { return Answer(entitlements: [], named: []) }
-        var entitlements = try Self.read(reader, app, customer: customer, at: moment ?? reader.now)
+        var entitlements = try Self.read(
+            reader, app, customer: customer, moment.map(AccessQuestion.at) ?? .now(reader.now))
         if let moment {
             entitlements = try PastBalances(reader: reader, app: app).replace(
                 entitlements, customer: customer, at: moment)
@@ -44,7 +45,7 @@ public struct EntitlementsOfCustomer: LedgerQuery {
         let answered: [Entitlement]
         if let environment {
             // An environment that the query names is shown as it is.
-            answered = entitlements.map(\.entitlement).filter { $0.environment == environment }
+            answered = entitlements.filter { $0.entitlement.environment == environment }.map { $0.counted(true) }
         } else {
             answered = try Self.counted(entitlements, reader, app, customer)
         }
@@ -56,7 +57,7 @@ public struct EntitlementsOfCustomer: LedgerQuery {
     static func current(
         _ reader: LedgerTransaction, _ app: RegistryApp, customer: CustomerRow
     ) throws(LedgerStorageError) -> [Entitlement] {
-        try counted(try read(reader, app, customer: customer, at: reader.now), reader, app, customer)
+        try counted(try read(reader, app, customer: customer, .now(reader.now)), reader, app, customer)
     }
 
     /// A purchase that does not count is shown with its reason, so that support can explain it.
@@ -77,9 +78,9 @@ public struct EntitlementsOfCustomer: LedgerQuery {
 
     /// Reads one range of the primary key, however long the history is.
     private static func read(
-        _ reader: LedgerTransaction, _ app: RegistryApp, customer: CustomerRow, at moment: Timestamp
+        _ reader: LedgerTransaction, _ app: RegistryApp, customer: CustomerRow, _ question: AccessQuestion
     ) throws(LedgerStorageError) -> [UncountedEntitlement] {
-        let reading = EntitlementReading(app: app.settings, moment: moment)
+        let reading = EntitlementReading(app: app.settings, question: question)
         var entitlements: [UncountedEntitlement] = []
         var rows = try reader.entitlements.rows(of: customer.key)[...]
         while let first = rows.first {
@@ -95,21 +96,13 @@ public struct EntitlementsOfCustomer: LedgerQuery {
     }
 
     private func named(_ entitlements: [Entitlement], _ app: RegisteredApp) -> [NamedAccess] {
-        var named: [NamedAccess] = []
-        let names = Set(app.products.values.flatMap(\.entitlements).map { ExactText($0) })
-        for name in names.sorted() {
-            let giving = entitlements.filter { entitlement in
-                app.product(entitlement.productID)?.entitlements.contains { ExactText($0) == name } ?? false
-            }
-            guard !giving.isEmpty else { continue }
-            let active = giving.filter { $0.state == .active }
-            let ends = active.map(\.until)
-            named.append(
-                NamedAccess(
-                    name: name, isActive: !active.isEmpty,
-                    until: ends.contains(nil) ? nil : ends.compactMap(\.self).max(),
-                    products: active.map { ExactText($0.productID) }))
+        let products = entitlements.map { entitlement in
+            NamedEntitlements.Product(
+                productID: ExactText(entitlement.productID), isActive: entitlement.state == .active,
+                until: entitlement.until)
         }
-        return named
+        return NamedEntitlements.named(products) { id in
+            app.product(id.string)?.entitlements.map { ExactText($0) } ?? []
+        }
     }
 }

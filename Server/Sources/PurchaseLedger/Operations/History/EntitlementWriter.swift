@@ -23,7 +23,7 @@ struct EntitlementWriter {
     func write(
         _ history: PurchaseHistory, _ ownership: [PurchaseHolder: Ownership], claimants: Set<Int64>
     ) throws(LedgerStorageError) -> Balances {
-        var spans: [AccessSpan] = []
+        var grounds: [AccessGround] = []
         var passes: Set<Chain> = []
         var balances: Balances = [:]
         var lot: ConsumableLot?
@@ -32,12 +32,7 @@ struct EntitlementWriter {
             let purchases = history.purchases(of: holder, ownership[holder] ?? Ownership(owners: [:]))
             guard !purchases.isEmpty else { continue }
             let access = OriginalAccess(purchases, renewal: history.renewal, revocations: revocations)
-            spans += access.spans
-            // The chain itself is computed for each customer. These are only the reasons why it gives others nothing.
-            for pass in access.passes {
-                let isInChain = pass.refusal == nil
-                spans += PassAccess.spans(of: [pass]).filter { !isInChain || $0.customer != pass.owner }
-            }
+            grounds += access.grounds
             if holder == .buyer { lot = access.lots.first }
         }
         for record in history.everyRecord
@@ -49,7 +44,7 @@ struct EntitlementWriter {
         }
         let mayBeErased = history.records.contains(where: \.isErased)
         if mayBeErased, let owner = lot?.owner, try isErased(owner.rawValue) { lot = nil }
-        try write(spans, of: history, claimants: claimants)
+        try write(grounds, of: history, claimants: claimants)
         if lot != nil || history.formerLot != nil {
             balances = try write(lot, of: history)
             try writeOthers(of: lot, history)
@@ -61,11 +56,11 @@ struct EntitlementWriter {
         return balances
     }
 
-    // MARK: Spans
+    // MARK: Grounds
 
     /// Writes one row for each customer and product that had one or gets one.
     private func write(
-        _ spans: [AccessSpan], of history: PurchaseHistory, claimants: Set<Int64>
+        _ grounds: [AccessGround], of history: PurchaseHistory, claimants: Set<Int64>
     ) throws(LedgerStorageError) {
         var owners: Set<Chain> = []
         if history.records.contains(where: { $0.formerFacts !== $0.facts }) {
@@ -77,26 +72,30 @@ struct EntitlementWriter {
                 }
             }
         }
-        for row in history.everyRecord.flatMap({ [$0.row, $0.formerRow].compactMap(\.self) }) {
-            guard let owner = row.ownerKey, row.kind != .consumable, row.kind != .nonRenewing else { continue }
-            owners.insert(Chain(customer: owner, product: row.productKey, environment: row.environment))
+        for record in history.everyRecord {
+            // A pass has a row of the original only for the note that it belongs to another customer.
+            let mayHaveNote = !record.isNew && record.formerRow?.ownerKey != record.row.ownerKey
+            for row in [record.row, record.formerRow].compactMap(\.self) {
+                guard let owner = row.ownerKey, row.kind != .consumable, row.kind != .nonRenewing || mayHaveNote
+                else { continue }
+                owners.insert(Chain(customer: owner, product: row.productKey, environment: row.environment))
+            }
         }
-        var spansByOwner: [Chain: [AccessSpan]] = [:]
-        for span in spans {
-            guard let customer = span.customer,
-                let record = history.records.first(where: { ExactText($0.productID) == span.productID })
+        var groundsByOwner: [Chain: [AccessGround]] = [:]
+        for ground in grounds {
+            guard let record = history.records.first(where: { ExactText($0.productID) == ground.productID })
             else { continue }
             let owner = Chain(
-                customer: customer.rawValue, product: record.row.productKey, environment: record.row.environment)
+                customer: ground.customer.rawValue, product: record.row.productKey, environment: record.row.environment)
             owners.insert(owner)
-            spansByOwner[owner, default: []].append(span)
+            groundsByOwner[owner, default: []].append(ground)
         }
         for owner in owners.sorted(by: { ($0.customer, $0.product) < ($1.customer, $1.product) }) {
             // The current owners of an original without erased purchases are customers with names.
             let isCertain =
                 !history.records.contains(where: \.isErased)
                 && history.records.contains { $0.row.ownerKey == owner.customer }
-            let own = spansByOwner[owner] ?? []
+            let own = groundsByOwner[owner] ?? []
             var isOfNobody = false
             if !own.isEmpty, !isCertain { isOfNobody = try isErased(owner.customer) }
             try write(isOfNobody ? [] : own, for: owner, ground: history.original.key)
@@ -104,17 +103,16 @@ struct EntitlementWriter {
     }
 
     private func write(
-        _ spans: [AccessSpan], for owner: Chain, ground: Int64
+        _ grounds: [AccessGround], for owner: Chain, ground: Int64
     ) throws(LedgerStorageError) {
-        guard let kind = spans.first?.kind else {
+        guard let joined = grounds.joined else {
             try table.delete(owner.customer, product: owner.product, environment: owner.environment, ground: ground)
             return
         }
-        var row = EntitlementRow(
-            customerKey: owner.customer, productKey: owner.product, environment: owner.environment, ground: ground,
-            kind: kind)
-        row.timeline = StoredTimeline(spans).encoded
-        try table.write(row)
+        try table.write(
+            EntitlementRow(
+                joined.timeline, joined.kind, of: owner.customer, product: owner.product,
+                environment: owner.environment, ground: ground))
     }
 
     // MARK: Passes
@@ -137,15 +135,15 @@ struct EntitlementWriter {
             let history = try HistoryReader(transaction: transaction).history(original)
             for holder in history.holders {
                 let owners = Ownership.stored(history)
-                purchases += history.purchases(of: holder, owners).filter {
-                    $0.kind == .nonRenewing && $0.owner?.rawValue == chain.customer
-                }
+                purchases += history.purchases(of: holder, owners)
                 revocations += history.handRevocations(of: holder)
             }
         }
-        let spans = PassAccess.spans(of: purchases, revocations: revocations)
-            .filter { $0.customer?.rawValue == chain.customer }
-        try write(spans, for: chain, ground: EntitlementRow.passGround)
+        let grounds = PassAccess.grounds(
+            of: CustomerNumber(rawValue: chain.customer),
+            product: ExactText(try transaction.products.id(chain.product)),
+            purchases, revocations: revocations)
+        try write(grounds, for: chain, ground: EntitlementRow.passGround)
     }
 
     // MARK: Balances
@@ -153,14 +151,10 @@ struct EntitlementWriter {
     /// Writes a lot and adds the difference to the balances of all customers who ever had it.
     private func write(_ lot: ConsumableLot?, of history: PurchaseHistory) throws(LedgerStorageError) -> Balances {
         var row: LotRow?
-        if let lot, let owner = lot.owner,
-            let record = history.records.first(where: { ExactText($0.productID) == lot.productID })
-        {
+        if let lot, let record = history.records.first(where: { ExactText($0.productID) == lot.productID }) {
             row = LotRow(
-                ground: history.original.key, customerKey: owner.rawValue, productKey: record.row.productKey,
-                environment: record.row.environment, quantity: lot.quantity,
-                withdrawn: lot.quantity - lot.units(at: nil), taken: 0, purchasedAt: lot.date,
-                reason: lot.denial(at: nil))
+                lot, ground: history.original.key, product: record.row.productKey, environment: record.row.environment,
+                taken: 0)
         }
         // A lot without a former owner has no used units. All of its transactions can have moved to another original.
         let isFirst = history.formerLot == nil && history.records.allSatisfy(\.isNew)
@@ -182,11 +176,10 @@ struct EntitlementWriter {
         }
         for other in others.sorted() {
             if try isErased(other) { continue }
-            var row = EntitlementRow(
-                customerKey: other, productKey: record.row.productKey, environment: record.row.environment,
-                ground: history.original.key, kind: .consumable)
-            row.reason = .ownedByAnother
-            try table.write(row)
+            try table.write(
+                EntitlementRow(
+                    note: .ownedByAnother, of: other, product: record.row.productKey,
+                    environment: record.row.environment, ground: history.original.key))
         }
     }
 
@@ -216,7 +209,11 @@ struct EntitlementWriter {
         if connection.locksParts, !takes.isEmpty { try transaction.lock(customers: customers) }
         for customer in customers.sorted() {
             let taken = takes[customer] ?? 0
-            let (before, after) = (Self.part(former, customer, taken), Self.part(lot, customer, taken))
+            // A lot that is gone adds nothing, however many units were consumed: its product is not known when it becomes one again.
+            let (before, after) = (
+                former?.part(of: customer, taken: taken) ?? ConsumableBalance(),
+                lot?.part(of: customer, taken: taken) ?? ConsumableBalance()
+            )
             guard let known = lot ?? former else { continue }
             let row = EntitlementRow(
                 balance: (0, 0), of: customer, product: known.productKey, environment: known.environment)
@@ -230,19 +227,6 @@ struct EntitlementWriter {
                 after.remaining - before.remaining, shortfall: after.shortfall - before.shortfall, to: row)
         }
         return balances
-    }
-
-    /// The units that a lot adds to the balance of a customer. A former lot adds nothing, however many units were consumed: its product
-    /// is not known when it becomes one again.
-    static func part(
-        _ lot: LotRow?, _ customer: Int64, _ taken: Int64
-    ) -> ConsumableBalance {
-        var balance = ConsumableBalance()
-        guard let lot else { return balance }
-        let units = lot.customerKey == customer ? lot.quantity - lot.withdrawn : 0
-        balance.remaining = max(0, units - taken)
-        balance.shortfall = max(0, taken - units)
-        return balance
     }
 }
 

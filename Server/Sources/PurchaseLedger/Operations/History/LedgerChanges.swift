@@ -167,7 +167,7 @@ final class LedgerChanges {
         let former = try table.facts(statement.key, environment: environment)
         let merged = former.map { $0.merged(with: statement) } ?? ObservedRenewal(statement)
         guard merged !== former else { return }
-        try table.write(merged, environment: environment, evidence: evidence)
+        try table.write(statement, environment: environment, evidence: evidence)
         hasNewRenewal = true
         for original in try OriginalsTable(connection: connection)
             .rows(id: statement.key.originalTransactionID.string, environment: environment)

@@ -74,7 +74,7 @@ struct CustomerMerge {
     private func add(
         _ lot: LotRow, _ customer: Int64, of units: Int64, sign: Int64
     ) throws(LedgerStorageError) {
-        let part = EntitlementWriter.part(lot, customer, units)
+        let part = lot.part(of: customer, taken: units)
         guard part != ConsumableBalance() else { return }
         _ = try transaction.entitlements.add(
             sign * part.remaining, shortfall: sign * part.shortfall,

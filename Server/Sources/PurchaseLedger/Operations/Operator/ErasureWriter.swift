@@ -95,7 +95,7 @@ struct ErasureWriter {
         for customer in Set(units.keys).union([lot.customerKey]).sorted() {
             if ground < 0 || scope.keys.contains(customer) { try takes.delete(ground, of: customer) }
             guard try transaction.customers.row(customer).name != nil else { continue }
-            let part = EntitlementWriter.part(lot, customer, units[customer] ?? 0)
+            let part = lot.part(of: customer, taken: units[customer] ?? 0)
             let row = EntitlementRow(
                 balance: (0, 0), of: customer, product: lot.productKey, environment: lot.environment)
             _ = try transaction.entitlements.add(-part.remaining, shortfall: -part.shortfall, to: row)

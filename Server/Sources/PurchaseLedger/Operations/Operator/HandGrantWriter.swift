@@ -9,35 +9,24 @@ struct HandGrantWriter {
 
     /// Writes the access or the lot of a grant, reduced by its revocations.
     func write(_ grant: HandGrantRow, kind: ProductKind) throws(LedgerStorageError) -> EntitlementWriter.Balances {
-        let revocations = try grants.revocations(ofGrant: grant.key)
-        let end = [grant.endsAt, grant.liftedAt].compactMap(\.self).min()
-        guard kind == .consumable else {
-            let environment = try transaction.environments.environment(grant.environment)
-            var list = SpanList()
-            list.add(
-                AccessSpan(
-                    customer: CustomerNumber(rawValue: grant.customerKey),
-                    productID: ExactText(try transaction.products.id(grant.productKey)), environment: environment,
-                    kind: kind, source: .grant(grant.key), from: grant.startsAt, until: end, transaction: nil,
-                    endReason: grant.liftedAt == nil ? .expired : .revokedByHand),
-                revocations: revocations.map {
-                    HandRevocation(target: .grant(grant.key), from: $0.startsAt, liftedAt: $0.liftedAt)
-                })
-            var row = EntitlementRow(
-                customerKey: grant.customerKey, productKey: grant.productKey, environment: grant.environment,
-                ground: -grant.key, kind: kind)
-            row.timeline = StoredTimeline(SpanList.joined(list.spans)).encoded
-            try transaction.entitlements.write(row)
-            return [:]
+        let (handGrant, revocations) = try grants.grant(
+            grant, kind: kind, product: try transaction.products.id(grant.productKey),
+            environment: try transaction.environments.environment(grant.environment))
+        let entitlements = CustomerEntitlements(
+            EntitlementInput(
+                customer: handGrant.customer, purchases: [], grants: [handGrant], revocations: revocations))
+        if let ground = entitlements.grounds.first {
+            try transaction.entitlements.write(
+                EntitlementRow(
+                    ground.timeline, kind, of: grant.customerKey, product: grant.productKey,
+                    environment: grant.environment, ground: -grant.key))
         }
-        let isWithdrawn = grant.liftedAt != nil || revocations.contains { $0.liftedAt == nil }
-        let lot = LotRow(
-            ground: -grant.key, customerKey: grant.customerKey, productKey: grant.productKey,
-            environment: grant.environment, quantity: grant.quantity, withdrawn: isWithdrawn ? grant.quantity : 0,
-            taken: 0, purchasedAt: grant.startsAt, reason: isWithdrawn ? .revokedByHand : nil)
+        guard let lot = entitlements.lots.first else { return [:] }
+        let row = LotRow(
+            lot, ground: -grant.key, product: grant.productKey, environment: grant.environment, taken: 0)
         let former = try LotsTable(connection: transaction.connection).row(-grant.key)
         return try EntitlementWriter(transaction: transaction, app: app)
-            .write(lot, former: former, ground: -grant.key, isFirst: former == nil)
+            .write(row, former: former, ground: -grant.key, isFirst: former == nil)
     }
 
     /// Recomputes the subject of a grant or a revocation, and writes the event.

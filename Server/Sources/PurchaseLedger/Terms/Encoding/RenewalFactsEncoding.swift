@@ -1,46 +1,35 @@
 import PurchaseVerification
 
-/// The stored form of renewal facts. Version 1: version, stamp, renewal info, number of grace periods, grace periods. The key
-/// is the key of the row.
-extension ObservedRenewal {
+/// The stored form of renewal info. Version 2: version, stamp, renewal info. The subscription and the transaction signed beside it are
+/// the key of the row. Version 1 had a list of grace periods after the renewal info, which the rules do not use any more.
+extension RenewalStatement {
     /// The version of new facts.
-    public static let encodingVersion: UInt8 = 1
+    public static let encodingVersion: UInt8 = 2
 
-    /// The facts in their stored form. Equal facts have equal bytes.
+    /// The renewal info in its stored form. Equal statements have equal bytes.
     public var encoded: [UInt8] {
         var writer = CanonicalWriter()
         writer.write(byte: Self.encodingVersion)
         writer.write(stamp)
         writer.write(info)
-        writer.write(UInt64(gracePeriods.count))
-        for period in gracePeriods {
-            writer.write(period.end)
-            writer.write(period.firstStamp)
-            writer.write(period.lastStamp)
-        }
         return writer.bytes
     }
 
-    /// Reads stored facts.
+    /// Reads stored renewal info.
     ///
-    /// - Throws: `unknownVersion`, or `malformed` for anything except the exact bytes that `encoded` gives.
-    public convenience init(key: RenewalKey, encoded: [UInt8]) throws(FactsDecodingError) {
+    /// - Throws: `unknownVersion`, or `malformed` for anything except the exact bytes that `encoded` gave.
+    public init(key: RenewalKey, beside: ExactText?, encoded: [UInt8]) throws(FactsDecodingError) {
         var reader = CanonicalReader(encoded)
         let version = try reader.byte()
-        guard version == Self.encodingVersion else { throw .unknownVersion(version) }
-        let stamp = try reader.moment()
-        let info: RenewalInfo = try reader.value()
-        var gracePeriods: [GracePeriod] = []
-        for _ in 0..<(try reader.unsigned()) {
-            let period = GracePeriod(
-                end: try reader.moment(), firstStamp: try reader.moment(), lastStamp: try reader.moment())
-            // The list is ordered by end, and each end occurs once.
-            guard gracePeriods.last.map({ $0.end < period.end }) ?? true else { throw reader.malformed }
-            gracePeriods.append(period)
+        guard version == 1 || version == Self.encodingVersion else { throw .unknownVersion(version) }
+        self.init(key: key, stamp: try reader.moment(), info: try reader.value(), beside: beside)
+        if version == 1 {
+            for _ in 0..<(try reader.unsigned()) {
+                for _ in 0..<3 { _ = try reader.moment() }
+            }
         }
         guard reader.isAtEnd else { throw reader.malformed }
-        self.init(key: key, stamp: stamp, info: info, gracePeriods: gracePeriods)
-        guard self.encoded == encoded else { throw .malformed(offset: encoded.count) }
+        guard version == 1 || self.encoded == encoded else { throw .malformed(offset: encoded.count) }
     }
 }
 

@@ -34,6 +34,12 @@ extension TransactionFields {
         return encoder.bytes(version: ObservedTransaction.encodingVersion)
     }
 
+    /// The stamps of an upgrade of which only the first is stored: every signed transaction had the flag, and facts of older rules
+    /// kept only the first.
+    fileprivate func defaultUpgrade(_ earliest: Timestamp) -> StampedUpgrade {
+        StampedUpgrade(earliest: earliest, newest: max(earliest, revocation?.stamp ?? earliest))
+    }
+
     /// Passes each field to the encoder, in the order of the tags.
     fileprivate static func visit(_ fields: TransactionFields, _ encoder: inout FieldEncoder) {
         encoder.add(1, fields.bundleID)
@@ -57,12 +63,17 @@ extension TransactionFields {
         encoder.add(33, fields.firstEnd)
         encoder.add(34, fields.revocation)
         encoder.add(35, fields.cancellation)
-        encoder.add(36, fields.upgradedAt)
+        encoder.add(36, fields.upgrade?.earliest)
         encoder.add(37, fields.accountToken)
         // Most transactions were never revoked, or still are, so the date is that of the fields above.
         if fields.lastWithdrawal != fields.currentWithdrawalDate { encoder.add(38, fields.lastWithdrawal) }
         encoder.add(39, fields.seats)
         encoder.add(40, fields.signedEnd)
+        // Nearly all upgraded transactions were never signed without the flag since.
+        if let upgrade = fields.upgrade, upgrade != fields.defaultUpgrade(upgrade.earliest) {
+            encoder.add(41, upgrade.newest)
+            encoder.add(42, upgrade.newestWithout)
+        }
     }
 
     /// Reads the field with a tag.
@@ -91,11 +102,17 @@ extension TransactionFields {
         case 33: firstEnd = try decoder.value()
         case 34: revocation = try decoder.value()
         case 35: cancellation = try decoder.value()
-        case 36: upgradedAt = try decoder.value()
+        case 36: upgrade = defaultUpgrade(try decoder.value())
         case 37: accountToken = try decoder.value()
         case 38: lastWithdrawal = try decoder.value()
         case 39: seats = try decoder.value()
         case 40: signedEnd = try decoder.witnessed()
+        case 41:
+            guard let known = upgrade else { return false }
+            upgrade = StampedUpgrade(earliest: known.earliest, newest: try decoder.value())
+        case 42:
+            guard upgrade != nil else { return false }
+            upgrade?.newestWithout = try decoder.value()
         default: return false
         }
         return true

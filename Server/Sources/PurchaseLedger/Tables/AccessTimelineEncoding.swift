@@ -1,0 +1,72 @@
+import PurchaseVerification
+
+/// The stored form of a timeline. Version 2: version, number of steps, and for each its start, its lead, its end, the transaction id
+/// and second, the reason, empty for plain access, and the lapse, as its end and its length. Version 1 had spans: start, end, transaction, and the reason of the end. It is
+/// only read before newer rules replace it.
+extension AccessTimeline {
+    private static let version: UInt8 = 2
+    /// More steps than any subscription has; a row with more was tampered with.
+    private static let maximum: UInt64 = 100_000
+
+    /// Reads a stored timeline.
+    ///
+    /// - Parameter environment: the environment of its transactions.
+    init(encoded: [UInt8], environment: AppStoreEnvironment) throws(LedgerStorageError) {
+        do throws(FactsDecodingError) {
+            var reader = CanonicalReader(encoded)
+            let version = try reader.byte()
+            guard version == 1 || version == Self.version else { throw reader.malformed }
+            let count = try reader.unsigned()
+            guard count <= Self.maximum else { throw reader.malformed }
+            var steps: [Step] = []
+            for _ in 0..<(version == 1 ? count : 0) {
+                let (from, until): (Timestamp, Timestamp?) = (try reader.moment(), try reader.optional())
+                let (id, second): (ExactText?, Int64) = (try reader.optional(), try reader.signed())
+                let name = String(decoding: try reader.counted(), as: UTF8.self)
+                guard let reason = NoAccessReason(rawValue: name) else { throw reader.malformed }
+                let transaction = id.map { TransactionKey(environment: environment, transactionID: $0, second: second) }
+                let isEmpty = until.map { $0 <= from } ?? false
+                steps.append(Step(at: from, reason: isEmpty ? reason : nil, transaction: transaction))
+                guard let until, !isEmpty else { continue }
+                steps.append(Step(at: until, lead: 0, reason: reason, transaction: transaction))
+            }
+            for _ in 0..<(version == Self.version ? count : 0) {
+                let (at, lead): (Timestamp, Int64) = (try reader.moment(), try reader.signed())
+                let until: Timestamp? = try reader.optional()
+                let (id, second): (ExactText?, Int64) = (try reader.optional(), try reader.signed())
+                let name = String(decoding: try reader.counted(), as: UTF8.self)
+                let reason = NoAccessReason(rawValue: name)
+                guard reason != nil || name.isEmpty else { throw reader.malformed }
+                let transaction = id.map { TransactionKey(environment: environment, transactionID: $0, second: second) }
+                let lapseEnd: Timestamp? = try reader.optional()
+                let lapse = try lapseEnd.map { end throws(FactsDecodingError) in
+                    Lapse(end: end, longest: try reader.signed())
+                }
+                steps.append(
+                    Step(at: at, lead: lead, reason: reason, until: until, transaction: transaction, lapse: lapse))
+            }
+            guard reader.isAtEnd else { throw reader.malformed }
+            if version == 1 { self.init(steps) } else { self.init(stored: steps) }
+        } catch {
+            throw LedgerStorageError(.corrupt, "the timeline of an entitlement is malformed; run assay rebuild")
+        }
+    }
+
+    /// The timeline in its stored form.
+    var encoded: [UInt8] {
+        var writer = CanonicalWriter()
+        writer.write(byte: Self.version)
+        writer.write(UInt64(steps.count))
+        for step in steps {
+            writer.write(step.at)
+            writer.write(signed: step.lead)
+            writer.write(optional: step.until)
+            writer.write(optional: step.transaction?.transactionID)
+            writer.write(signed: step.transaction?.second ?? 0)
+            writer.write(counted: (step.reason?.rawValue ?? "").utf8)
+            writer.write(optional: step.lapse?.end)
+            if let lapse = step.lapse { writer.write(signed: lapse.longest) }
+        }
+        return writer.bytes
+    }
+}

@@ -1,0 +1,97 @@
+import PurchaseLedger
+import PurchaseVerification
+import Testing
+
+/// The setting `lapse_tolerance`: row 10 of the state table, applied when an answer is given.
+@Suite("33.1 Access that is assumed while the news of a renewal are late")
+struct LapseToleranceTests {
+    private let question = EntitlementsOfCustomer(app: "example", customerID: "alice")
+
+    /// alice with a subscription, whose end is the time of the clock.
+    private func atTheEnd(
+        days: Double = 30, _ change: (inout RegisteredApp) -> Void = { _ in },
+        _ body: (LedgerWorld) async throws -> Void
+    ) async throws {
+        try await LedgerWorld.with { app in
+            app.mode = .both
+            change(&app)
+        } _: { world in
+            _ = try await world.claim(
+                "10", product: LedgerWorld.monthly,
+                try LedgerWorld.period("10", original: "10", from: 0, days: days))
+            world.clock.advance(seconds: Int64(days * 86_400))
+            try await body(world)
+        }
+    }
+
+    private func answer(_ world: LedgerWorld) async throws -> Entitlement? {
+        try await world.ledger.answer(question).entitlements.first
+    }
+
+    private func isAssumed(_ world: LedgerWorld) async throws -> Bool { try await answer(world)?.isAssumed == true }
+
+    @Test("33.1 lapse_tolerance: a subscription stays active for an hour after its end, marked as assumed, with its names")
+    func hour() async throws {
+        try await atTheEnd { world in
+            let end = world.clock.now
+            for wait in [Int64(0), 3599] {
+                world.clock.advance(seconds: wait)
+                let entitlement = try await answer(world)
+                #expect(entitlement?.state == .active && entitlement?.isAssumed == true && entitlement?.reason == nil)
+                #expect(entitlement?.until == end.later(seconds: 3600))
+                #expect(entitlement?.since == end.later(seconds: -30 * 86_400))
+                #expect(try await world.ledger.answer(question).named.map(\.isActive) == [true])
+            }
+            world.clock.advance(seconds: 1)
+            let expired = try await answer(world)
+            #expect(expired?.state == .expired && expired?.reason == .newsMissing && expired?.isAssumed == false)
+            #expect(expired?.until == end)
+        }
+    }
+
+    @Test("33.1 lapse_tolerance applies to now only, never to a claim's code, and nothing of it is stored")
+    func nowOnly() async throws {
+        try await atTheEnd { world in
+            world.clock.advance(seconds: 60)
+            var past = question
+            past.moment = world.clock.now
+            #expect(try await world.ledger.answer(past).entitlements.first?.reason == .newsMissing)
+            #expect(try await isAssumed(world))
+            let repeated = try await world.claim(
+                "10", product: LedgerWorld.monthly, try LedgerWorld.period("10", original: "10", from: 0))
+            #expect(repeated.code == "subscription_expired", "\(repeated.code)")
+            #expect(try await world.ledger.audit().findings == [])
+        }
+    }
+
+    @Test("33.1 lapse_tolerance: none where Apple is not asked, none with 0, and half of a short period at most")
+    func limits() async throws {
+        for mode in [AppStoreMode.offline, .apple, .both] {
+            for tolerance in [Int64(0), 60_000] {
+                try await atTheEnd {
+                    ($0.mode, $0.lapseTolerance) = (mode, tolerance)
+                } _: { world in
+                    let isAssumed = mode != .offline && tolerance > 0
+                    let first = try await self.isAssumed(world)
+                    world.clock.advance(seconds: 60)
+                    let second = try await self.isAssumed(world)
+                    #expect(first == isAssumed && !second, "\(mode) \(tolerance)")
+                }
+            }
+        }
+        // A month of the sandbox has five minutes.
+        try await atTheEnd(days: 5.0 / 1440) { world in
+            world.clock.advance(seconds: 149)
+            let first = try await isAssumed(world)
+            world.clock.advance(seconds: 1)
+            let second = try await isAssumed(world)
+            #expect(first && !second)
+        }
+    }
+}
+
+extension Timestamp {
+    fileprivate func later(seconds: Int64) -> Timestamp {
+        Timestamp(millisecondsSince1970: millisecondsSince1970 + seconds * 1000)
+    }
+}

@@ -1,0 +1,85 @@
+/// The state table of docs/ledger.md ("The state of a subscription"), without renewal info.
+struct WrittenSubscription: Sendable {
+    /// In the order of their starts, which are all different.
+    private let periods: [WrittenPeriod]
+
+    init(_ periods: [WrittenPeriod]) { self.periods = periods }
+
+    private struct State {
+        var reason: String?
+        var until: Int
+    }
+
+    func access(of customer: Int, to product: Int, on day: Int) -> WrittenAccess {
+        var access = WrittenAccess()
+        let others = periods.filter { $0.product == product && $0.owner != nil && $0.owner != customer }
+        access.isOfAnother = !others.isEmpty
+        guard periods.contains(where: { $0.product == product && $0.owner == customer }) else { return access }
+        if let reason = state(product, customer, day).reason {
+            access.reasons = [reason]
+            return access
+        }
+        // Access without a gap is shown as one, until its last end.
+        access.until = WrittenStatement.changes.first { $0 > day && state(product, customer, $0).reason != nil }
+        return access
+    }
+
+    /// The state of a product for the owner of some of its periods.
+    private func state(_ product: Int, _ owner: Int, _ day: Int) -> State {
+        let begun = periods.filter { $0.start <= day }
+        guard let latest = begun.last else { return State(reason: "not_started", until: 0) }
+        // The periods of its product with no period of another product begun between.
+        let run = Array(begun.reversed().prefix { $0.product == latest.product }.reversed())
+        let owners = Set(run.filter { day < $0.end }.map(\.owner))
+        let counting: [WrittenPeriod]
+        if owners.count > 1 {
+            counting = owners.compactMap { owner in deciding(run.filter { $0.owner == owner }, day) }
+        } else {
+            counting = [deciding(run, day)].compactMap(\.self)
+        }
+        var states: [(period: WrittenPeriod, state: State)] = counting.map { ($0, row(of: $0, day)) }
+        // Row 3: an upgrade that was refunded, after which the earlier product's period was signed without the flag.
+        for upgrade in counting where upgrade.isRefunded(by: day) {
+            let before = begun.filter { $0.start < run[0].start }
+            let earlier = before.reversed().prefix { $0.product == before.last?.product }.filter { period in
+                period.wasFlagged && day < period.end && period.refundedAt == nil && period.upgradedAt == nil
+                    && period.newestStamp > upgrade.newestStamp
+            }
+            if let former = earlier.max(by: { $0.end < $1.end }) {
+                states.append((former, State(reason: nil, until: former.end)))
+            }
+        }
+        let own = states.last { $0.period.product == product && $0.period.owner == owner }
+        return own?.state ?? rest(product, owner, day, begun)
+    }
+
+    /// The period that counts among those of one product (L).
+    private func deciding(_ run: [WrittenPeriod], _ day: Int) -> WrittenPeriod? {
+        guard let latest = run.last else { return nil }
+        let valid = run.filter { period in
+            !period.isRefunded(by: day) && !period.isUpgraded(by: day)
+                && (period.end >= latest.end || latest.isRefunded(by: day) && period.end > day)
+        }
+        return valid.max { ($0.end, $0.start) < ($1.end, $1.start) } ?? latest
+    }
+
+    private func row(of period: WrittenPeriod, _ day: Int) -> State {
+        if period.isRefunded(by: day) { return State(reason: "revoked", until: period.end) }
+        if period.isUpgraded(by: day) { return State(reason: "upgraded", until: period.end) }
+        return State(reason: day < period.end ? nil : "news_missing", until: period.end)
+    }
+
+    /// The state of a product that no counting period is of.
+    private func rest(_ product: Int, _ owner: Int, _ day: Int, _ begun: [WrittenPeriod]) -> State {
+        func isOwn(_ period: WrittenPeriod) -> Bool { period.product == product && period.owner == owner }
+        let next = periods.first { $0.start > day }
+        guard let last = begun.last(where: isOwn), next.map({ !isOwn($0) }) ?? true else {
+            return State(reason: "not_started", until: 0)
+        }
+        if last.isRefunded(by: day) { return State(reason: "revoked", until: last.end) }
+        if last.isUpgraded(by: day) { return State(reason: "upgraded", until: last.end) }
+        let successor = begun.first { $0.product != product && $0.start > last.start }
+        let isCut = successor.map { $0.start < last.end } ?? false
+        return State(reason: isCut ? "superseded" : "expired", until: last.end)
+    }
+}
