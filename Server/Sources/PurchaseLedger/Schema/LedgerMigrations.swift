@@ -3,7 +3,7 @@ import PurchaseVerification
 /// Brings the schema of a database up to date.
 public enum LedgerMigrations {
     /// All migrations, in order.
-    public static let all: [LedgerMigration] = [SchemaVersion1.migration, SchemaVersion2.migration]
+    public static let all: [LedgerMigration] = [SchemaVersion1.migration, SchemaVersion2.migration, SchemaVersion4.migration]
 
     /// The number of the newest migration.
     public static var current: Int64 { all.last?.number ?? 0 }
