@@ -165,6 +165,8 @@ struct ReplayStep {
             return
         }
         try table.insert(details, appKey: app.key, environment: environment, entry: entry.key)
+        guard !isOfEntriesAlone else { return }
+        try NotificationEvents(transaction: transaction, app: app, entry: entry).write(details)
     }
 
     /// Refused evidence proves nothing, but its customer and its rows exist.

@@ -50,7 +50,7 @@ struct NotificationRoutes {
         }
         let (examined, seconds) = try await workers.run { [ledger] in
             let start = ContinuousClock.now
-            let examined = ledger.examine(EvidenceSubmission(app: nil, source: .notification, evidence: payload))
+            let examined = ledger.examine(EvidenceSubmission(app: nil, source: EvidenceSubmission.notification, evidence: payload))
             return (examined, (ContinuousClock.now - start) / .seconds(1))
         }
         if !isKnown { lanes.use(seconds) }
