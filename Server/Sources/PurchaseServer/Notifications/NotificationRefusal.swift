@@ -34,7 +34,7 @@ extension ReasonCode {
         case .claimsMalformed, .claimsUnrecognized, .certificateAlgorithmUnsupported, .publicKeyUnacceptable,
             .criticalExtensionUnknown, .jwsAlgorithmUnsupported, .jwsHeaderUnsupported,
             .jwsCertificateCountUnsupported, .pathTooLong, .pathBudgetExceeded, .issuerUnknown,
-            .intermediateMarkerMissing, .leafMarkerMissing, .environmentNotVouchedFor:
+            .environmentNotVouchedFor:
             false
         default: true
         }

@@ -7,6 +7,10 @@ public struct NotificationRequest: Codable, Sendable, Equatable {
     public init(signedPayload: String) {
         self.signedPayload = signedPayload
     }
+
+    enum CodingKeys: String, CodingKey {
+        case signedPayload
+    }
 }
 
 extension NotificationRequest: RequestMessage {
