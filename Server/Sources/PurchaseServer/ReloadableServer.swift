@@ -25,6 +25,8 @@ final class ReloadableServer: Sendable {
     private let answers = AnswerBudget()
     private let deadlines: AnswerDeadlines
     private let outages = OutageLog()
+    private let notificationLanes: NotificationLanes
+    private let notificationAlarm: NotificationAlarm
     private let appStoreClaims: AppStoreClaimService
     private let uses = KeyUses()
     private let ledger: PurchaseLedger
@@ -57,6 +59,8 @@ final class ReloadableServer: Sendable {
         wrongSecrets = RateLimiter(limits.wrongSecrets, uptime: uptime)
         connections = ConnectionLimiter(.init(limits, trustedProxies: configuration.trustedProxies))
         deadlines = AnswerDeadlines(seconds: limits.answerSeconds)
+        notificationLanes = NotificationLanes(uptime: uptime)
+        notificationAlarm = NotificationAlarm(uptime: uptime)
         inForce = Mutex(InForce(responder: NoResponder(), limits: limits))
         replaceSettings(by: configuration, ledger: ledger)
     }
@@ -147,6 +151,11 @@ final class ReloadableServer: Sendable {
         HealthRoutes(readiness: readiness).add(to: router)
         DescriptionRoutes().add(to: router)
         addPurchaseRoutes(to: router, ledger, configuration)
+        NotificationRoutes(
+            ledger: TimedLedger(ledger: ledger, deadlines: deadlines),
+            bodies: bodies.limited(to: min(NotificationRoutes.bodyBytes, configuration.limits.bodyBytes)),
+            workers: workers, lanes: notificationLanes, alarm: notificationAlarm
+        ).add(to: router)
         VerifyReceiptRoutes(
             service: VerifyReceiptService(
                 verifier: PurchaseVerifier(anchors: configuration.anchors),
@@ -184,6 +193,7 @@ final class ReloadableServer: Sendable {
         RestoreRoutes(api: api).add(to: group)
         InspectionRoutes(api: api).add(to: group)
         EventRoutes(api: api).add(to: group)
+        NotificationListRoutes(api: api).add(to: group)
         GrantRoutes(api: api).add(to: group)
         OwnerRoutes(api: api).add(to: group)
         TesterRoutes(api: api).add(to: group)

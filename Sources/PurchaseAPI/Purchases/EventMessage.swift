@@ -108,6 +108,7 @@ extension EventMessage {
         public static let orderFulfilled = Kind(rawValue: "order_fulfilled")
         /// An operator ended a paid order.
         public static let orderClosed = Kind(rawValue: "order_closed")
+        public static let refundRequested = Kind(rawValue: "refund_requested")
         public static let orderCancelled = Kind(rawValue: "order_cancelled")
         public static let orderRefunded = Kind(rawValue: "order_refunded")
         /// The payment of an order, which no claim had asked for, went to another order that a claim named.

@@ -1,4 +1,12 @@
 extension PurchaseVerifier {
+    /// Whether signed data has a certificate header that was verified before, so that verifying it takes no search of a path. It says
+    /// nothing about the signature.
+    public func isCertificateHeaderKnown(of signedPayload: [UInt8]) -> Bool {
+        let text = signedPayload[...]
+        guard let end = text.span.offset(of: UInt8(ascii: "."), from: 0) else { return false }
+        return memory.path(header: 0..<end, text.span) != nil
+    }
+
     /// Verifies signed data of any kind, in this order: form, certificates at the signing date, signature, claims,
     /// nested data, and policies.
     func verifySignedPayload(
@@ -18,7 +26,7 @@ extension PurchaseVerifier {
     ) throws(VerificationError) -> (payload: [UInt8], claims: AnySignedClaims, path: CertificatePath) {
         let jws = try CompactJWS(bytes)
         if let path = signedPayloadAuthority.rememberedPath(jws),
-            let claims = Self.claims(jws, by: path)
+            let claims = try Self.claims(jws, by: path)
         {
             return (jws.payload, claims, path)
         }
@@ -34,11 +42,19 @@ extension PurchaseVerifier {
     }
 
     /// The claims, if all checks pass with a path that was verified before.
+    ///
+    /// - Throws: the error of the signature, if only that is wrong: a second check would double the cost of a forgery.
     private static func claims(
         _ jws: CompactJWS, by path: CertificatePath
-    ) -> AnySignedClaims? {
+    ) throws(VerificationError) -> AnySignedClaims? {
         do throws(VerificationError) {
             try SignedPayloadAuthority.requireSignature(jws, by: path.leaf)
+        } catch {
+            // Without a valid date the caller finds the same error as a verifier with an empty memory.
+            guard let signingDate = try? SigningDate(jws.payload).moment, path.isValid(at: signingDate) else { return nil }
+            throw error
+        }
+        do throws(VerificationError) {
             let claims = try AnySignedClaims(jws.payload)
             // Only a notification may have no date; then the dates of its parts are used.
             let stated = if let date = claims.signedDate { date } else { try SigningDate(jws.payload).moment }

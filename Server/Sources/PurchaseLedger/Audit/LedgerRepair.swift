@@ -9,7 +9,7 @@ struct LedgerRepair {
     /// The tables that a rebuild computes, with their references.
     private static let tables = [
         "customers", "account_tokens", "testers", "products", "originals", "renewals", "transactions", "ownership_acts",
-        "entitlements", "lots", "takes", "consumptions", "hand_grants", "orders",
+        "entitlements", "lots", "takes", "consumptions", "hand_grants", "orders", "notifications",
     ]
 
     /// The rows of a rebuild.

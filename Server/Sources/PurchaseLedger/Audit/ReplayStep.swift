@@ -34,6 +34,9 @@ struct ReplayStep {
             }
         case .evidence:
             try observe(entry, app, claims: nil)
+        case .notification:
+            try observe(entry, app, claims: nil)
+            try receive(try NotificationDetails(encoded: details), entry, app)
         default:
             guard let app else { return }
             try apply(entry, of: app)
@@ -76,7 +79,7 @@ struct ReplayStep {
                 try RegisterSettings(apps: [], verifier: verifier).observeHeld(bundleID, of: app, transaction, entry)
             }
         case .bundleBound: try bind(try BundleBoundDetails(encoded: details), entry, app)
-        case .evidence, .keyCreated, .keyRevoked, .rules, .recordContinued: return
+        case .evidence, .notification, .keyCreated, .keyRevoked, .rules, .recordContinued: return
         }
     }
 
@@ -124,6 +127,26 @@ struct ReplayStep {
         for original in originals { _ = try changes.history(original) }
         try changes.settle()
         try changes.finish(entry)
+    }
+
+    private func receive(
+        _ details: NotificationDetails, _ entry: JournalEntry, _ app: RegistryApp?
+    ) throws(LedgerStorageError) {
+        guard let app else { return }
+        let environment =
+            if let name = details.environment {
+                try transaction.environments.keyToWrite(of: AppStoreEnvironment(name))
+            } else {
+                Int64(0)
+            }
+        let table = NotificationsTable(connection: connection)
+        guard try table.entry(details.notificationID, appKey: app.key, environment: environment) == nil else {
+            findings.add(impossible: leaf, "the notification was received before")
+            return
+        }
+        try table.insert(details, appKey: app.key, environment: environment, entry: entry.key)
+        guard !isOfEntriesAlone else { return }
+        try NotificationEvents(transaction: transaction, app: app, entry: entry).write(details)
     }
 
     /// Refused evidence proves nothing, but its customer and its rows exist.

@@ -13,14 +13,14 @@ struct TableDump: Sendable {
     var condition: String?
 
     /// Every table that the journal determines.
-    static let all: [TableDump] = registry + customers + purchases + entitlements + orders + [appStoreClaims, events]
+    static let all: [TableDump] = registry + customers + purchases + entitlements + orders + [notifications, appStoreClaims, events]
 
     /// The tables, and the columns of orders, that entries determine without their evidence.
     static let ofEntries: [TableDump] =
         all.filter {
             [
                 "apps", "bundles", "settings_history", "rules", "api_keys", "customers", "account_tokens", "testers",
-                "consumptions",
+                "consumptions", "notifications",
             ].contains($0.name)
         } + [
             TableDump(
@@ -81,6 +81,19 @@ struct TableDump: Sendable {
                 \(join("journal", "entry_key", "held_evidence"))
                 """),
     ]
+
+    private static let notifications = TableDump(
+        name: "notifications", keyCount: 3,
+        pageKey: ["notifications.app_key", "notifications.environment", "notifications.notification_id"],
+        columns: """
+            apps.name, environments.name, notifications.notification_id, journal.entry_id, notifications.type,
+            notifications.subtype
+            """,
+        source: """
+            notifications \(join("apps", "app_key", "notifications"))
+            LEFT JOIN environments ON environments.environment_key = notifications.environment
+            \(join("journal", "entry_key", "notifications"))
+            """)
 
     private static let customers: [TableDump] = [
         TableDump(

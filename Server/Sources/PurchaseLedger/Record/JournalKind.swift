@@ -30,6 +30,8 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
     case recordContinued = 21
     /// An operator ended a paid order.
     case orderClosed = 22
+    /// The first delivery of a server notification.
+    case notification = 23
     /// Several refused pieces of evidence of one request, or the number of refusals of an API key beyond the daily budget.
     case refusals = 48
     /// The outcome of a claim that was decided after it was recorded.
@@ -60,6 +62,7 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
         case .rules: "rules"
         case .recordContinued: "record_continued"
         case .orderClosed: "order_closed"
+        case .notification: "notification"
         case .decision: "decision"
         case .refusals: "refusals"
         }

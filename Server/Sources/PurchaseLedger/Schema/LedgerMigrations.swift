@@ -4,7 +4,7 @@ import PurchaseVerification
 public enum LedgerMigrations {
     /// All migrations, in order.
     public static let all: [LedgerMigration] = [
-        SchemaVersion1.migration, SchemaVersion2.migration, SchemaVersion3.migration,
+        SchemaVersion1.migration, SchemaVersion2.migration, SchemaVersion3.migration, SchemaVersion4.migration,
     ]
 
     /// The number of the newest migration.

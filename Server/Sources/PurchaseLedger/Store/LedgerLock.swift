@@ -52,6 +52,9 @@ public struct LedgerLock: Sendable, Hashable {
     /// The leases of the claims that are checked with the App Store.
     static var appStoreClaims: LedgerLock { LedgerLock(10, []) }
 
+    /// The row of a notification.
+    static func notification(_ id: ExactText) -> LedgerLock { LedgerLock(11, id.string.utf8) }
+
     /// FNV-1a with 64 bits: it is the same in every process, and a collision only costs time.
     private init(_ kind: UInt8, _ parts: any Collection<UInt8>...) {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325

@@ -254,6 +254,32 @@ struct JournalTable {
         return found
     }
 
+    /// The entries of the notifications about purchases of a customer, before a position, the newest first.
+    func notifications(customer: Int64, before key: Int64, limit: Int64) throws(LedgerStorageError) -> [Int64] {
+        // 23 is `JournalKind.notification`.
+        try connection.rows(
+            """
+            SELECT entry_key FROM journal WHERE customer_key = ?1 AND kind = 23 AND entry_key < ?2
+            ORDER BY entry_key DESC LIMIT ?3
+            """, [.integer(customer), .integer(key), .integer(limit)]
+        ).map(Self.number)
+    }
+
+    /// The entries of the notifications about a transaction, before a position, the newest first.
+    func notifications(transaction: Int64, before key: Int64, limit: Int64) throws(LedgerStorageError) -> [Int64] {
+        try connection.rows(
+            """
+            SELECT entry_key FROM journal WHERE transaction_key = ?1 AND kind = 23 AND entry_key < ?2
+            ORDER BY entry_key DESC LIMIT ?3
+            """, [.integer(transaction), .integer(key), .integer(limit)]
+        ).map(Self.number)
+    }
+
+    private static func number(_ row: LedgerRow) throws(LedgerStorageError) -> Int64 {
+        var reader = row.reader
+        return try reader.integer()
+    }
+
     /// Deletes the details of an entry, and the salt.
     func erase(_ key: Int64) throws(LedgerStorageError) {
         try connection.send(

@@ -44,6 +44,8 @@ public enum EventType: String, Sendable, CaseIterable {
     case claimDecided = "claim_decided"
     /// The App Store refused a purchase that stays granted. The reason is the code of its answer.
     case notConfirmed = "not_confirmed"
+    /// A customer asked the App Store for a refund. The event says until when the server can tell Apple what it knows.
+    case refundRequested = "refund_requested"
     /// A product was registered, so its known purchases now count.
     case registered
     /// Newer rules, or a repair, gave a different result.

@@ -29,4 +29,8 @@ struct TimedLedger: Sendable {
     func inspect(_ evidence: [UInt8], app: String) -> EvidenceInspection { ledger.inspect(evidence, app: app) }
 
     func examine(_ submission: EvidenceSubmission) -> ExaminedEvidenceSubmission { ledger.examine(submission) }
+
+    func isCertificateHeaderKnown(of signedPayload: [UInt8]) -> Bool {
+        ledger.isCertificateHeaderKnown(of: signedPayload)
+    }
 }

@@ -12,6 +12,8 @@ public struct ExaminedEvidence: Sendable {
     let stored: StorableEvidence
     /// Whether it is a receipt without purchases.
     let isEmptyReceipt: Bool
+    /// The notification, if it is one.
+    let notification: NotificationFacts?
 
     /// Why it failed verification; `nil` if it is genuine.
     var rejection: Rejection? {
@@ -84,14 +86,18 @@ struct EvidenceExaminer: Sendable {
             var isEmpty = false
             if case .appReceipt(let receipt) = verified { isEmpty = receipt.inAppPurchases.isEmpty }
             let stored = StorableEvidence(bytes, isVerified: true)
+            var notification: NotificationFacts?
+            if case .notification(let content) = verified {
+                notification = NotificationFacts(content, sha256: stored.sha256)
+            }
             return ExaminedEvidence(
                 kind: verified.kind, verified: .success(observation),
                 objection: app.flatMap { objection($0, facts) }, bundleID: facts.bundleID.map { ExactText($0) },
-                environment: facts.environment, stored: stored, isEmptyReceipt: isEmpty)
+                environment: facts.environment, stored: stored, isEmptyReceipt: isEmpty, notification: notification)
         } catch {
             return ExaminedEvidence(
                 kind: kind, verified: .failure(error), objection: nil, bundleID: nil, environment: nil,
-                stored: StorableEvidence(bytes, isVerified: false), isEmptyReceipt: false)
+                stored: StorableEvidence(bytes, isVerified: false), isEmptyReceipt: false, notification: nil)
         }
     }
 

@@ -6,6 +6,9 @@ public import struct Foundation.UUID
 public struct EvidenceSubmission: Sendable {
     /// The app that it was sent for; `nil` if only the evidence names the app.
     public var app: String?
+    /// The source of evidence that the App Store delivered to the server.
+    public static let notification = "notification"
+
     /// The source, such as `notification`.
     public var source: String
     public var evidence: [UInt8]
@@ -26,13 +29,32 @@ public struct EvidenceSubmission: Sendable {
 public struct ExaminedEvidenceSubmission: Sendable {
     let submission: EvidenceSubmission
     let evidence: ExaminedEvidence
+    /// The app that observes it; `nil` if no app has its bundle id or accepts its environment.
+    public let observer: String?
+
+    /// Why it is not genuine; `nil` if it is.
+    public var error: VerificationError? {
+        if case .failure(let error) = evidence.verified { error } else { nil }
+    }
+    /// The kind, such as `signed_transaction`, if it could be recognised.
+    public var kind: String? { evidence.kind?.rawValue }
+    public var bundleID: String? { evidence.bundleID?.string }
+    public var isNotification: Bool { evidence.notification != nil }
 }
 
 extension PurchaseLedger {
     /// Verifies evidence without a claim.
     public func examine(_ submission: EvidenceSubmission) -> ExaminedEvidenceSubmission {
-        ExaminedEvidenceSubmission(
-            submission: submission, evidence: examine(submission.evidence, app: submission.app ?? ""))
+        let evidence = examine(submission.evidence, app: submission.app ?? "")
+        let named = submission.app.flatMap(registry.app)
+        return ExaminedEvidenceSubmission(
+            submission: submission, evidence: evidence,
+            observer: registry.observer(of: evidence, claimedFor: named)?.settings.id)
+    }
+
+    /// Whether signed data has a certificate header that was verified before, so that verifying it takes no search of a path.
+    public func isCertificateHeaderKnown(of signedPayload: [UInt8]) -> Bool {
+        verifier.isCertificateHeaderKnown(of: signedPayload)
     }
 }
 
@@ -41,6 +63,8 @@ public struct ObservationOutcome: Sendable, Equatable {
     public var submissionID: UUID
     /// Whether it told nothing new beyond the daily budget. Then it is only counted, and there is no entry.
     public var isCounted = false
+    /// Whether it is a notification that was received before. Then the entry is that of its first delivery, unless it was signed again.
+    public var isRepeated = false
     /// `accepted`, or the core's code.
     public var code: String
     /// The app that observed it; `nil` if no app has its bundle id.
@@ -70,6 +94,12 @@ public struct ObserveEvidence: LedgerOperation {
                 keyID: submission.keyID)
             return counted
         }
+        let received = try received(by: write.observer, transaction)
+        if let received, try received.isKnown(evidence, transaction), let first = try received.firstEntry(transaction) {
+            return ObservationOutcome(
+                submissionID: first, isRepeated: true, code: DecisionCode.accepted.rawValue,
+                app: received.app.settings.id, transactions: 0)
+        }
         try write.decide()
         var draft = write.draft(code: write.refusal?.code ?? DecisionCode.accepted.rawValue)
         var details = EvidenceDetails(source: submission.source, evidenceKind: evidence.kind?.rawValue)
@@ -92,10 +122,27 @@ public struct ObserveEvidence: LedgerOperation {
                 transactions: count)
             throw RevisedOperation(operation: revised)
         }
-        let entry = try transaction.journal.append(draft, details)
-        try write.finish(entry)
+        let entry: JournalEntry
+        if let received, received.first == nil {
+            entry = try transaction.journal.append(draft, received.details)
+            try received.insert(entry, transaction)
+            try write.finish(entry)
+            try NotificationEvents(transaction: transaction, app: received.app, entry: entry).write(received.details)
+        } else {
+            entry = try transaction.journal.append(draft, details)
+            try write.finish(entry)
+        }
         return ObservationOutcome(
-            submissionID: entry.id, code: draft.code, app: write.observer?.settings.id, transactions: count)
+            submissionID: entry.id, isRepeated: received?.first != nil, code: draft.code,
+            app: write.observer?.settings.id, transactions: count)
+    }
+
+    /// The notification; `nil` for anything else, and for one that an app sent.
+    private func received(
+        by observer: RegistryApp?, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) -> ReceivedNotification? {
+        guard let observer, examined.submission.source == EvidenceSubmission.notification else { return nil }
+        return try ReceivedNotification(examined.evidence, of: observer, transaction)
     }
 
     /// The result for evidence that does not verify, if it is beyond the daily budget. Nothing was written for it.

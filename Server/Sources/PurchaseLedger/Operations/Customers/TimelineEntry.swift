@@ -136,6 +136,7 @@ extension EventType {
         case .tokenAssigned: "An account token was assigned to the customer."
         case .claimDecided: "A claim that waited for the App Store was decided."
         case .notConfirmed: "The App Store refused a purchase that stays granted."
+        case .refundRequested: "The customer asked the App Store for a refund."
         case .registered: "The product was added to the settings, so its purchases count."
         case .corrected: "Newer rules, or a repair, gave another result than before."
         }

@@ -139,6 +139,7 @@ extension ErasureScope {
             .customerErased, .grantAdded, .testersChanged, .settings, .bundleBound, .keyCreated, .keyRevoked, .rules,
             .recordContinued:
             return nil
+        case .notification: return try NotificationDetails(encoded: details).ofNoCustomer.encoded()
         case .refusals:
             // A rebuild needs the hashes of the evidence.
             var refusals = try RefusalsDetails(encoded: details)

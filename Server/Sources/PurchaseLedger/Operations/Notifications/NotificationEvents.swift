@@ -1,0 +1,32 @@
+import PurchaseVerification
+
+/// The events of a notification that do not follow from the transaction in it.
+struct NotificationEvents {
+    let transaction: LedgerTransaction
+    let app: RegistryApp
+    let entry: JournalEntry
+
+    /// The time in which the App Store takes an answer to a consumption request, in milliseconds (Apple, "Send Consumption
+    /// Information"): 12 hours.
+    static let answerTime: Int64 = 12 * 3_600_000
+
+    /// Writes the events of a first delivery.
+    func write(_ details: NotificationDetails) throws(LedgerStorageError) {
+        guard details.type == NotificationType.consumptionRequest.rawValue, let row = try row(details) else { return }
+        let writer = EventWriter(transaction: transaction, app: app, entry: entry)
+        var event = writer.event(.refundRequested)
+        event.productKey = row.productKey
+        event.transactionKey = row.key
+        event.originalKey = row.originalKey
+        event.figures.reason = details.refundReason
+        event.figures.until = details.signedAt.map { Timestamp(millisecondsSince1970: $0 + Self.answerTime) }
+        try writer.write(event, customer: row.ownerKey)
+    }
+
+    /// The transaction that the notification is about.
+    private func row(_ details: NotificationDetails) throws(LedgerStorageError) -> TransactionRow? {
+        guard let id = details.transactionID, let name = details.environment else { return nil }
+        let environment = try transaction.environments.keyToWrite(of: AppStoreEnvironment(name))
+        return try transaction.transactions.rows(id: id).first { $0.environment == environment && !$0.isErased }
+    }
+}

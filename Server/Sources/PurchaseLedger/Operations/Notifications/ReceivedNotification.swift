@@ -1,0 +1,45 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// A notification that is being observed, with its row if it was received before.
+struct ReceivedNotification {
+    let facts: NotificationFacts
+    let app: RegistryApp
+    let environment: Int64
+    /// The entry of its first delivery; `nil` if this is the first.
+    let first: Int64?
+
+    /// - Returns: `nil` if the evidence is no notification.
+    init?(
+        _ evidence: ExaminedEvidence, of app: RegistryApp, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) {
+        guard let facts = evidence.notification else { return nil }
+        self.facts = facts
+        self.app = app
+        environment =
+            if let stated = facts.environment { try transaction.environments.keyToWrite(of: stated) } else { 0 }
+        first = try NotificationsTable(connection: transaction.connection).entry(
+            facts.id.string, appKey: app.key, environment: environment)
+    }
+
+    var details: NotificationDetails { NotificationDetails(facts) }
+
+    /// Whether exactly these bytes were received before, so that nothing is left to be done.
+    func isKnown(_ evidence: ExaminedEvidence, _ transaction: LedgerTransaction) throws(LedgerStorageError) -> Bool {
+        guard first != nil else { return false }
+        return try EvidenceTable(connection: transaction.connection).row(sha256: evidence.stored.sha256) != nil
+    }
+
+    /// The id of the entry of the first delivery.
+    func firstEntry(_ transaction: LedgerTransaction) throws(LedgerStorageError) -> UUID? {
+        guard let first else { return nil }
+        return try JournalTable(connection: transaction.connection).row(key: first)?.id
+    }
+
+    /// Writes the row of a first delivery.
+    func insert(_ entry: JournalEntry, _ transaction: LedgerTransaction) throws(LedgerStorageError) {
+        try NotificationsTable(connection: transaction.connection).insert(
+            details, appKey: app.key, environment: environment, entry: entry.key)
+    }
+}

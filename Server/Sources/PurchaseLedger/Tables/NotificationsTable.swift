@@ -1,0 +1,61 @@
+import PurchaseVerification
+
+/// The notifications that were received, each once, with the entry of its first delivery.
+struct NotificationsTable {
+    let connection: any LedgerConnection
+
+    /// A notification with its entry.
+    struct Found {
+        let notificationID: String
+        let entry: JournalRow
+    }
+
+    /// The entry of a notification; `nil` if it was not received.
+    func entry(_ id: String, appKey: Int64, environment: Int64) throws(LedgerStorageError) -> Int64? {
+        let rows = try connection.rows(
+            "SELECT entry_key FROM notifications WHERE app_key = ?1 AND environment = ?2 AND notification_id = ?3",
+            [.integer(appKey), .integer(environment), .text(id)])
+        guard var reader = rows.first?.reader else { return nil }
+        return try reader.integer()
+    }
+
+    func insert(
+        _ details: NotificationDetails, appKey: Int64, environment: Int64, entry: Int64
+    ) throws(LedgerStorageError) {
+        try connection.send(
+            """
+            INSERT INTO notifications (app_key, environment, notification_id, entry_key, type, subtype)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            """,
+            [
+                .integer(appKey), .integer(environment), .text(details.notificationID), .integer(entry),
+                .text(details.type), .text(details.subtype),
+            ])
+    }
+
+    /// The entries of an app's notifications before a position, the newest first.
+    ///
+    /// - Parameter type: only of this type; `nil` for all.
+    func entries(
+        appKey: Int64, type: String?, before entry: Int64, limit: Int64
+    ) throws(LedgerStorageError) -> [Int64] {
+        let rows =
+            if let type {
+                try connection.rows(
+                    """
+                    SELECT entry_key FROM notifications WHERE app_key = ?1 AND type = ?4 AND entry_key < ?2
+                    ORDER BY entry_key DESC LIMIT ?3
+                    """, [.integer(appKey), .integer(entry), .integer(limit), .text(type)])
+            } else {
+                try connection.rows(
+                    """
+                    SELECT entry_key FROM notifications WHERE app_key = ?1 AND entry_key < ?2
+                    ORDER BY entry_key DESC LIMIT ?3
+                    """, [.integer(appKey), .integer(entry), .integer(limit)])
+            }
+        return try rows.map { row throws(LedgerStorageError) in
+            var reader = row.reader
+            return try reader.integer()
+        }
+    }
+}

@@ -1,0 +1,66 @@
+public import PurchaseVerification
+
+/// The facts of a server notification itself. The signed data in it is observed like any evidence.
+///
+/// Text that is no identifier, such as a name of 200 kB, counts as not stated.
+public struct NotificationFacts: Sendable, Equatable {
+    /// The part of a notification that holds its content (Apple, "responseBodyV2DecodedPayload").
+    public enum Content: String, Sendable, CaseIterable {
+        case data
+        case summary
+        case externalPurchaseToken = "external_purchase_token"
+        case appData = "app_data"
+        case unclaimInfo = "unclaim_info"
+        /// None that this version knows.
+        case unknown
+    }
+
+    /// The same in each attempt to deliver it (Apple, "notificationUUID"). A notification without one is identified by the SHA-256 of
+    /// its bytes, as `sha256:` and hexadecimal.
+    public var id: ExactText
+    /// Apple's name, unchanged, also of a type that this version does not know.
+    public var type: ExactText?
+    public var subtype: ExactText?
+    /// When Apple signed the notification. The data in it has dates of its own.
+    public var signedAt: Timestamp?
+    public var environment: AppStoreEnvironment?
+    public var content: Content
+    /// The status of the subscription at that time, from 1 to 5 (Apple, "status").
+    public var status: Int64?
+    /// Why the customer asks for a refund (Apple, "consumptionRequestReason").
+    public var refundReason: ExactText?
+    /// The original transaction, if the notification is about one.
+    public var originalTransactionID: ExactText?
+    public var transactionID: ExactText?
+
+    /// - Parameters:
+    ///   - notification: the verified notification.
+    ///   - sha256: the hash of its bytes.
+    init(_ notification: AppStoreNotification, sha256: [UInt8]) {
+        id = ExactText(identifier: notification.notificationUUID) ?? ExactText("sha256:\(sha256.hexadecimal)")
+        type = ExactText(identifier: notification.notificationType?.rawValue)
+        subtype = ExactText(identifier: notification.subtype?.rawValue)
+        signedAt = notification.signedDate
+        environment = notification.environment
+        status = notification.data?.status?.rawValue
+        refundReason = ExactText(identifier: notification.data?.consumptionRequestReason?.rawValue)
+        transactionID = ExactText(identifier: notification.transaction?.transactionID)
+        originalTransactionID =
+            ExactText(identifier: notification.transaction?.originalTransactionID)
+            ?? ExactText(identifier: notification.renewalInfo?.originalTransactionID)
+        content =
+            if notification.data != nil {
+                .data
+            } else if notification.summary != nil {
+                .summary
+            } else if notification.externalPurchaseToken != nil {
+                .externalPurchaseToken
+            } else if notification.appData != nil {
+                .appData
+            } else if notification.unclaimInfo != nil {
+                .unclaimInfo
+            } else {
+                .unknown
+            }
+    }
+}

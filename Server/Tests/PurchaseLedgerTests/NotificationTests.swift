@@ -1,0 +1,149 @@
+import EvidenceMint
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+import TestSupport
+import Testing
+
+/// Notifications in the ledger: each once, with the effects of the signed data in it.
+@Suite("Notifications of the App Store")
+struct NotificationTests {
+    /// A notification about a transaction of the coins.
+    static func notification(
+        _ type: String, subtype: String? = nil, _ transaction: SignedTransactionTemplate,
+        _ change: (inout NotificationTemplate) -> Void = { _ in }
+    ) throws -> [UInt8] {
+        var template = NotificationTemplate(notificationType: type, subtype: subtype, transaction: transaction)
+        change(&template)
+        return try MintedWorld.mint(template)
+    }
+
+    private static func list(
+        _ world: LedgerWorld, _ filter: NotificationFilter = NotificationFilter(), limit: Int = 100
+    ) async throws -> [NotificationRecord] {
+        try await world.ledger.answer(NotificationList(app: "example", filter: filter, limit: limit)).notifications
+    }
+
+    @Test("28.1 A refund that a notification tells takes the coins, once, however often it is delivered")
+    func refund() async throws {
+        try await LedgerWorld.with { world async throws in
+            _ = try await world.claim("1", try LedgerWorld.signed("1"))
+            let refunded = LedgerWorld.template("1") {
+                $0.signedDate = $0.signedDate?.addingTimeInterval(60)
+                $0.revocationDate = $0.signedDate
+                $0.revocationReason = 0
+            }
+            let delivery = try Self.notification("REFUND", refunded)
+            let first = try await world.observe(delivery)
+            #expect(!first.isRepeated)
+            #expect(try await world.entitlement()?.balance == 0)
+            for _ in 1...3 {
+                let again = try await world.observe(delivery)
+                #expect(again.isRepeated && again.submissionID == first.submissionID)
+            }
+            // Signed again by Apple, with the same UUID.
+            let signedAgain = try Self.notification("REFUND", refunded) {
+                $0.signedDate = $0.signedDate?.addingTimeInterval(3600)
+                $0.notificationUUID = NotificationTemplate(notificationType: "REFUND", transaction: refunded).notificationUUID
+            }
+            #expect(try await world.observe(signedAgain).isRepeated)
+            #expect(try await world.events().count { $0 == "revoked" } == 1)
+            let listed = try await Self.list(world)
+            #expect(listed.map(\.type) == ["REFUND"] && listed.first?.customerID == LedgerWorld.customer)
+            #expect(listed.first?.transactionID == "1" && listed.first?.entryID == first.submissionID)
+        }
+    }
+
+    @Test("28.1 Unknown types, subtypes and objects are kept without effect, and listed")
+    func unknown() async throws {
+        try await LedgerWorld.with { world async throws in
+            var strange = MintedWorld.testNotification(environment: "Production")
+            strange.notificationType = "SOMETHING_NEW"
+            strange.subtype = "OF_2027"
+            strange.notificationUUID = "11111111-1111-4111-8111-111111111111"
+            try await world.observe(try MintedWorld.mint(strange))
+            var object = NotificationTemplate()
+            object.notificationType = "OBJECT"
+            object.notificationUUID = "22222222-2222-4222-8222-222222222222"
+            object.signedDate = MintedWorld.moment
+            object.extra = [
+                Claim(
+                    "novelty",
+                    .object([
+                        Claim("bundleId", .string("com.example.app")), Claim("environment", .string("Production")),
+                    ]))
+            ]
+            try await world.observe(try MintedWorld.mint(object))
+            let listed = try await Self.list(world)
+            #expect(listed.map(\.type) == ["OBJECT", "SOMETHING_NEW"])
+            #expect(listed.map(\.content) == [.unknown, .data])
+            #expect(try await Self.list(world, NotificationFilter(type: "OBJECT")).count == 1)
+            #expect(try await Self.list(world, NotificationFilter(subtype: "OF_2027")).count == 1)
+            #expect(try await world.events().isEmpty)
+        }
+    }
+
+    @Test("28.1 A purchase that nobody claimed is held by its notification, and found by a later claim or its token")
+    func held() async throws {
+        try await LedgerWorld.with { world async throws in
+            let bought = LedgerWorld.template("1")
+            try await world.observe(try Self.notification("ONE_TIME_CHARGE", bought))
+            #expect(try await world.entitlement() == nil)
+            #expect(try await world.claim("1", try MintedWorld.mint(bought)).code == .accepted)
+            #expect(try await world.entitlement()?.balance == 1)
+            let order = try await world.order("bob")
+            let paid = LedgerWorld.template("2") { $0.appAccountToken = order.appAccountToken.uuidString.lowercased() }
+            try await world.observe(try Self.notification("ONE_TIME_CHARGE", paid))
+            #expect(try await world.order(order.id).status == .paid)
+            #expect(try await world.entitlement(of: "bob")?.balance == 1)
+        }
+    }
+
+    @Test("28.2 A consumption request is an event with its deadline, and names the reason of the customer")
+    func consumptionRequest() async throws {
+        try await LedgerWorld.with { world async throws in
+            let bought = LedgerWorld.template("1")
+            _ = try await world.claim("1", try MintedWorld.mint(bought))
+            let request = try Self.notification("CONSUMPTION_REQUEST", bought) {
+                $0.data?.consumptionRequestReason = "UNINTENDED_PURCHASE"
+            }
+            try await world.observe(request)
+            try await world.observe(request)
+            let events = try await world.ledger.answer(EventList(app: "example", limit: 100))
+                .filter { $0.type == "refund_requested" }
+            #expect(events.count == 1)
+            let body = String(decoding: events.first?.body ?? [], as: UTF8.self)
+            #expect(body.contains("UNINTENDED_PURCHASE") && body.contains("\"customer_id\":\"alice\""))
+            let deadline = try #require(bought.signedDate).addingTimeInterval(12 * 3600)
+            #expect(body.contains("\"until\":\"\(Timestamp(deadline))\""))
+            #expect(try await Self.list(world).first?.refundReason == "UNINTENDED_PURCHASE")
+        }
+    }
+
+    @Test("28.1 Notifications of a customer and of a transaction are listed in pages, and an erasure forgets the customer")
+    func lists() async throws {
+        try await LedgerWorld.with { world async throws in
+            for number in 1...5 {
+                let bought = LedgerWorld.template("\(number)")
+                _ = try await world.claim("\(number)", customer: number < 4 ? "alice" : "bob", try MintedWorld.mint(bought))
+                try await world.observe(try Self.notification("ONE_TIME_CHARGE", bought))
+            }
+            #expect(try await Self.list(world, NotificationFilter(customerID: "alice")).count == 3)
+            #expect(try await Self.list(world, NotificationFilter(transactionID: "5")).map(\.transactionID) == ["5"])
+            var (found, place): ([NotificationRecord], Int64) = ([], .max)
+            repeat {
+                let page = try await world.ledger.answer(NotificationList(app: "example", before: place, limit: 2))
+                #expect(page.notifications.count <= 2)
+                found += page.notifications
+                place = page.next ?? 0
+            } while place > 0
+            #expect(found.map(\.transactionID) == ["5", "4", "3", "2", "1"])
+            _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "alice", reason: "asked"))
+            let rest = try await Self.list(world)
+            #expect(rest.count == 5 && rest.filter { $0.transactionID == nil }.count == 3)
+            // A delivery of the erased news is a repetition and brings nothing back.
+            let again = try await world.observe(try Self.notification("ONE_TIME_CHARGE", LedgerWorld.template("1")))
+            #expect(again.isRepeated)
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import EvidenceMint
+import Foundation
+import HTTPTypes
+import PurchaseAPI
+import PurchaseLedger
+import PurchaseServer
+import PurchaseVerification
+import TestSupport
+import Testing
+
+/// `POST /notifications/v2`: the door for Apple's news.
+@Suite("Notifications over HTTP")
+struct NotificationRouteTests {
+    private static func send(
+        _ world: PurchaseServerWorld, _ payload: [UInt8], to path: String = "/notifications/v2"
+    ) async throws -> PurchaseServerWorld.Answer {
+        try await world.send(
+            .post, path, NotificationRequest(signedPayload: String(decoding: payload, as: UTF8.self)), as: nil,
+            idempotencyKey: nil)
+    }
+
+    @Test("28.1 A genuine notification is answered 200 after its effect, a repeated one too, without a key")
+    func genuine() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let bought = try PurchaseServerWorld.signed("1")
+            #expect(try await world.send(.post, "/v1/purchases", bought.claim()).status == 200)
+            var refunded = SignedTransactionTemplate()
+            _ = try PurchaseServerWorld.signed("1") {
+                $0.signedDate = MintedWorld.moment.addingTimeInterval(50)
+                $0.revocationDate = $0.signedDate
+                refunded = $0
+            }
+            let payload = try MintedWorld.mint(
+                NotificationTemplate(notificationType: "REFUND", transaction: refunded))
+            let first = try await Self.send(world, payload)
+            #expect(first.status == 200)
+            let answer = try first.message(NotificationAnswer.self)
+            #expect(!answer.repeated)
+            #expect(try await world.entitlements(of: "alice").first?.balance == 0)
+            for path in ["/notifications/v2", "/notifications/v2/example"] {
+                let again = try await Self.send(world, payload, to: path).message(NotificationAnswer.self)
+                #expect(again.repeated && again.entryID == answer.entryID)
+            }
+            let page = try await world.send(.get, "/v1/notifications?customer_id=alice&type=REFUND", as: .backend)
+                .message(NotificationPage.self)
+            #expect(page.notifications.map(\.transactionID) == ["1"])
+            #expect(page.notifications.first?.customerID == "alice")
+        }
+    }
+
+    @Test(
+        "28.1 What is forged is refused with 400, what a change of Apple's certificates can explain with 503, another app's with 404",
+        arguments: SignedPayloadFault.allCases)
+    func faults(_ fault: SignedPayloadFault) async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let payload = try MintedWorld.mint(MintedWorld.notification(), fault: fault)
+            let answer = try await Self.send(world, payload)
+            #expect([200, 400, 503].contains(answer.status))
+            if answer.status == 503 { #expect(answer.headers[.retryAfter] != nil) }
+            // Whatever is not genuine leaves no trace.
+            let page = try await world.send(.get, "/v1/notifications", as: .backend).message(NotificationPage.self)
+            #expect(page.notifications.count == (answer.status == 200 ? 1 : 0))
+            switch fault {
+            case .wrongRoot, .algNone, .algES384, .algRS256, .hs256WithPublicKey:
+                #expect(answer.status == 503, "\(fault): \(answer.text)")
+            case .foreignSignature, .flippedSignatureByte, .reusedSignature, .zeroSignature, .flippedPayloadByte,
+                .editedClaims, .developerCertificate, .missingLeafMarker, .expiredChain, .notAnAuthority:
+                #expect(answer.status == 400, "\(fault): \(answer.text)")
+            default: break
+            }
+        }
+    }
+
+    @Test("28.1 Bodies that are no notification, and notifications of apps that nobody has")
+    func wrongBodies() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            for body in ["", "[]", "{}", #"{"signedPayload":5}"#, #"{"signedPayload":""}"#, "null", "{\"signedPayload\""] {
+                let answer = try await world.send(
+                    .post, "/notifications/v2", data: Data(body.utf8), as: nil, idempotencyKey: nil)
+                #expect(answer.status == 400, "\(body)")
+            }
+            let transaction = try MintedWorld.mint(MintedWorld.transaction())
+            #expect(try await Self.send(world, transaction).status == 400)
+            let other = NotificationTemplate.test(
+                bundleID: "com.example.other", environment: "Sandbox", signedDate: MintedWorld.moment)
+            #expect(try await Self.send(world, try MintedWorld.mint(other)).status == 404)
+            let own = try MintedWorld.mint(MintedWorld.testNotification())
+            #expect(try await Self.send(world, own, to: "/notifications/v2/another").status == 404)
+            #expect(try await Self.send(world, own).status == 200)
+            let large = try await world.send(
+                .post, "/notifications/v2", data: Data(repeating: 0x20, count: 257 << 10), as: nil, idempotencyKey: nil)
+            #expect(large.status == 413)
+            #expect(try await world.send(.get, "/notifications/v2", as: nil, idempotencyKey: nil).status == 405)
+        }
+    }
+
+    @Test("28.1 Headers that were not verified before get a tenth of one core, and known ones are not affected")
+    func lanes() async throws {
+        let uptime = TestUptime()
+        try await PurchaseServerWorld.run(uptime: uptime) { world async throws in
+            let genuine = try MintedWorld.mint(MintedWorld.testNotification())
+            #expect(try await Self.send(world, genuine).status == 200)
+            // The time of the server stands still, so nothing is given back.
+            let forged = try MintedWorld.mint(MintedWorld.notification(), fault: .wrongRoot)
+            var statuses: [Int] = []
+            for _ in 1...400 { statuses.append(try await Self.send(world, forged).status) }
+            let last = try await Self.send(world, forged)
+            #expect(try last.problem == "server_busy" && last.status == 503)
+            #expect(Set(statuses) == [503])
+            #expect(try await Self.send(world, genuine).status == 200)
+        }
+    }
+}
