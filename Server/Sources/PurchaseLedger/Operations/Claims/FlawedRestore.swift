@@ -18,7 +18,7 @@ extension PurchaseLedger {
         for (index, evidence) in examined.evidence.enumerated() where !together.contains(index) {
             var submission = EvidenceSubmission(app: examined.submission.app, source: "restore", evidence: [])
             (submission.keyID, submission.flaw) = (examined.submission.keyID, flaw)
-            let piece = ExaminedEvidenceSubmission(submission: submission, evidence: evidence)
+            let piece = self.examined(submission, evidence)
             if try await perform(ObserveEvidence(piece)).isCounted { counted += 1 }
         }
         return counted

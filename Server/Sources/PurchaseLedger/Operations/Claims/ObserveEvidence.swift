@@ -1,4 +1,4 @@
-import PurchaseVerification
+public import PurchaseVerification
 
 public import struct Foundation.UUID
 
@@ -45,7 +45,11 @@ public struct ExaminedEvidenceSubmission: Sendable {
 extension PurchaseLedger {
     /// Verifies evidence without a claim.
     public func examine(_ submission: EvidenceSubmission) -> ExaminedEvidenceSubmission {
-        let evidence = examine(submission.evidence, app: submission.app ?? "")
+        examined(submission, examine(submission.evidence, app: submission.app ?? ""))
+    }
+
+    /// Evidence without a claim that was verified already.
+    func examined(_ submission: EvidenceSubmission, _ evidence: ExaminedEvidence) -> ExaminedEvidenceSubmission {
         let named = submission.app.flatMap(registry.app)
         return ExaminedEvidenceSubmission(
             submission: submission, evidence: evidence,
