@@ -30,7 +30,7 @@ struct LapseToleranceTests {
 
     private func isAssumed(_ world: LedgerWorld) async throws -> Bool { try await answer(world)?.isAssumed == true }
 
-    @Test("33.1 lapse_tolerance: a subscription stays active for an hour after its end, marked as assumed, with its names")
+    @Test("33.1 lapse_tolerance: active for an hour after the end, marked as assumed, with its names")
     func hour() async throws {
         try await atTheEnd { world in
             let end = world.clock.now

@@ -40,7 +40,8 @@ struct UpgradeTests {
                 let (former, new) = (answersBefore[subject] ?? [], answersAfter[subject] ?? [])
                 let different = zip(former, new).first { $0 != $1 }
                 Issue.record(
-                    "\(subject) is not listed: \(former.count) and \(new.count) answers, \(String(describing: different))")
+                    "\(subject) is not listed: \(former.count) and \(new.count) answers, \(String(describing: different))"
+                )
             }
             #expect(corrected.count < rows.count)
             #expect(try await ledger.audit().findings == [])

@@ -1,6 +1,6 @@
 import PurchaseLedger
 import PurchaseVerification
-public import WrittenRules
+import WrittenRules
 
 /// Compares the rules of the ledger with those of docs/ledger.md over every history of a few events: enumerated, not sampled.
 ///
@@ -167,9 +167,13 @@ public struct SmallWorlds {
                 for product in 0..<2 {
                     let access = found.first { $0.productID == FactsCatalog.products[product] }
                     guard !expected[product][place].agrees(with: access) else { continue }
-                    let answer = access.map { "\($0.denial?.rawValue ?? "active") until \(String(describing: $0.until))" }
-                    return
-                        "customer \(customer), product \(product), day \(day): found \(answer ?? "nothing"), expected \(expected[product][place])"
+                    let answer = access.map {
+                        "\($0.denial?.rawValue ?? "active") until \($0.until.map { "\($0)" } ?? "ever")"
+                    }
+                    return """
+                        customer \(customer), product \(product), day \(day): found \(answer ?? "nothing"), \
+                        expected \(expected[product][place])
+                        """
                 }
             }
         }

@@ -58,7 +58,9 @@ public struct WrittenWorld: Sendable, Hashable {
 
     // MARK: Observe
 
-    private mutating func see(_ kind: WorldEvent.Kind, _ product: Int) { evidence |= 1 << (2 * kind.rawValue + product) }
+    private mutating func see(_ kind: WorldEvent.Kind, _ product: Int) {
+        evidence |= 1 << (2 * kind.rawValue + product)
+    }
 
     private func statements(of transaction: Int, _ product: Int) -> [WrittenStatement] {
         WorldEvent.Kind.allCases.filter { evidence >> (2 * $0.rawValue + product) & 1 == 1 }
@@ -122,7 +124,9 @@ public struct WrittenWorld: Sendable, Hashable {
         let subscriptions = [0, 1].map { WrittenSubscription(periods(of: $0)) }
         return [0, 1].map { product in
             WrittenStatement.changes.map { day in
-                subscriptions.map { $0.access(of: customer, to: product, on: day) }.reduce(WrittenAccess()) { $0.or($1) }
+                subscriptions.map { $0.access(of: customer, to: product, on: day) }.reduce(WrittenAccess()) {
+                    $0.or($1)
+                }
             }
         }
     }
