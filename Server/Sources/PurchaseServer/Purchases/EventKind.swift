@@ -33,6 +33,7 @@ extension EventMessage.Kind {
             case .tokenAssigned: .tokenAssigned
             case .claimDecided: .claimDecided
             case .notConfirmed: .notConfirmed
+            case .refundRequested: .refundRequested
             case .registered: .registered
             case .corrected: .corrected
             }
