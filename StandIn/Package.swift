@@ -17,7 +17,7 @@ let package = Package(
     products: [.executable(name: "example-shop", targets: ["ExampleShop"])],
     dependencies: [
         .package(name: "assay", path: ".."),
-        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-crypto", "4.5.2"..<"5.0.0"),
     ],
     targets: [
         // The declarations that the adapters use, as a client of the simulator.

@@ -1,5 +1,5 @@
 public import Foundation
-import PurchaseAPI
+import PurchaseMessages
 import PurchaseVerification
 
 extension PurchaseEngine {

@@ -1,5 +1,5 @@
 import Foundation
-import PurchaseAPI
+import PurchaseMessages
 import PurchaseVerification
 
 /// Handles the outcomes of a transaction: what to store, and when to finish the transaction.

@@ -1,5 +1,5 @@
 import Foundation
-import PurchaseAPI
+import PurchaseMessages
 import PurchaseVerification
 
 extension PurchaseEngine {

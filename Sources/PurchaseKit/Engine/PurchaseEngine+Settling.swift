@@ -1,5 +1,5 @@
 import Foundation
-import PurchaseAPI
+import PurchaseMessages
 import PurchaseVerification
 
 /// From a transaction to its outcome. The order of the steps makes a crash harmless (docs/purchase-kit.md).

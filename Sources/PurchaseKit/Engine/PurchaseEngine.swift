@@ -1,5 +1,5 @@
 import Foundation
-import PurchaseAPI
+import PurchaseMessages
 
 /// Takes transactions from the payment queue to a granted purchase: verifies each one on the device and by the server, stores what
 /// was granted, and finishes the transaction, in this order.

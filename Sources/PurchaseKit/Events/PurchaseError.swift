@@ -1,5 +1,5 @@
 public import Foundation
-public import PurchaseAPI
+public import PurchaseMessages
 public import PurchaseVerification
 
 /// The reason why a purchase was refused, or could not be verified now.

@@ -1,6 +1,10 @@
-public import Crypto
 public import Foundation
 
+#if canImport(CryptoKit)
+    public import CryptoKit
+#else
+    public import Crypto
+#endif
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Glibc)

@@ -1,6 +1,11 @@
-import Crypto
 import Foundation
-import PurchaseAPI
+import PurchaseMessages
+
+#if canImport(CryptoKit)
+    import CryptoKit
+#else
+    import Crypto
+#endif
 
 /// The connection to the purchase server. It returns an answer only if a pinned key signed it for this very request; there is no
 /// way to switch that off.

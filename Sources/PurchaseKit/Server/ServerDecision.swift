@@ -1,4 +1,4 @@
-import PurchaseAPI
+import PurchaseMessages
 import PurchaseVerification
 
 /// The server's decision about one transaction.

@@ -1,6 +1,11 @@
-import Crypto
 import Foundation
-import PurchaseAPI
+import PurchaseMessages
+
+#if canImport(CryptoKit)
+    import CryptoKit
+#else
+    import Crypto
+#endif
 
 /// A stored answer with its signature. It is verified again whenever it is read.
 struct SignedAnswer: Sendable, Codable, Equatable {
