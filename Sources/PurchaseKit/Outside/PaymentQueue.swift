@@ -19,6 +19,15 @@ public protocol PaymentQueue: Sendable {
     /// Restores earlier purchases, and returns all of them when the App Store has sent the last.
     func restore() async throws -> [PaymentTransaction]
 
+    /// The newest transaction of each product that the App Store lists as the customer's now, as of its last news, without asking
+    /// for a password: `Transaction.currentEntitlements`, with grace periods. `nil` if the queue cannot list them, as in the
+    /// original API; the app receipt then says it.
+    func current() async throws -> [PaymentTransaction]?
+
+    /// The environment of this installation of the app, as signed evidence names it (`Production`, `Sandbox`, `Xcode`): that of
+    /// `AppTransaction`, else the one that the name of the receipt file says. `nil` if the system does not know it now.
+    func environment() async -> String?
+
     /// The products that the App Store withdraws from the customer without a transaction, such as those of a family that they left.
     func withdrawals() -> AsyncStream<[String]>
 }
