@@ -5,17 +5,21 @@ extension PurchaseRequest: RequestMessage {
 
     /// Texts of any length are accepted here, so that a submission that is refused for one of them is recorded with it.
     public init(members: inout RequestMembers) {
-        receiptData = members.text(CodingKeys.receiptData)
-        signedTransaction = members.text(CodingKeys.signedTransaction)
+        let receiptData = members.text(CodingKeys.receiptData)
+        let signedTransaction = members.text(CodingKeys.signedTransaction)
         if receiptData == nil, signedTransaction == nil {
             members.findMisnamed(RestoreRequest.otherReceiptNames, expected: CodingKeys.receiptData)
             members.findMisnamed(Self.otherTransactionNames, expected: CodingKeys.signedTransaction)
         }
-        productID = members.text(CodingKeys.productID) ?? ""
-        transactionID = members.text(CodingKeys.transactionID) ?? ""
-        orderID = members.text(CodingKeys.orderID)
-        customerID = members.text(CodingKeys.customerID)
-        quantity = members.quantity(CodingKeys.quantity)
+        // In this order, because the first flaw is reported.
+        let productID = members.text(CodingKeys.productID) ?? ""
+        let transactionID = members.text(CodingKeys.transactionID) ?? ""
+        let orderID = members.text(CodingKeys.orderID)
+        let customerID = members.text(CodingKeys.customerID)
+        self.init(
+            receiptData: receiptData, signedTransaction: signedTransaction, productID: productID,
+            transactionID: transactionID, orderID: orderID, customerID: customerID,
+            quantity: members.quantity(CodingKeys.quantity))
     }
 
     /// The names of signed transactions in StoreKit and in Apple's APIs.

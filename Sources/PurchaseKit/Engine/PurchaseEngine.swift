@@ -155,7 +155,7 @@ public actor PurchaseEngine {
 
     /// Reports that the App Store asks for the purchase of a product that the customer chose there (`shouldAddStorePayment`,
     /// `PurchaseIntent`). The app decides, and calls `buy`.
-    public func promote(_ productID: String) { emit(PurchaseEvent(.promoted, productID: productID)) }
+    public func promote(_ productID: String, offer: PaymentOffer? = nil) { emit(PurchaseEvent(.promoted, productID: productID)) }
 
     func emit(_ event: PurchaseEvent) {
         for listener in listeners.values { listener.yield(event) }

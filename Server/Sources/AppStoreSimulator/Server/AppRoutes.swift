@@ -66,6 +66,17 @@ struct AppRoutes {
                     return QueueAnswer(last: state.store.events.last?.number ?? 0, transactions: transactions)
                 })
         }
+        router.get("/app/entitlements") { request, _ in
+            let (bundleID, customerID) = (try request.query("bundle_id"), try request.query("customer_id"))
+            return try Response.json(
+                await service.change { state, _ in
+                    var transactions: [TransactionAnswer] = []
+                    for transaction in state.entitlements(of: bundleID, customerID) {
+                        transactions.append(try TransactionAnswer(transaction, &state, issuer))
+                    }
+                    return QueueAnswer(last: state.store.events.last?.number ?? 0, transactions: transactions)
+                })
+        }
         router.post("/app/finish") { request, _ in
             let finished = try await request.read(Finished.self)
             return try Response.json(

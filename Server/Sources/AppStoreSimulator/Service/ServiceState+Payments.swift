@@ -46,6 +46,28 @@ extension ServiceState {
         }
     }
 
+    /// What StoreKit lists as the customer's now, each with its newest transaction: products that do not end, and subscriptions that
+    /// are paid or in a grace period. Nothing is restored.
+    func entitlements(of bundleID: String, _ customerID: String) -> [StoreTransaction] {
+        var newest: [String: StoreTransaction] = [:]
+        for transaction in store.transactions {
+            guard transaction.bundleID == bundleID, transaction.customerID == customerID,
+                transaction.kind != .consumable, transaction.restoredFrom == nil, transaction.revocation == nil,
+                transaction.upgradeDate == nil
+            else { continue }
+            let id = transaction.originalTransactionID
+            if let other = newest[id], other.purchaseDate > transaction.purchaseDate { continue }
+            newest[id] = transaction
+        }
+        return newest.values.filter { isActive($0) }.sorted { $0.transactionID < $1.transactionID }
+    }
+
+    private func isActive(_ transaction: StoreTransaction) -> Bool {
+        guard let end = transaction.expiresDate else { return true }
+        let grace = store.state.subscriptions[transaction.originalTransactionID]?.gracePeriodExpiresDate
+        return max(end, grace ?? end) > store.now
+    }
+
     /// The transactions of a customer that changed after an event, each once, in the order of their last change.
     func updates(of bundleID: String, _ customerID: String, after number: Int) -> [StoreTransaction] {
         var ids: [String] = []

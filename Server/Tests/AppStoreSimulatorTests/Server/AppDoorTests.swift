@@ -30,6 +30,26 @@ struct AppDoorTests {
         }
     }
 
+    @Test("1 What is the customer's now is listed without a restore, and no consumable is in it")
+    func entitlements() async throws {
+        try await SimulatorClient.run { client in
+            try await client.openShop()
+            _ = try await Self.pay(client)
+            let path = "/app/entitlements?\(Self.owner)"
+            #expect(try await Self.transactions(client, path).isEmpty)
+            for product in ["pro", "monthly"] {
+                let body = ["bundle_id": StoreWorld.app, "product_id": product, "customer_id": "ada"]
+                try await client.post("/app/purchases", body)
+            }
+            let listed = try await Self.transactions(client, path)
+            #expect(listed.count == 2, "\(listed)")
+            let evidence = listed.compactMap { $0["evidence"] as? [String: Any] }
+            #expect(evidence.filter { $0["signed_renewal_info"] is String }.count == 1)
+            #expect(try await Self.transactions(client, path).count == 2)
+            #expect(try await Self.transactions(client, "/app/queue?\(Self.owner)").count == 3)
+        }
+    }
+
     @Test(
         "A payment that waits becomes a purchase when it is approved, and nothing when it is declined",
         arguments: ["ask-to-buy", "interrupted"])
