@@ -11,7 +11,7 @@ let strict: [SwiftSetting] = [
 ]
 
 /// The systems without CryptoKit. Apps for Apple's systems link Apple's frameworks and no code of others.
-let withoutCryptoKit: TargetDependencyCondition = .when(platforms: [.linux, .android, .windows, .openbsd])
+let withoutCryptoKit: TargetDependencyCondition? = .when(platforms: [.linux, .android, .windows, .openbsd])
 
 // What apps link. The server, the simulator and the program are the package in Server/, because `platforms` holds for a
 // whole package, and because SwiftPM reads only this manifest when somebody depends on this repository.
@@ -25,6 +25,8 @@ let package = Package(
         .library(name: "PurchaseAPI", targets: ["PurchaseAPI"]),
         .library(name: "PurchaseKit", targets: ["PurchaseKit"]),
         .library(name: "PurchaseKitStoreKit", targets: ["PurchaseKitStoreKit"]),
+        // For debug builds and previews: the queue of a simulated store.
+        .library(name: "PurchaseKitSimulator", targets: ["PurchaseKitSimulator"]),
         .library(name: "EvidenceMint", targets: ["EvidenceMint"]),
         // For the tests of the package in Server/, which share the minted world and the reading of the corpus.
         .library(name: "TestSupport", targets: ["TestSupport"]),
@@ -61,6 +63,11 @@ let package = Package(
             name: "PurchaseKitStoreKit",
             dependencies: ["PurchaseKit", "PurchaseVerification"],
             swiftSettings: strict + [.treatWarning("DeprecatedDeclaration", as: .warning)]
+        ),
+        .target(
+            name: "PurchaseKitSimulator",
+            dependencies: ["PurchaseKit", "PurchaseVerification"],
+            swiftSettings: strict
         ),
         .target(
             name: "EvidenceMint",

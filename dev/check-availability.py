@@ -20,7 +20,7 @@ FLOOR = ".iOS(.v15), .macOS(.v12), .macCatalyst(.v15), .tvOS(.v15), .watchOS(.v8
 FLOOR_MACOS = (12, 0)
 
 # The modules that are type-checked, each after those that it imports.
-LIBRARIES = ["PurchaseVerification", "PurchaseMessages", "PurchaseAPI", "PurchaseKit", "PurchaseKitStoreKit"]
+LIBRARIES = ["PurchaseVerification", "PurchaseMessages", "PurchaseAPI", "PurchaseKit", "PurchaseKitStoreKit", "PurchaseKitSimulator"]
 
 # Newer API as it appears in sources, and the system that introduced it. Types of the standard library are read from its interface
 # as well.
@@ -167,7 +167,7 @@ def self_test(types):
 
 
 # The systems of the root package: target, name of the SDK, name of the interface, and the modules that an app of it can import.
-COMMON = ["Darwin", "Foundation", "Security", "CryptoKit", "Network"]
+COMMON = ["Darwin", "Foundation", "Security", "CryptoKit", "Network", "os", "Combine", "SwiftUI"]
 PLATFORMS = {
     "macOS 12": ("x86_64-apple-macosx12.0", "macosx", "x86_64-apple-macos", COMMON + ["IOKit", "AppKit", "StoreKit"]),
     "iOS 15": ("x86_64-apple-ios15.0-simulator", "iphonesimulator", "x86_64-apple-ios-simulator", COMMON + ["UIKit", "StoreKit"]),

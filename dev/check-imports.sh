@@ -49,7 +49,8 @@ table() {
     # FoundationNetworking has URLSession where it is not in Foundation; the C libraries have the calls that make a file durable.
     allow Sources/PurchaseKit PurchaseMessages PurchaseVerification Crypto CryptoKit Foundation FoundationNetworking Darwin Glibc Musl
     # Apple's frameworks, and nothing else outside of the kit.
-    allow Sources/PurchaseKitStoreKit PurchaseKit PurchaseVerification Foundation StoreKit UIKit IOKit Security
+    allow Sources/PurchaseKitStoreKit PurchaseKit PurchaseVerification Foundation StoreKit AppKit UIKit WatchKit IOKit Network Security
+    allow Sources/PurchaseKitSimulator PurchaseKit PurchaseVerification Foundation FoundationNetworking
     # Never PurchaseVerification: a misreading of the format must not cancel itself out.
     allow Sources/EvidenceMint Crypto CryptoExtras $foundation
 

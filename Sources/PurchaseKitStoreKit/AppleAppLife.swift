@@ -1,4 +1,4 @@
-#if canImport(StoreKit)
+#if canImport(StoreKit) && canImport(Network)
     public import PurchaseKit
 
     /// The life of an app on Apple's systems.

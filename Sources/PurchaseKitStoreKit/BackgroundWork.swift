@@ -1,4 +1,4 @@
-#if canImport(StoreKit) && !os(macOS)
+#if canImport(StoreKit) && canImport(Network) && !os(macOS)
     import Foundation
 
     /// Time that the system gives the app to end its work in the background. `ProcessInfo` asks for it as

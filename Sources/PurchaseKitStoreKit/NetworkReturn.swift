@@ -1,4 +1,4 @@
-#if canImport(StoreKit)
+#if canImport(StoreKit) && canImport(Network)
     import Foundation
     import Network
 

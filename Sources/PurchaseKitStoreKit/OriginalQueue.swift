@@ -107,6 +107,10 @@
 
         public func environment() async -> String? { await AppEnvironment.name() }
 
+        public func products(_ productIDs: [String]) async throws -> [PurchaseProduct] {
+            try await ProductList.list(productIDs)
+        }
+
         // MARK: SKPaymentTransactionObserver
 
         public func paymentQueue(_: SKPaymentQueue, updatedTransactions transactions: [SKPaymentTransaction]) {

@@ -76,6 +76,10 @@
 
         public func environment() async -> String? { await AppEnvironment.name() }
 
+        public func products(_ productIDs: [String]) async throws -> [PurchaseProduct] {
+            try await ProductList.list(productIDs)
+        }
+
         /// Delivers a transaction, and keeps StoreKit's value of it.
         private func keep(_ result: VerificationResult<StoreKit.Transaction>) -> PaymentTransaction {
             let transaction = PaymentTransaction(result)

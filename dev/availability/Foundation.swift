@@ -126,6 +126,7 @@ public struct URLResourceValues {
 
 public struct URLComponents: Sendable {
     public init?(url: URL, resolvingAgainstBaseURL: Bool) {}
+    public init?(string: String) {}
     public var queryItems: [URLQueryItem]?
     public var path: String { get { fatalError() } set {} }
     public var url: URL? { fatalError() }
@@ -356,3 +357,5 @@ open class URLSession: @unchecked Sendable {
     public func finishTasksAndInvalidate() {}
     public func invalidateAndCancel() {}
 }
+
+extension String { public var capitalized: String { fatalError() } }

@@ -30,11 +30,19 @@ public protocol PaymentQueue: Sendable {
 
     /// The products that the App Store withdraws from the customer without a transaction, such as those of a family that they left.
     func withdrawals() -> AsyncStream<[String]>
+
+    /// The products with these ids that the App Store sells, in the order of the ids.
+    func products(_ productIDs: [String]) async throws -> [PurchaseProduct]
 }
 
 extension PaymentQueue {
     /// Returns no products: in StoreKit 2 a withdrawn purchase arrives as a transaction.
     public func withdrawals() -> AsyncStream<[String]> { AsyncStream { $0.finish() } }
+
+    /// Throws: a queue without a shop lists no products.
+    public func products(_: [String]) async throws -> [PurchaseProduct] {
+        throw PurchaseError(.queueFailed, expected: "a queue that lists products", found: "\(Self.self)")
+    }
 }
 
 /// A purchase that the customer is asked to make.

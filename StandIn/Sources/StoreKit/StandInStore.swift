@@ -147,6 +147,10 @@ struct SoldProduct: Decodable {
     struct Offer: Decodable {
         let offerId: String
         let kind: String
+        let mode: String
+        let period: String
+        let periods: Int
+        let price: Int64
     }
 }
 

@@ -122,10 +122,28 @@ public struct Transaction: Sendable {
 
 public struct Product: Sendable {
     public let id: String
+    public let type: ProductType
+    public let displayName: String
+    public let description = "Sold by the simulated store."
+    public let price: Decimal
+    public let displayPrice: String
     public let subscription: SubscriptionInfo?
+
+    public struct ProductType: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+        public static let consumable = ProductType(rawValue: "consumable")
+        public static let nonConsumable = ProductType(rawValue: "non-consumable")
+        public static let nonRenewable = ProductType(rawValue: "non-renewing")
+        public static let autoRenewable = ProductType(rawValue: "auto-renewable")
+    }
 
     init(_ sold: SoldProduct) {
         id = sold.productId
+        type = ProductType(rawValue: sold.kind)
+        displayName = sold.productId
+        price = Decimal(sold.price) / 1_000
+        displayPrice = "\(price) \(sold.currency)"
         subscription = sold.subscription.map { SubscriptionInfo($0) }
     }
 
@@ -179,28 +197,71 @@ public struct Product: Sendable {
         public var standInText: String { "\(name) \(value)" }
     }
 
+    public struct SubscriptionPeriod: Hashable, Sendable {
+        public enum Unit: Hashable, Sendable { case day, week, month, year }
+        public let unit: Unit
+        public let value: Int
+
+        /// One unit of ISO 8601, such as `P1M`.
+        init(_ text: String) {
+            let units: [Character: Unit] = ["D": .day, "W": .week, "M": .month, "Y": .year]
+            unit = text.last.flatMap { units[$0] } ?? .month
+            value = Int(text.dropFirst().dropLast()) ?? 1
+        }
+    }
+
     public struct SubscriptionOffer: Hashable, Sendable {
         public let id: String?
         public let type: OfferType
+        public let price: Decimal
+        public let displayPrice: String
+        public let period: SubscriptionPeriod
+        public let periodCount: Int
+        public let paymentMode: PaymentMode
+
+        public struct PaymentMode: RawRepresentable, Hashable, Sendable {
+            public let rawValue: String
+            public init(rawValue: String) { self.rawValue = rawValue }
+            public static let freeTrial = PaymentMode(rawValue: "FREE_TRIAL")
+            public static let payAsYouGo = PaymentMode(rawValue: "PAY_AS_YOU_GO")
+            public static let payUpFront = PaymentMode(rawValue: "PAY_UP_FRONT")
+        }
+
+        init(_ offer: SoldProduct.Offer) {
+            id = offer.kind == "introductory" ? nil : offer.offerId
+            type = OfferType(rawValue: offer.kind)
+            price = Decimal(offer.price) / 1_000
+            displayPrice = "\(price)"
+            period = SubscriptionPeriod(offer.period)
+            periodCount = offer.periods
+            paymentMode = PaymentMode(rawValue: offer.mode)
+        }
 
         public struct OfferType: RawRepresentable, Hashable, Sendable {
             public let rawValue: String
             public init(rawValue: String) { self.rawValue = rawValue }
             public static let introductory = OfferType(rawValue: "introductory")
             public static let promotional = OfferType(rawValue: "promotional")
-            public static let winBack = OfferType(rawValue: "winBack")
+            public static let winBack = OfferType(rawValue: "win-back")
         }
     }
 
     public struct SubscriptionInfo: Sendable {
         public let subscriptionGroupID: String
+        public let subscriptionPeriod: SubscriptionPeriod
+        public let introductoryOffer: SubscriptionOffer?
+        public let promotionalOffers: [SubscriptionOffer]
         public let winBackOffers: [SubscriptionOffer]
+        /// The simulated store does not say it.
+        public var isEligibleForIntroOffer: Bool { get async { true } }
 
         init(_ terms: SoldProduct.Terms) {
             subscriptionGroupID = terms.groupId
-            winBackOffers = (terms.offers ?? []).filter { $0.kind == "win-back" }.map {
-                SubscriptionOffer(id: $0.offerId, type: .winBack)
-            }
+            subscriptionPeriod = SubscriptionPeriod(terms.period)
+            let offers = (terms.offers ?? []).map { SubscriptionOffer($0) }
+            introductoryOffer = offers.first { $0.type == .introductory }
+            promotionalOffers = offers.filter { $0.type == .promotional }
+            winBackOffers = offers.filter { $0.type == .winBack }
         }
 
         public struct Status: Sendable {
@@ -209,6 +270,8 @@ public struct Product: Sendable {
         }
 
         public struct RenewalInfo: Sendable {
+            /// The simulated store does not say it.
+            public let eligibleWinBackOfferIDs: [String] = []
             let jws: String
         }
 
@@ -277,13 +340,13 @@ public struct PurchaseIntent: Sendable {
     public let offer: Product.SubscriptionOffer?
 
     /// What the customer chose on the App Store, for tests.
-    public static func standIn(_ productID: String, winBack offerID: String?) async throws -> PurchaseIntent {
+    public static func standIn(_ productID: String, winBack offerID: String) async throws -> PurchaseIntent {
         let products = try await Product.products(for: [productID])
         guard let product = products.first else {
             throw StandInStore.Refusal(status: 404, text: "The store does not sell \(productID).")
         }
         return PurchaseIntent(
-            product: product, offer: offerID.map { Product.SubscriptionOffer(id: $0, type: .winBack) })
+            product: product, offer: product.subscription?.winBackOffers.first { $0.id == offerID })
     }
 
     private static let chosen = AsyncStream<PurchaseIntent>.makeStream()

@@ -1,0 +1,47 @@
+// What the kit takes from SwiftUI, declared without an implementation.
+
+@MainActor
+@preconcurrency
+public protocol View {
+    associatedtype Body: View
+    @ViewBuilder var body: Body { get }
+}
+
+extension Never: View { public var body: Never { fatalError() } }
+
+@resultBuilder
+public struct ViewBuilder {
+    public static func buildBlock<Content: View>(_ content: Content) -> Content { content }
+    public static func buildEither<First: View, Second: View>(first: First) -> Either<First, Second> { fatalError() }
+    public static func buildEither<First: View, Second: View>(second: Second) -> Either<First, Second> { fatalError() }
+}
+
+public struct Either<First: View, Second: View>: View { public var body: Never { fatalError() } }
+
+public struct TaskView<Content: View>: View { public var body: Never { fatalError() } }
+
+public struct EnvironmentView<Content: View>: View { public var body: Never { fatalError() } }
+
+extension View {
+    @available(iOS 15.0, macOS 12.0, tvOS 15.0, watchOS 8.0, *)
+    public func task(_ action: @escaping @Sendable () async -> Void) -> some View { TaskView<Self>() }
+    public func environmentObject<Object: ObservableObject>(_ object: Object) -> some View { EnvironmentView<Self>() }
+}
+
+@MainActor
+@preconcurrency
+public protocol ViewModifier {
+    associatedtype Body: View
+    typealias Content = ModifiedContent
+    @ViewBuilder func body(content: Content) -> Body
+}
+
+public struct ModifiedContent: View { public var body: Never { fatalError() } }
+
+public struct Modified<Content: View, Modifier: ViewModifier>: View { public var body: Never { fatalError() } }
+
+extension View {
+    public func modifier<Modifier: ViewModifier>(_ modifier: Modifier) -> Modified<Self, Modifier> { fatalError() }
+}
+
+@_exported public import Combine
