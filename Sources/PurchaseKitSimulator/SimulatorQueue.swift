@@ -63,7 +63,7 @@ public struct SimulatorQueue: PaymentQueue {
     }
 
     public func current() async throws -> [PaymentTransaction]? {
-        try await store.get(StoreAnswers.Queue.self, "app/entitlements").transactions.map { sold in
+        try await store.get(StoreAnswers.Queue.self, "app/current").transactions.map { sold in
             var payment = sold.payment
             payment.signedRenewalInfo = sold.evidence.signedRenewalInfo
             return payment
@@ -72,8 +72,7 @@ public struct SimulatorQueue: PaymentQueue {
 
     public func environment() async -> String? {
         do {
-            let answer = try await store.get(StoreAnswers.Queue.self, "app/updates", ["after": "0"])
-            return answer.transactions.first?.payment.environment
+            return try await store.get(StoreAnswers.Device.self, "app/device").environment.capitalized
         } catch {
             // Unknown while the store does not answer, as on a device without a network.
             return nil

@@ -100,7 +100,10 @@ enum StoreAnswers {
 
     struct Receipt: Decodable, Sendable { let appReceipt: String }
 
-    struct Device: Decodable, Sendable { let deviceId: String }
+    struct Device: Decodable, Sendable {
+        let deviceId: String
+        let environment: String
+    }
 
     struct Nothing: Decodable, Sendable {}
 }

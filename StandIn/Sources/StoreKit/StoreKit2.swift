@@ -72,7 +72,7 @@ public struct Transaction: Sendable {
     public static var unfinished: Transactions { once { try await $0.get("app/queue") } }
 
     /// No restore: nothing is asked of the customer, and nothing changes in the store.
-    public static var currentEntitlements: Transactions { once { try await $0.get("app/entitlements") } }
+    public static var currentEntitlements: Transactions { once { try await $0.get("app/current") } }
 
     public static var updates: Transactions {
         Transactions(
@@ -277,7 +277,7 @@ public struct Product: Sendable {
 
         /// The subscriptions of a group.
         public static func status(for groupID: String) async throws -> [Status] {
-            let queue: SoldQueue = try await StandInStore.require().get("app/entitlements")
+            let queue: SoldQueue = try await StandInStore.require().get("app/current")
             return queue.transactions.map { Transaction($0) }.filter { $0.subscriptionGroupID == groupID }.map {
                 Status(
                     transaction: .verified($0), renewalInfo: .verified(RenewalInfo(jws: $0.renewalInfo ?? "")))
@@ -367,10 +367,8 @@ public struct AppTransaction: Sendable {
             guard let sold = queue.transactions.last else {
                 throw StandInStore.Refusal(status: 404, text: "The customer has bought nothing yet.")
             }
-            return .verified(
-                AppTransaction(
-                    environment: AppStore.Environment(rawValue: sold.transaction.environment.capitalized),
-                    jws: sold.evidence.appTransaction))
+            let environment = AppStore.Environment(rawValue: sold.transaction.environment.capitalized)
+            return .verified(AppTransaction(environment: environment, jws: sold.evidence.appTransaction))
         }
     }
 

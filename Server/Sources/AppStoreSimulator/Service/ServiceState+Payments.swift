@@ -46,26 +46,20 @@ extension ServiceState {
         }
     }
 
-    /// What StoreKit lists as the customer's now, each with its newest transaction: products that do not end, and subscriptions that
-    /// are paid or in a grace period. Nothing is restored.
-    func entitlements(of bundleID: String, _ customerID: String) -> [StoreTransaction] {
-        var newest: [String: StoreTransaction] = [:]
-        for transaction in store.transactions {
-            guard transaction.bundleID == bundleID, transaction.customerID == customerID,
-                transaction.kind != .consumable, transaction.restoredFrom == nil, transaction.revocation == nil,
-                transaction.upgradeDate == nil
-            else { continue }
-            let id = transaction.originalTransactionID
-            if let other = newest[id], other.purchaseDate > transaction.purchaseDate { continue }
-            newest[id] = transaction
+    /// The transactions that entitle a customer now: purchases that do not end and are not revoked, and the newest period of each
+    /// subscription that is paid or in its grace period.
+    func current(of bundleID: String, _ customerID: String) -> [StoreTransaction] {
+        let all = store.currentTransactions(of: bundleID, customerID).filter {
+            $0.kind != .consumable && $0.revocation == nil && $0.upgradeDate == nil
         }
-        return newest.values.filter { isActive($0) }.sorted { $0.transactionID < $1.transactionID }
-    }
-
-    private func isActive(_ transaction: StoreTransaction) -> Bool {
-        guard let end = transaction.expiresDate else { return true }
-        let grace = store.state.subscriptions[transaction.originalTransactionID]?.gracePeriodExpiresDate
-        return max(end, grace ?? end) > store.now
+        return all.filter { transaction in
+            guard transaction.kind == .autoRenewable else { return true }
+            let status = store.state.subscriptions[transaction.originalTransactionID]?.status
+            let periods = all.filter { $0.originalTransactionID == transaction.originalTransactionID }
+            let newest = periods.max { $0.expiresDate ?? .distantPast < $1.expiresDate ?? .distantPast }
+            return (status == .active || status == .gracePeriod)
+                && newest?.transactionID == transaction.transactionID
+        }
     }
 
     /// The transactions of a customer that changed after an event, each once, in the order of their last change.

@@ -35,7 +35,7 @@ struct AppDoorTests {
         try await SimulatorClient.run { client in
             try await client.openShop()
             _ = try await Self.pay(client)
-            let path = "/app/entitlements?\(Self.owner)"
+            let path = "/app/current?\(Self.owner)"
             #expect(try await Self.transactions(client, path).isEmpty)
             try await client.buy("gold")
             let listed = try await Self.transactions(client, path)
