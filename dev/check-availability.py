@@ -20,7 +20,7 @@ FLOOR = ".iOS(.v15), .macOS(.v12), .macCatalyst(.v15), .tvOS(.v15), .watchOS(.v8
 FLOOR_MACOS = (12, 0)
 
 # The modules that are type-checked, each after those that it imports.
-LIBRARIES = ["PurchaseVerification", "PurchaseMessages", "PurchaseAPI", "PurchaseKit", "PurchaseKitStoreKit", "PurchaseKitSimulator"]
+LIBRARIES = ["PurchaseVerification", "PurchaseMessages", "PurchaseKit", "PurchaseKitStoreKit", "PurchaseKitSimulator"]
 
 # Newer API as it appears in sources, and the system that introduced it. Types of the standard library are read from its interface
 # as well.
@@ -257,7 +257,7 @@ class Compiler:
         return self.module(name, *files, "-package-name", "assay", "-parse-as-library")
 
     def module(self, name, *arguments):
-        return self.errors("-emit-module", "-module-name", name, "-o", f"{self.built}/{name}.swiftmodule", *arguments)
+        return self.errors("-emit-module", "-Onone", "-module-name", name, "-o", f"{self.built}/{name}.swiftmodule", *arguments)
 
     def can_judge(self, platform):
         """Whether the compiler finds what is newer, and accepts what is not."""

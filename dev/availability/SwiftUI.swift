@@ -45,3 +45,53 @@ extension View {
 }
 
 @_exported public import Combine
+
+@propertyWrapper
+public struct ObservedObject<Object: ObservableObject> {
+    public init(wrappedValue: Object) { self.wrappedValue = wrappedValue }
+    public var wrappedValue: Object
+}
+
+@available(iOS 14.0, macOS 11.0, tvOS 14.0, watchOS 7.0, *)
+@propertyWrapper
+@MainActor
+@preconcurrency
+public struct StateObject<Object: ObservableObject> {
+    public init(wrappedValue: @autoclosure @escaping () -> Object) {}
+    public var wrappedValue: Object { fatalError() }
+}
+
+@propertyWrapper
+@MainActor
+@preconcurrency
+public struct EnvironmentObject<Object: ObservableObject> {
+    public init() {}
+    public var wrappedValue: Object { fatalError() }
+}
+
+public struct Text: View {
+    public init(_ text: String) {}
+    public var body: Never { fatalError() }
+}
+
+public struct Button: View {
+    public init(_ title: String, action: @escaping @MainActor () -> Void) {}
+    public var body: Never { fatalError() }
+    public func disabled(_ isDisabled: Bool) -> some View { self }
+}
+
+@MainActor
+@preconcurrency
+public protocol Scene {}
+
+public struct WindowGroup<Content: View>: Scene { public init(@ViewBuilder content: () -> Content) {} }
+
+@MainActor
+@preconcurrency
+public protocol App {
+    associatedtype Body: Scene
+    var body: Body { get }
+    init()
+}
+
+extension App { public static func main() {} }
