@@ -257,7 +257,7 @@ class Compiler:
         return self.module(name, *files, "-package-name", "assay", "-parse-as-library")
 
     def module(self, name, *arguments):
-        return self.errors("-emit-module", "-Onone", "-module-name", name, "-o", f"{self.built}/{name}.swiftmodule", *arguments)
+        return self.errors("-emit-module", "-module-name", name, "-o", f"{self.built}/{name}.swiftmodule", *arguments)
 
     def can_judge(self, platform):
         """Whether the compiler finds what is newer, and accepts what is not."""
