@@ -17,6 +17,7 @@ let withoutCryptoKit: TargetDependencyCondition? = .when(platforms: [.linux, .an
 // whole package, and because SwiftPM reads only this manifest when somebody depends on this repository.
 let package = Package(
     name: "assay",
+    defaultLocalization: "en",
     platforms: [.iOS(.v15), .macOS(.v12), .macCatalyst(.v15), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],
     products: [
         .library(name: "PurchaseVerification", targets: ["PurchaseVerification"]),
@@ -55,7 +56,7 @@ let package = Package(
                 "PurchaseMessages", "PurchaseVerification",
                 .product(name: "Crypto", package: "swift-crypto", condition: withoutCryptoKit),
             ],
-            resources: [.copy("PrivacyInfo.xcprivacy")],
+            resources: [.copy("PrivacyInfo.xcprivacy"), .process("Localizable.xcstrings")],
             swiftSettings: strict
         ),
         // Empty where there is no StoreKit. Apple deprecates parts of it with newer systems, which must not stop anybody's build.

@@ -47,7 +47,7 @@ table() {
     allow Sources/PurchaseMessages Foundation
     allow Sources/PurchaseAPI PurchaseMessages Foundation
     # FoundationNetworking has URLSession where it is not in Foundation; the C libraries have the calls that make a file durable.
-    allow Sources/PurchaseKit PurchaseMessages PurchaseVerification Crypto CryptoKit Foundation FoundationNetworking Darwin Glibc Musl
+    allow Sources/PurchaseKit PurchaseMessages PurchaseVerification Combine Crypto CryptoKit Foundation FoundationNetworking SwiftUI os Darwin Glibc Musl
     # Apple's frameworks, and nothing else outside of the kit.
     allow Sources/PurchaseKitStoreKit PurchaseKit PurchaseVerification Foundation StoreKit AppKit UIKit WatchKit IOKit Network Security
     allow Sources/PurchaseKitSimulator PurchaseKit PurchaseVerification Foundation FoundationNetworking

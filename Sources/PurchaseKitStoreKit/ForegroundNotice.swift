@@ -23,7 +23,8 @@
         @MainActor
         private func observe(_ came: @escaping @Sendable () -> Void) {
             guard !isEnded else { return }
-            observer = NotificationCenter.default.addObserver(forName: Self.name, object: nil, queue: nil) { _ in came() }
+            observer = NotificationCenter.default.addObserver(forName: Self.name, object: nil, queue: nil) { _ in came()
+            }
         }
 
         @MainActor

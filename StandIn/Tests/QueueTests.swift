@@ -1,15 +1,17 @@
 import Foundation
 import PurchaseKit
 import StoreKit
-@testable import StoreKitAdapters
 import Testing
+
+@testable import StoreKitAdapters
 
 extension StoreKitAdapterTests {
     /// The two queues alone, against the stand-in.
     @Suite("The queues alone")
     struct QueueTests {
         static let offers: [PaymentOffer] = [
-            .promotional(id: "half", keyID: "K1", nonce: UUID(), signature: Data([1, 2, 3]), timestamp: 1_700_000_000_000),
+            .promotional(
+                id: "half", keyID: "K1", nonce: UUID(), signature: Data([1, 2, 3]), timestamp: 1_700_000_000_000),
             .promotionalJWS(id: "half", compactJWS: "a.b.c"),
             .introductory(compactJWS: "d.e.f"),
             .winBack(id: "back"),
@@ -29,14 +31,17 @@ extension StoreKitAdapterTests {
                         productID: "monthly", appAccountToken: token, offer: offer, simulatesAskToBuyInSandbox: true)
                     _ = try await queue.buy(payment)
                     let texts = asked.texts
-                    #expect(texts.contains("quantity 1") && texts.contains("appAccountToken \(token.uuidString)"), "\(texts)")
+                    #expect(
+                        texts.contains("quantity 1") && texts.contains("appAccountToken \(token.uuidString)"),
+                        "\(texts)")
                     #expect(texts.contains("simulatesAskToBuyInSandbox true"), "\(texts)")
                     switch offer {
                     case .promotional(let id, let keyID, let nonce, let signature, let timestamp):
                         let parts = [id, keyID, nonce.uuidString, signature.base64EncodedString(), "\(timestamp)"]
                         #expect(texts.contains("promotionalOffer \(parts.joined(separator: " "))"), "\(texts)")
                     case .promotionalJWS:
-                        #expect(texts.contains("promotionalOffer half") && texts.contains("compactJWS a.b.c"), "\(texts)")
+                        #expect(
+                            texts.contains("promotionalOffer half") && texts.contains("compactJWS a.b.c"), "\(texts)")
                     case .introductory: #expect(texts.contains("introductoryOfferEligibility d.e.f"), "\(texts)")
                     case .winBack: #expect(texts.contains("winBackOffer back"), "\(texts)")
                     }
@@ -91,13 +96,16 @@ extension StoreKitAdapterTests {
             }
         }
 
-        @Test("11 The order of a Mac's addresses: built-in en0, built-in en1, en0 that is not built in, other built-in ones")
+        @Test(
+            "11 The order of a Mac's addresses: built-in en0, built-in en1, en0 that is not built in, other built-in ones"
+        )
         func addresses() {
             func interface(_ name: String, _ isBuiltIn: Bool, _ byte: UInt8) -> NetworkInterface {
                 NetworkInterface(name: name, isBuiltIn: isBuiltIn, address: [byte])
             }
             let all = [
-                interface("en0", true, 1), interface("en1", true, 2), interface("en0", false, 3), interface("en5", true, 4),
+                interface("en0", true, 1), interface("en1", true, 2), interface("en0", false, 3),
+                interface("en5", true, 4),
                 interface("en6", false, 5),
             ]
             // Every order in which the system lists them, and every Mac that has some of them.
@@ -201,7 +209,9 @@ extension StoreKitAdapterTests {
         @Test("1 The current transactions come without a restore, a subscription with its renewal info")
         func current() async throws {
             try await Simulator.run { simulator in
-                for product in ["coins", "pro", "monthly"] { try await simulator.post("app/purchases", ["product_id": product]) }
+                for product in ["coins", "pro", "monthly"] {
+                    try await simulator.post("app/purchases", ["product_id": product])
+                }
                 let queues: [any PaymentQueue] = [StoreKit2Queue(), OriginalQueue()]
                 for queue in queues {
                     let current = try #require(try await queue.current())

@@ -12,7 +12,8 @@ struct DataTests {
         for bytes in [[], [0x30], Array("a.b.c".utf8), Array(repeating: 0x41, count: 64)] {
             let code = Self.code { () throws(VerificationError) in try verifier.verify(bytes, policies: []) }
             #expect(code != nil)
-            #expect(Self.code { () throws(VerificationError) in try verifier.verify(Data(bytes), policies: []) } == code)
+            #expect(
+                Self.code { () throws(VerificationError) in try verifier.verify(Data(bytes), policies: []) } == code)
         }
     }
 

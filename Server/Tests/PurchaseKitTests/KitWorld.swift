@@ -25,6 +25,7 @@ struct KitWorld: Sendable {
     let clientKey: String
     let backendKey: String
     let folder: URL
+    let clock: KitClock
 
     static let bundleID = "com.example.app"
 
@@ -45,7 +46,9 @@ struct KitWorld: Sendable {
     }
 
     /// Runs the body with its own store and server.
-    static func run(_ body: @escaping @Sendable (KitWorld) async throws -> Void) async throws {
+    static func run(
+        _ app: RegisteredApp = KitWorld.app, _ body: @escaping @Sendable (KitWorld) async throws -> Void
+    ) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "assay-kit-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer {
@@ -53,7 +56,10 @@ struct KitWorld: Sendable {
             try? FileManager.default.removeItem(at: folder)
         }
         let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let signer = AnswerSigner()
+        let clock = KitClock()
+        var signer = AnswerSigner()
+        signer.clock = { Int64(clock.now.timeIntervalSince1970) }
+        let signing = signer
         var configuration = ServerConfiguration()
         configuration.port = 0
         configuration.anchors = try anchors()
@@ -63,7 +69,7 @@ struct KitWorld: Sendable {
         try await LedgerMigrations.migrate(database, now: 0)
         let ledger = try await PurchaseLedger.open(
             database: database, verifier: PurchaseVerifier(anchors: configuration.anchors), apps: [app],
-            clock: { Timestamp(Date()) })
+            clock: { Timestamp(clock.now) })
         let clientKey = try await ledger.perform(CreateAPIKey(app: app.id, name: "app", scopes: [.client])).text
         let backendKey = try await ledger.perform(CreateAPIKey(app: app.id, name: "b", scopes: [.backend])).text
         var settings = SimulatorConfiguration()
@@ -73,8 +79,8 @@ struct KitWorld: Sendable {
         try await store.live { simulator async throws in
             try await application.live { server async throws in
                 let world = KitWorld(
-                    simulator: simulator, server: server, signer: signer, clientKey: clientKey,
-                    backendKey: backendKey, folder: folder)
+                    simulator: simulator, server: server, signer: signing, clientKey: clientKey,
+                    backendKey: backendKey, folder: folder, clock: clock)
                 try await world.openShop()
                 try await body(world)
                 #expect(try await ledger.audit().findings == [], "the audit found differences")
@@ -85,7 +91,7 @@ struct KitWorld: Sendable {
 
     private func openShop() async throws {
         let door = SimulatorDoor(port: simulator.port, customerID: "nobody")
-        try await door.control("apps", ["bundle_id": Self.bundleID])
+        try await door.control("apps", ["bundle_id": Self.bundleID, "grace_period_days": 16])
         for (product, kind) in [("coins", "consumable"), ("pro", "non-consumable")] {
             try await door.control(
                 "products",
@@ -106,11 +112,20 @@ struct KitWorld: Sendable {
 
     /// A device of a new customer.
     func device(
-        _ customer: String = "customer-\(UUID().uuidString.prefix(8).lowercased())", isSigned: Bool = true
+        _ customer: String = "customer-\(UUID().uuidString.prefix(8).lowercased())", isSigned: Bool = true,
+        environment: String = "production"
     ) async throws -> KitDevice {
         let door = SimulatorDoor(port: simulator.port, customerID: customer, isSigned: isSigned)
-        try await door.control("customers", ["customer_id": customer, "environment": "production"])
+        try await door.control("customers", ["customer_id": customer, "environment": environment])
         return KitDevice(world: self, customer: customer, door: door)
+    }
+
+    /// Lets time pass, in the store, at the server and on devices; what is due in the store happens.
+    func pass(days: Double, _ devices: KitDevice...) async throws {
+        clock.pass(days * 86_400)
+        try await SimulatorDoor(port: simulator.port, customerID: "nobody")
+            .control("clock", ["advance_seconds": Int(days * 86_400)])
+        for device in devices { device.time.pass(days * 86_400) }
     }
 
     /// Creates an order, as the app's backend does.
@@ -182,7 +197,8 @@ struct KitDevice: Sendable {
     func engine(
         isSignedIn: Bool = true, hasServer: Bool = true, keys: AnswerKeys? = nil, version: String = "1.0",
         bundleID: String = KitWorld.bundleID, device: (any DeviceIdentity)? = nil,
-        store other: (any PurchaseStore)? = nil, anchors: [TrustAnchor]? = nil, apiKey: String? = nil
+        store other: (any PurchaseStore)? = nil, anchors: [TrustAnchor]? = nil, apiKey: String? = nil,
+        life: any AppLife = NoAppLife(), time otherTime: (any PurchaseTime)? = nil
     ) async throws -> PurchaseEngine {
         let keys = try keys ?? AnswerKeys(current: world.signer.publicKey)
         let engine = PurchaseEngine(
@@ -192,7 +208,7 @@ struct KitDevice: Sendable {
                 anchors: try anchors ?? KitWorld.anchors()),
             server: hasServer
                 ? PurchaseConnection(service: link, key: apiKey ?? world.clientKey, answerKeys: keys) : nil,
-            store: other ?? store, time: time)
+            store: other ?? store, life: life, time: otherTime ?? time)
         if isSignedIn { await engine.signIn(PurchaseCustomer(id: customer)) }
         return engine
     }

@@ -56,22 +56,23 @@ struct NetworkTests {
             device in
             device.link.intercept { _, _ in throw LineCut() }
             let engine = try await device.engine()
-            let events = Mutex<[Double]>([])
-            let time = device.time
-            await engine.onEvent { event in
-                guard let next = event.nextAttempt else { return }
-                events.withLock { $0.append(next.timeIntervalSince(time.now).rounded()) }
+            var pauses: [String] = []
+            func note() async throws {
+                let next = try #require(try await engine.diagnostics().waiting.first?.nextAttempt)
+                pauses.append("\(Int(next.timeIntervalSince(device.time.now).rounded()))")
             }
             _ = await engine.buy("coins")
+            try await note()
             for _ in 0..<2 {
                 let sent = device.link.paths.count
                 await engine.retryDue()
                 #expect(device.link.paths.count == sent)
-                time.pass(60)
+                device.time.pass(60)
                 await engine.retryDue()
                 #expect(device.link.paths.count == sent + 1)
+                try await note()
             }
-            return events.withLock { $0.map { "\(Int($0))" } }
+            return pauses
         },
         KitCase("A queue that fails to finish is asked again, without a request", codes: ["granted", "1", "0"]) {
             device in
@@ -302,6 +303,10 @@ final class FailingStore: PurchaseStore, Sendable {
     }
 
     func read() throws -> [UInt8]? { try store.read() }
+
+    func evidence(_ name: String) throws -> [UInt8]? { try store.evidence(name) }
+    func keepEvidence(_ evidence: [UInt8], _ name: String) throws { try store.keepEvidence(evidence, name) }
+    func removeEvidence(_ name: String) throws { try store.removeEvidence(name) }
 
     func write(_ document: [UInt8]) throws {
         let isFull = writes.withLock { writes in

@@ -88,7 +88,7 @@ open class SKPaymentQueue: NSObject {
 ///
 /// Unchecked, because the lock guards what changes.
 private final class PaymentDesk: @unchecked Sendable {
-    private struct Registered { weak var observer: (any SKPaymentTransactionObserver)? ; let id: ObjectIdentifier }
+    private struct Registered { weak var observer: (any SKPaymentTransactionObserver)?; let id: ObjectIdentifier }
 
     private let lock = NSLock()
     private var known: [Registered] = []
@@ -156,7 +156,9 @@ private final class PaymentDesk: @unchecked Sendable {
                 let store = try StandInStore.require()
                 let sold: SoldQueue = try await store.post("app/restore", store.owner)
                 deliver(sold.transactions.map { SKPaymentTransaction($0, .restored) })
-                if let queue { for observer in observers { observer.paymentQueueRestoreCompletedTransactionsFinished(queue) } }
+                if let queue {
+                    for observer in observers { observer.paymentQueueRestoreCompletedTransactionsFinished(queue) }
+                }
             } catch {
                 guard let queue else { return }
                 for observer in observers {
