@@ -132,6 +132,11 @@ public final class SimulatorDoor: PaymentQueue, ReceiptSource, DeviceIdentity, S
         payment(try await answer(Sold.self, .get, "/control/transactions/\(transactionID)"))
     }
 
+    /// The signed app transaction that the store makes beside a transaction.
+    public func appTransaction(_ transactionID: String) async throws -> String {
+        try await answer(Sold.self, .get, "/control/transactions/\(transactionID)").evidence.appTransaction
+    }
+
     /// Every transaction of the customer, each with whether it is finished.
     public func history() async throws -> [(transactionID: String, isFinished: Bool)] {
         try await answer(State.self, .get, "/control/state").transactions.filter { $0.customerID == customerID }
@@ -229,10 +234,12 @@ public final class SimulatorDoor: PaymentQueue, ReceiptSource, DeviceIdentity, S
 
     private struct Evidence: Decodable {
         let signedTransaction: String
+        let appTransaction: String
         let signedRenewalInfo: String?
 
         enum CodingKeys: String, CodingKey {
             case signedTransaction = "signed_transaction"
+            case appTransaction = "app_transaction"
             case signedRenewalInfo = "signed_renewal_info"
         }
     }
