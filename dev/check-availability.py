@@ -22,6 +22,9 @@ FLOOR_MACOS = (12, 0)
 # The modules that are type-checked, each after those that it imports.
 LIBRARIES = ["PurchaseVerification", "PurchaseMessages", "PurchaseKit", "PurchaseKitStoreKit", "PurchaseKitSimulator"]
 
+# Programs of the documents that use the libraries.
+EXAMPLES = ["StoreKit2App", "ProScreen", "OriginalAPIApp"]
+
 # Newer API as it appears in sources, and the system that introduced it. Types of the standard library are read from its interface
 # as well.
 NEWER = [
@@ -241,7 +244,7 @@ class Compiler:
         shutil.rmtree(self.built)
 
     def errors(self, *arguments):
-        result = subprocess.run(self.command + list(arguments), capture_output=True, text=True, timeout=600)
+        result = subprocess.run(self.command + list(arguments), capture_output=True, text=True, timeout=1200)
         lines = [line for line in result.stderr.split("\n") if re.match(r"\S.*: error: ", line)]
         return lines if result.returncode == 0 or lines else [result.stderr[-2000:] or "the compiler failed"]
 
@@ -254,7 +257,14 @@ class Compiler:
         files = sorted(glob.glob(f"{ROOT}/Sources/{name}/**/*.swift", recursive=True))
         if not files:
             return [f"Sources/{name} has no files"]
+        if any("Bundle.module" in open(file, encoding="utf-8").read() for file in files):
+            files.append(f"{ROOT}/dev/availability/resources/Bundle.swift")
         return self.module(name, *files, "-package-name", "assay", "-parse-as-library")
+
+    def example(self, name):
+        """Type-checks a program of the documents, with what `assay dev` prints."""
+        return self.errors("-typecheck", "-parse-as-library", "-module-name", "Example", f"{ROOT}/docs/examples/{name}.swift",
+                           f"{ROOT}/docs/examples/Connection.swift")
 
     def module(self, name, *arguments):
         return self.errors("-emit-module", "-module-name", name, "-o", f"{self.built}/{name}.swiftmodule", *arguments)
@@ -285,6 +295,8 @@ def compiled(interface_files):
                 mine += compiler.declarations(name)
             for name in LIBRARIES if not mine else []:
                 mine += compiler.sources(name)
+            for example in EXAMPLES if not mine else []:
+                mine += compiler.example(example)
             found += [f"{platform}: {error}" for error in mine]
         finally:
             compiler.close()

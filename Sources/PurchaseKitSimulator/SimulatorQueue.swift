@@ -1,3 +1,4 @@
+import Foundation
 public import PurchaseKit
 
 /// The payment queue of a device at the simulated store, as StoreKit 2's on a real one.

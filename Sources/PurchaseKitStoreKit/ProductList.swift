@@ -10,13 +10,15 @@
             var listed: [PurchaseProduct] = []
             for id in productIDs {
                 guard let product = products.first(where: { $0.id == id }) else { continue }
+                var offers: [PurchaseProductOffer] = []
+                if let subscription = product.subscription { offers = await Self.offers(subscription) }
                 listed.append(
                     PurchaseProduct(
                         productID: product.id, kind: kind(product.type), name: product.displayName,
                         summary: product.description, price: product.price, priceText: product.displayPrice,
                         period: product.subscription.flatMap { period($0.subscriptionPeriod) },
                         subscriptionGroupID: product.subscription?.subscriptionGroupID,
-                        offers: await product.subscription.map { await offers($0) } ?? []))
+                        offers: offers))
             }
             return listed
         }

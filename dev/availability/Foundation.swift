@@ -359,3 +359,6 @@ open class URLSession: @unchecked Sendable {
 }
 
 extension String { public var capitalized: String { fatalError() } }
+
+// What the compiler calls for `as NSError`.
+public func _convertErrorToNSError(_ error: any Error) -> NSError { fatalError() }

@@ -25,7 +25,7 @@ extension PurchaseEngine {
         var last: [PurchaseEntitlement]?
         look.yield()
         for await _ in looks {
-            if let found = shownEntitlements(), found != last {
+            if let found = presentEntitlements(), found != last {
                 last = found
                 changed(found)
             }
@@ -42,7 +42,7 @@ extension PurchaseEngine {
     }
 
     /// `nil` while the store cannot be read: what was shown stays.
-    private func shownEntitlements() -> [PurchaseEntitlement]? {
+    private func presentEntitlements() -> [PurchaseEntitlement]? {
         do {
             return try entitlements()
         } catch {
