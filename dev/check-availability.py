@@ -259,7 +259,7 @@ class Compiler:
             return [f"Sources/{name} has no files"]
         if any("Bundle.module" in open(file, encoding="utf-8").read() for file in files):
             files.append(f"{ROOT}/dev/availability/resources/Bundle.swift")
-        return self.module(name, *files, "-package-name", "assay", "-parse-as-library")
+        return self.module(name, *files, "-package-name", "assay", "-parse-as-library", "-warnings-as-errors")
 
     def example(self, name):
         """Type-checks a program of the documents, with what `assay dev` prints."""

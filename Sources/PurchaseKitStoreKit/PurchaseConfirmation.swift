@@ -1,6 +1,6 @@
 #if canImport(StoreKit)
     import PurchaseKit
-    public import StoreKit
+    import StoreKit
 
     #if canImport(UIKit) && !os(watchOS)
         public import UIKit

@@ -5,6 +5,7 @@ import PurchaseKitSimulator
 /// they no longer do.
 @main
 struct FirstApp {
+    @MainActor
     static func main() async throws {
         let store = SimulatedStore()
         let app = AppIdentity(bundleID: "com.example.app", version: "1.0")
@@ -12,7 +13,7 @@ struct FirstApp {
             queue: SimulatorQueue(store),
             verifier: DeviceVerifier(app: app, device: SimulatorDevice(store), anchors: try await store.anchors()),
             server: nil, store: MemoryPurchaseStore())
-        let purchases = await PurchaseModel(engine)
+        let purchases = PurchaseModel(engine)
         await purchases.buy("pro")
         for await entitlements in engine.entitlementUpdates() {
             let isPro = entitlements.contains { $0.productID == "pro" && $0.isActive }
