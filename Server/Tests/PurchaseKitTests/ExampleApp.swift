@@ -29,7 +29,8 @@ final class ExampleApp {
         switch await engine.buy(product) {
         case .granted: messages.append("Thank you!")
         case .pending: messages.append("It arrives when it is approved.")
-        case .notCounted(let error), .refused(let error), .invalid(let error): messages.append("This purchase cannot be used (\(error.code)).")
+        case .notCounted(let error), .refused(let error), .invalid(let error):
+            messages.append("This purchase cannot be used (\(error.code)).")
         case .undetermined: messages.append("Paid. It arrives as soon as it can be verified.")
         case .cancelled, .failed: return
         }

@@ -27,7 +27,9 @@ struct LifeOfAPurchaseTests {
         }
         let page = try String(
             contentsOf: Corpus.projectFolder.appending(path: "docs/life-of-a-purchase.md"), encoding: .utf8)
-        let written = page.split(separator: "\n").map(String.init).filter { $0.first == "|" && $0.dropFirst(2).first?.isNumber ?? false }
+        let written = page.split(separator: "\n").map(String.init).filter {
+            $0.first == "|" && $0.dropFirst(2).first?.isNumber ?? false
+        }
         #expect(written == rows, "the table is:\n\(rows.joined(separator: "\n"))")
     }
 

@@ -19,9 +19,9 @@ struct NoLostSaleTests {
                 device.receipts.replace(by: Array(receipt[..<length]))
                 let outcome = await alone.handle(transaction)
                 guard case .undetermined = outcome else {
-                Issue.record("\(length) bytes: \(outcome)")
-                return
-            }
+                    Issue.record("\(length) bytes: \(outcome)")
+                    return
+                }
             }
             let engine = try await device.engine()
             for length in [16, receipt.count - 1] {
@@ -30,9 +30,9 @@ struct NoLostSaleTests {
                 let outcome = await engine.handle(transaction)
                 #expect(device.link.paths.count == sent + 1)
                 guard case .undetermined = outcome else {
-                Issue.record("\(length) bytes: \(outcome)")
-                return
-            }
+                    Issue.record("\(length) bytes: \(outcome)")
+                    return
+                }
             }
             #expect(try await device.unfinished() == 1)
             device.receipts.replace(by: nil)
@@ -41,7 +41,9 @@ struct NoLostSaleTests {
         }
     }
 
-    @Test("1.2 Unreadable evidence is refreshed once for a purchase of this run, and granted then", arguments: [true, false])
+    @Test(
+        "1.2 Unreadable evidence is refreshed once for a purchase of this run, and granted then",
+        arguments: [true, false])
     func refreshed(hasServer: Bool) async throws {
         try await KitWorld.run { world in
             let device = try await world.device(isSigned: false)
@@ -69,9 +71,9 @@ struct NoLostSaleTests {
                 if code == "jws_malformed" { broken.signedTransaction = String(text.dropLast(100)) + "." }
                 let outcome = await engine.handle(broken)
                 guard case .undetermined = outcome else {
-                Issue.record("\(code): \(outcome)")
-                return
-            }
+                    Issue.record("\(code): \(outcome)")
+                    return
+                }
             }
             #expect(try await device.unfinished() == 1)
             // The server does not mind a mistyped bundle id in the app.
@@ -150,7 +152,6 @@ struct NoLostSaleTests {
             #expect(await engine.handle(transaction).code == "customer_unknown")
             await engine.retryNow()
             await engine.refreshEntitlements()
-            _ = await engine.restore()
             #expect(try device.link.customers().isEmpty)
             #expect(try await events.names().contains("customer_needed"))
             await engine.signIn(PurchaseCustomer(id: "alice"))
@@ -179,7 +180,8 @@ struct NoLostSaleTests {
         }
     }
 
-    @Test("1.4 A delegate may call every function from every callback", .timeLimit(.minutes(2)), arguments: [true, false])
+    @Test(
+        "1.4 A delegate may call every function from every callback", .timeLimit(.minutes(2)), arguments: [true, false])
     func delegates(isCut: Bool) async throws {
         try await KitWorld.run { world in
             let device = try await world.device()
@@ -213,9 +215,9 @@ struct NoLostSaleTests {
             for product in ["coins", "pro"] {
                 let outcome = await engine.buy(product)
                 guard case .notCounted(let error) = outcome else {
-                Issue.record("\(outcome)")
-                return
-            }
+                    Issue.record("\(outcome)")
+                    return
+                }
                 #expect(error.code.rawValue == "sandbox_not_accepted")
             }
             await engine.refreshEntitlements()

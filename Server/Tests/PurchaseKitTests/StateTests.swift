@@ -192,7 +192,8 @@ struct StateTests {
             return [outcome.code]
         },
         KitCase(
-            "A proof for another app is not finished here, and the server decides", codes: ["bundle_id_mismatch", "granted"]
+            "A proof for another app is not finished here, and the server decides",
+            codes: ["bundle_id_mismatch", "granted"]
         ) { device in
             let transaction = try await device.sell("coins")
             let alone = try await device.engine(

@@ -11,7 +11,9 @@ extension PurchaseEngine {
     ///
     /// - Returns: whether the entry is removed, or will be.
     @discardableResult
-    func tell(_ transaction: PaymentTransaction, _ outcome: PurchaseOutcome, removing entry: TransactionKey? = nil) -> Bool {
+    func tell(_ transaction: PaymentTransaction, _ outcome: PurchaseOutcome, removing entry: TransactionKey? = nil)
+        -> Bool
+    {
         guard delegate != nil else { return entry.map { key in changes { $0.remove(key) } } ?? true }
         deliveries.append(PurchaseDelivery(transaction: transaction, outcome: outcome, entry: entry))
         return true

@@ -151,7 +151,8 @@ extension PurchaseEngine {
             purchase.endedAt.map { $0 > stored.signedAt } ?? false
                 && purchase.key.transactionID == stored.transactionID
         }
-        let counts = stored.until.map { now < $0 && age <= offline.subscriptions } ?? (age <= offline.others ?? .infinity)
+        let counts =
+            stored.until.map { now < $0 && age <= offline.subscriptions } ?? (age <= offline.others ?? .infinity)
         return PurchaseEntitlement(
             productID: stored.productID, environment: stored.environment,
             isActive: stored.isActive && counts && !isEnded, until: stored.until, balance: stored.balance,

@@ -100,7 +100,8 @@ extension PurchaseEngine {
         }
         var proofs: [Proof] = []
         for transaction in transactions {
-            guard let text = transaction.signedTransaction, owner(of: transaction, startedPurchase(of: transaction)) == customerID
+            guard let text = transaction.signedTransaction,
+                owner(of: transaction, startedPurchase(of: transaction)) == customerID
             else { continue }
             proofs.append(Proof(evidence: .signedTransaction(text), version: Self.version(of: transaction)))
             if let renewal = transaction.signedRenewalInfo {
@@ -119,7 +120,10 @@ extension PurchaseEngine {
             for purchase in answer.purchases {
                 let key = TransactionKey(
                     environment: purchase.environment.rawValue, transactionID: purchase.transactionID)
-                if purchase.disposition == .granted {
+                let error = ServerDecision.notCounted(purchase.productID, purchase.environment, entitlements)
+                // One that waits is claimed with its order by itself.
+                let waits = record.entry(key) != nil || record.started.contains { $0.productID == purchase.productID }
+                if purchase.disposition == .granted, error == nil, !waits {
                     record.add(
                         GrantedPurchase(
                             key: key, originalTransactionID: purchase.originalTransactionID,

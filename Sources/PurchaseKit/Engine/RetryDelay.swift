@@ -67,7 +67,8 @@ extension PurchaseEngine {
 
     /// The pause until an entry is tried; `nil` if it waits for something other than time.
     private func pause(of entry: OutboxEntry, at now: Date) -> Double? {
-        guard let next = entry.nextAttempt, !entry.isOld(at: now), entry.decision != nil || isOfCustomer(entry.customerID)
+        guard let next = entry.nextAttempt, !entry.isOld(at: now),
+            entry.decision != nil || isOfCustomer(entry.customerID)
         else { return nil }
         return RetryDelay.pause(until: next, at: now)
     }
@@ -79,7 +80,11 @@ extension PurchaseEngine {
             }
         }
         self.sleeper = sleeper
-        await withTaskCancellationHandler { await sleeper.value } onCancel: { sleeper.cancel() }
+        await withTaskCancellationHandler {
+            await sleeper.value
+        } onCancel: {
+            sleeper.cancel()
+        }
         self.sleeper = nil
     }
 }
