@@ -1,5 +1,6 @@
 import Foundation
 import KitTestSupport
+import PurchaseAPI
 import PurchaseKit
 import Synchronization
 import Testing
@@ -84,6 +85,24 @@ struct NewestNewsTests {
             life.send(.network)
             while try await device.unfinished() > 0 { try await device.settle() }
             try await waits(3)
+        }
+    }
+
+    @Test("1.1 A look at the receipt takes no order from a purchase that waits")
+    func orderWaits() async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device(isSigned: false)
+            let order = try await world.order("pro", for: device.customer)
+            let engine = try await device.engine()
+            device.link.isCut(true)
+            let paid = PurchaseOrder(orderID: order.orderID, appAccountToken: UUID(uuidString: order.appAccountToken))
+            #expect(await engine.buy("pro", order: paid).code == "connection_failed")
+            device.link.isCut(false)
+            await engine.refreshEntitlements()
+            #expect(try await engine.active() == ["pro"])
+            await engine.retryNow()
+            #expect(try await world.order(order.orderID).status.rawValue == "paid")
+            #expect(try await device.unfinished() == 0)
         }
     }
 

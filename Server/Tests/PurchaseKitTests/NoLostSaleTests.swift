@@ -152,7 +152,6 @@ struct NoLostSaleTests {
             #expect(await engine.handle(transaction).code == "customer_unknown")
             await engine.retryNow()
             await engine.refreshEntitlements()
-            _ = await engine.restore()
             #expect(try device.link.customers().isEmpty)
             #expect(try await events.names().contains("customer_needed"))
             await engine.signIn(PurchaseCustomer(id: "alice"))

@@ -1,7 +1,8 @@
 import Foundation
 import KitTestSupport
-@testable import PurchaseKit
 import Testing
+
+@testable import PurchaseKit
 
 /// What an app developer writes: screens, widgets, logs.
 @Suite("Screens, widgets and logs")
@@ -119,7 +120,8 @@ struct ScreenTests {
             let lines = try await events.all().map(\.logLine)
             let id = try #require(try await engine.purchases().first).key.transactionID
             #expect(lines.contains("granted pro \(id)"), "\(lines)")
-            #expect(lines.contains { $0.hasPrefix("undetermined coins") && $0.hasSuffix("connection_failed") }, "\(lines)")
+            #expect(
+                lines.contains { $0.hasPrefix("undetermined coins") && $0.hasSuffix("connection_failed") }, "\(lines)")
             #expect(lines.contains("promoted monthly"))
             let evidence = try await device.door.stored(id).signedTransaction ?? ""
             #expect(!evidence.isEmpty && lines.allSatisfy { !$0.contains("eyJ") && $0.count < 200 })

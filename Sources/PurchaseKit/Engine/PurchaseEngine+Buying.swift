@@ -119,7 +119,8 @@ extension PurchaseEngine {
             return .undetermined(PurchaseError(.fieldMissing, expected: "transaction_id and product_id"))
         }
         // A delegate that retries what has just failed would do so without end.
-        if isDelivering, let tried = triedAt[key.transactionID], time.uptime - tried < 1, let entry = record.entry(key)
+        if isDelivering, settled[TransactionVersion(transaction, key)] == nil, let tried = triedAt[key.transactionID],
+            time.uptime - tried < 1, let entry = record.entry(key)
         {
             return .undetermined(PurchaseError(entry.code ?? .queueFailed))
         }

@@ -125,7 +125,10 @@ extension PurchaseEngine {
             for purchase in answer.purchases {
                 let key = TransactionKey(
                     environment: purchase.environment.rawValue, transactionID: purchase.transactionID)
-                if purchase.disposition == .granted {
+                let error = ServerDecision.notCounted(purchase.productID, purchase.environment, entitlements)
+                // One that waits is claimed with its order by itself.
+                let waits = record.entry(key) != nil || record.started.contains { $0.productID == purchase.productID }
+                if purchase.disposition == .granted, error == nil, !waits {
                     record.add(
                         GrantedPurchase(
                             key: key, originalTransactionID: purchase.originalTransactionID,

@@ -57,7 +57,7 @@ extension ServerDecision {
 
     /// An accepted purchase counts unless the answer says that the customer's entitlement is not active. Units that are used up by
     /// now were granted.
-    private static func notCounted(
+    static func notCounted(
         _ productID: String, _ environment: EnvironmentName, _ entitlements: [StoredEntitlement]
     ) -> PurchaseError? {
         let entitlement = entitlements.first {
