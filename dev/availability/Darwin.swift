@@ -12,13 +12,22 @@ public var EINVAL: Int32 { 0 }
 public var ENOTSUP: Int32 { 0 }
 public var errno: Int32 { 0 }
 
+@discardableResult
 public func open(_ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 { 0 }
+@discardableResult
 public func open(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: UInt16) -> Int32 { 0 }
+@discardableResult
 public func close(_ descriptor: Int32) -> Int32 { 0 }
+@discardableResult
 public func fsync(_ descriptor: Int32) -> Int32 { 0 }
+@discardableResult
 public func fcntl(_ descriptor: Int32, _ command: Int32) -> Int32 { 0 }
+@discardableResult
 public func fcntl(_ descriptor: Int32, _ command: Int32, _ value: Int32) -> Int32 { 0 }
+@discardableResult
 public func rename(_ from: UnsafePointer<CChar>, _ to: UnsafePointer<CChar>) -> Int32 { 0 }
+@discardableResult
 public func unlink(_ path: UnsafePointer<CChar>) -> Int32 { 0 }
+@discardableResult
 public func write(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int { 0 }
 public func strerror(_ error: Int32) -> UnsafeMutablePointer<CChar>! { nil }
