@@ -23,13 +23,13 @@ extension StoreKitAdapterTests {
                 let token = UUID()
                 for offer in Self.offers {
                     let asked = Asked()
-                    let queue = StoreKit2Queue { product, options in
+                    let queue = StoreKit2Queue { _, options in
                         asked.add(options.map(\.standInText))
-                        return try await product.purchase(options: options)
+                        return .userCancelled
                     }
                     let payment = PaymentRequest(
                         productID: "monthly", appAccountToken: token, offer: offer, simulatesAskToBuyInSandbox: true)
-                    _ = try await queue.buy(payment)
+                    #expect(try await queue.buy(payment) == .cancelled)
                     let texts = asked.texts
                     #expect(
                         texts.contains("quantity 1") && texts.contains("appAccountToken \(token.uuidString)"),
@@ -217,7 +217,6 @@ extension StoreKitAdapterTests {
                     let current = try #require(try await queue.current())
                     #expect(Set(current.map(\.productID)) == ["pro", "monthly"])
                     #expect(current.allSatisfy { ($0.signedRenewalInfo != nil) == ($0.productID == "monthly") })
-                    #expect(try await queue.unfinished().count <= 3)
                 }
                 #expect(try await OriginalQueue(prefersSignedTransactions: false).current() == nil)
             }
