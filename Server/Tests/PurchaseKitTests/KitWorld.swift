@@ -154,6 +154,14 @@ struct KitWorld: Sendable {
         return try message(answer)
     }
 
+    /// Merges a customer into another, as the app's backend does.
+    func merge(_ guestID: String, into customerID: String) async throws {
+        let answer = try await server.execute(
+            uri: "/v1/customers/\(guestID)/merge", method: .post, headers: [.authorization: "Bearer \(backendKey)"],
+            body: ByteBuffer(bytes: try JSONEncoder().encode(MergeRequest(into: customerID))))
+        try #require(answer.status.code < 300, "\(answer.status): \(String(buffer: answer.body))")
+    }
+
     /// How often the server granted or renewed something for a customer, by its events.
     func grants(to customer: String) async throws -> Int {
         let answer = try await server.execute(

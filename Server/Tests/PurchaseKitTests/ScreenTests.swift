@@ -87,6 +87,30 @@ struct ScreenTests {
         }
     }
 
+    @Test("3 A guest has one id over launches, and a login takes over what they bought, or nothing changes")
+    func guest() async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            let first = try await device.engine(isSignedIn: false)
+            let guest = try await first.signInAsGuest()
+            #expect(await first.buy("pro").code == "granted")
+            let second = try await device.engine(isSignedIn: false)
+            #expect(try await second.signInAsGuest() == guest)
+            #expect(try await second.active() == ["pro"])
+            let alice = PurchaseCustomer(id: "alice-\(guest.id.suffix(8))")
+            await #expect(throws: LineCut.self) { try await second.signIn(alice) { _, _ in throw LineCut() } }
+            #expect(try await second.active() == ["pro"] && second.guest() == guest)
+            try await second.signIn(alice) { guestID, customerID in
+                #expect(guestID == guest.id && customerID == alice.id)
+                try await world.merge(guestID, into: customerID)
+            }
+            #expect(try await second.active() == ["pro"] && second.guest() == nil)
+            #expect(try await world.entitlements(of: alice.id).map(\.state.rawValue) == ["active"])
+            // A second login has nothing to hand over.
+            try await second.signIn(PurchaseCustomer(id: "bob")) { _, _ in Issue.record("nothing to merge") }
+        }
+    }
+
     @Test("3 A widget reads what the app wrote, knows the end of a period, and nothing before the first write")
     func snapshot() async throws {
         try await KitWorld.run { world in

@@ -29,6 +29,8 @@ struct PurchaseRecord: Codable, Equatable {
     var mark = TimeMark()
     /// The customer who was signed in last; nil after they signed out.
     var lastCustomer: PurchaseCustomer?
+    /// The customer without a login.
+    var guest: PurchaseCustomer?
 
     /// What the server was asked in the last pass.
     struct Pass: Codable, Equatable {
@@ -128,6 +130,20 @@ struct PurchaseRecord: Codable, Equatable {
                 granted[index].endedAt = nil
             }
         }
+    }
+
+    /// Makes everything of a guest a customer's. Entitlements of the guest go: the next answer is about the customer.
+    mutating func hand(from guestID: String, to customerID: String) {
+        for index in started.indices where started[index].customerID == guestID {
+            started[index].customerID = customerID
+        }
+        for index in outbox.indices where outbox[index].customerID == guestID { outbox[index].customerID = customerID }
+        for index in granted.indices where granted[index].customerID == guestID {
+            granted[index].customerID = customerID
+        }
+        for (token, customer) in customers where customer == guestID { customers[token] = customerID }
+        entitlements.removeAll { $0.customerID == guestID }
+        guest = nil
     }
 
     /// Drops what no longer decides anything, so that the document does not grow with the years.

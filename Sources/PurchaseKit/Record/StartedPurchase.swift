@@ -4,7 +4,7 @@ import Foundation
 /// of the app: StoreKit returns the account token, but neither customer nor order. Without an order it ends with its cancellation.
 struct StartedPurchase: Codable, Equatable {
     let productID: String
-    let customerID: String
+    var customerID: String
     let orderID: String?
     let appAccountToken: UUID?
     let startedAt: Date
