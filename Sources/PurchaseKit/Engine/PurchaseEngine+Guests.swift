@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 extension PurchaseEngine {
     /// Signs in a customer without a login. The id is random, made once, and kept until its purchases are handed to a customer with a
