@@ -29,7 +29,8 @@ extension StoreKitAdapterTests {
                     }
                     let payment = PaymentRequest(
                         productID: "monthly", appAccountToken: token, offer: offer, simulatesAskToBuyInSandbox: true)
-                    #expect(try await queue.buy(payment) == .cancelled)
+                    let result = try await queue.buy(payment)
+                    #expect(result == .cancelled)
                     let texts = asked.texts
                     #expect(
                         texts.contains("quantity 1") && texts.contains("appAccountToken \(token.uuidString)"),
