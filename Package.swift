@@ -10,23 +10,31 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+/// The systems without CryptoKit. Apps for Apple's systems link Apple's frameworks and no code of others.
+let withoutCryptoKit: TargetDependencyCondition? = .when(platforms: [.linux, .android, .windows, .openbsd])
+
 // What apps link. The server, the simulator and the program are the package in Server/, because `platforms` holds for a
 // whole package, and because SwiftPM reads only this manifest when somebody depends on this repository.
 let package = Package(
     name: "assay",
-    platforms: [.macOS(.v12), .iOS(.v15)],
+    defaultLocalization: "en",
+    platforms: [.iOS(.v15), .macOS(.v12), .macCatalyst(.v15), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],
     products: [
         .library(name: "PurchaseVerification", targets: ["PurchaseVerification"]),
+        .library(name: "PurchaseMessages", targets: ["PurchaseMessages"]),
+        // What only servers use of the interface.
         .library(name: "PurchaseAPI", targets: ["PurchaseAPI"]),
         .library(name: "PurchaseKit", targets: ["PurchaseKit"]),
         .library(name: "PurchaseKitStoreKit", targets: ["PurchaseKitStoreKit"]),
+        // For debug builds and previews: the queue of a simulated store.
+        .library(name: "PurchaseKitSimulator", targets: ["PurchaseKitSimulator"]),
         .library(name: "EvidenceMint", targets: ["EvidenceMint"]),
         // For the tests of the package in Server/, which share the minted world and the reading of the corpus.
         .library(name: "TestSupport", targets: ["TestSupport"]),
     ],
     dependencies: [
-        // Exact, because every verdict rests on its signatures: a new version is taken on purpose, after the tests ran on it.
-        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2")
+        // A range, because an exact version would make the graphs of other packages unsolvable.
+        .package(url: "https://github.com/apple/swift-crypto", "4.5.2"..<"5.0.0")
     ],
     targets: [
         // One loop of processor instructions that Swift cannot name (docs/decisions.md, 57).
@@ -35,19 +43,20 @@ let package = Package(
             name: "PurchaseVerification",
             dependencies: [
                 "CBase64",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "Crypto", package: "swift-crypto", condition: withoutCryptoKit),
+                .product(name: "CryptoExtras", package: "swift-crypto", condition: withoutCryptoKit),
             ],
             swiftSettings: strict
         ),
-        .target(name: "PurchaseAPI", swiftSettings: strict),
+        .target(name: "PurchaseMessages", swiftSettings: strict),
+        .target(name: "PurchaseAPI", dependencies: ["PurchaseMessages"], swiftSettings: strict),
         .target(
             name: "PurchaseKit",
             dependencies: [
-                "PurchaseAPI", "PurchaseVerification",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "PurchaseMessages", "PurchaseVerification",
+                .product(name: "Crypto", package: "swift-crypto", condition: withoutCryptoKit),
             ],
-            resources: [.copy("PrivacyInfo.xcprivacy")],
+            resources: [.copy("PrivacyInfo.xcprivacy"), .process("Localizable.xcstrings")],
             swiftSettings: strict
         ),
         // Empty where there is no StoreKit. Apple deprecates parts of it with newer systems, which must not stop anybody's build.
@@ -55,6 +64,11 @@ let package = Package(
             name: "PurchaseKitStoreKit",
             dependencies: ["PurchaseKit", "PurchaseVerification"],
             swiftSettings: strict + [.treatWarning("DeprecatedDeclaration", as: .warning)]
+        ),
+        .target(
+            name: "PurchaseKitSimulator",
+            dependencies: ["PurchaseKit", "PurchaseVerification"],
+            swiftSettings: strict
         ),
         .target(
             name: "EvidenceMint",

@@ -14,10 +14,13 @@ let strict: [SwiftSetting] = [
 let package = Package(
     name: "assay-stand-in",
     platforms: [.macOS(.v12)],
-    products: [.executable(name: "example-shop", targets: ["ExampleShop"])],
+    products: [
+        .executable(name: "example-shop", targets: ["ExampleShop"]),
+        .executable(name: "first-app", targets: ["FirstApp"]),
+    ],
     dependencies: [
         .package(name: "assay", path: ".."),
-        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-crypto", "4.5.2"..<"5.0.0"),
     ],
     targets: [
         // The declarations that the adapters use, as a client of the simulator.
@@ -41,6 +44,15 @@ let package = Package(
                 .product(name: "PurchaseKit", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: strict
+        ),
+        // The first app of the tutorial, which needs no stand-in.
+        .executableTarget(
+            name: "FirstApp",
+            dependencies: [
+                .product(name: "PurchaseKit", package: "assay"),
+                .product(name: "PurchaseKitSimulator", package: "assay"),
             ],
             swiftSettings: strict
         ),

@@ -34,7 +34,11 @@ print(data.count, try JSONDecoder().decode([String].self, from: data))
 """
 
 WITH = WITHOUT + """
-import Crypto
+#if canImport(CryptoKit)
+    import CryptoKit
+#else
+    import Crypto
+#endif
 import PurchaseKit
 import PurchaseVerification
 
@@ -48,6 +52,8 @@ struct Queue: PaymentQueue {
     func buy(_: PaymentRequest) async throws -> PaymentResult { .pending }
     func finish(_: PaymentTransaction) async throws {}
     func restore() async throws -> [PaymentTransaction] { [] }
+    func current() async throws -> [PaymentTransaction]? { nil }
+    func environment() async -> String? { nil }
 }
 let file = URL(fileURLWithPath: CommandLine.arguments[0])
 let engine = PurchaseEngine(
@@ -64,7 +70,7 @@ await engine.run()
 MODULES = [
     ("PurchaseKit", r"^\$s11PurchaseKit|11PurchaseKit"),
     ("PurchaseVerification", r"20PurchaseVerification|CBase64"),
-    ("PurchaseAPI", r"11PurchaseAPI"),
+    ("PurchaseMessages", r"16PurchaseMessages"),
     ("BoringSSL", r"CCryptoBoringSSL"),
     ("the rest of swift-crypto", r"6Crypto|CryptoExtras|CryptoBoringWrapper"),
 ]

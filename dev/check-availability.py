@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Refuses API that needs a newer Apple system than the root package supports (its `platforms`: iOS 15, macOS 12).
+"""Refuses API that needs a newer Apple system than the root package supports (its `platforms`).
 
 No Apple SDK compiles the package on Linux, so there are two other ways. The sources are searched for names that are newer. And
-the compiler type-checks what apps link for macOS 12, against the toolchain's own description of the standard library (its
-interface file names the availability of each declaration) and against declarations of the API used from Foundation and
-swift-crypto (dev/availability). Neither replaces a build on a Mac.
+the compiler type-checks what apps link for each of Apple's systems, against the toolchain's own description of the standard library
+(its interface file names the availability of each declaration) and against declarations of the API used from Apple's frameworks
+(dev/availability). Neither replaces a build with Xcode. The first run takes minutes, because it compiles the standard library for
+each system; later runs use it from .build.
 """
 import glob
 import os
@@ -15,11 +16,14 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FLOOR = ".macOS(.v12), .iOS(.v15)"
+FLOOR = ".iOS(.v15), .macOS(.v12), .macCatalyst(.v15), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)"
 FLOOR_MACOS = (12, 0)
 
-# The modules that are type-checked for macOS 12.
-LIBRARIES = ["PurchaseVerification", "PurchaseAPI"]
+# The modules that are type-checked, each after those that it imports.
+LIBRARIES = ["PurchaseVerification", "PurchaseMessages", "PurchaseKit", "PurchaseKitStoreKit", "PurchaseKitSimulator"]
+
+# Programs of the documents that use the libraries.
+EXAMPLES = ["StoreKit2App", "ProScreen", "OriginalAPIApp"]
 
 # Newer API as it appears in sources, and the system that introduced it. Types of the standard library are read from its interface
 # as well.
@@ -165,68 +169,138 @@ def self_test(types):
     return missed + refused
 
 
-class Compiler:
-    """The toolchain's compiler, configured for macOS 12."""
+# The systems of the root package: target, name of the SDK, name of the interface, and the modules that an app of it can import.
+COMMON = ["Darwin", "Foundation", "Security", "CryptoKit", "Network", "os", "Combine", "SwiftUI"]
+PLATFORMS = {
+    "macOS 12": ("x86_64-apple-macosx12.0", "macosx", "x86_64-apple-macos", COMMON + ["IOKit", "AppKit", "StoreKit"]),
+    "iOS 15": ("x86_64-apple-ios15.0-simulator", "iphonesimulator", "x86_64-apple-ios-simulator", COMMON + ["UIKit", "StoreKit"]),
+    "tvOS 15": ("x86_64-apple-tvos15.0-simulator", "appletvsimulator", "x86_64-apple-tvos-simulator", COMMON + ["UIKit", "StoreKit"]),
+    "watchOS 8": ("x86_64-apple-watchos8.0-simulator", "watchsimulator", "x86_64-apple-watchos-simulator", COMMON + ["WatchKit", "StoreKit"]),
+    "visionOS 1": ("x86_64-apple-xros1.0-simulator", "xrsimulator", "x86_64-apple-xros-simulator", COMMON + ["UIKit", "StoreKit"]),
+    "Catalyst 15": ("x86_64-apple-ios15.0-macabi", "maccatalyst", "x86_64-apple-ios-macabi", COMMON + ["IOKit", "UIKit", "StoreKit"]),
+}
 
-    def __init__(self, folder, interface):
+
+def vision(match):
+    """An availability of iOS as that of visionOS, which Apple's SDK maps by a table."""
+    version = int(match.group(1))
+    return "visionOS " + ("1.0" if version < 18 else "2.0" if version == 18 else f"{version}.0")
+
+
+class Compiler:
+    """The toolchain's compiler, configured for one of Apple's systems.
+
+    Its standard library is made once per system from the interface for Linux, which names the availability of each declaration, and
+    kept in .build.
+    """
+
+    def __init__(self, folder, platform, interface_files):
+        target, sdk, name, self.modules = PLATFORMS[platform]
         tools = os.path.dirname(os.path.realpath(shutil.which("swiftc")))
         resources = os.path.join(os.path.dirname(tools), "lib", "swift")
-        swift = f"{folder}/resources/macosx/Swift.swiftmodule"
-        os.makedirs(swift)
-        os.makedirs(f"{folder}/sdk")
-        for name in ["shims", "clang"]:
-            os.symlink(f"{resources}/{name}", f"{folder}/resources/{name}")
-        target = "x86_64-apple-macosx12.0"
-        with open(interface, encoding="utf-8") as source, open(f"{swift}/x86_64-apple-macos.swiftinterface", "w") as copy:
-            for line in source:
-                if "@backDeployed(before" in line:
-                    continue  # It demands a body, which the interface for Linux leaves out; what counts is @available.
-                if line.startswith("// swift-module-flags:"):
-                    line = re.sub(r"-target \S+", f"-target {target} -disable-objc-interop", line)
-                copy.write(line)
-        self.folder = folder
+        self.folder = f"{folder}/{sdk}"
+        os.makedirs(f"{self.folder}/sdk", exist_ok=True)
+        os.makedirs(f"{self.folder}/resources", exist_ok=True)
+        for part in ["shims", "clang"]:
+            link = f"{self.folder}/resources/{part}"
+            if not os.path.islink(link):
+                os.symlink(f"{resources}/{part}", link)
+        for interface in interface_files:
+            module = os.path.basename(os.path.dirname(interface))
+            if module not in ("Swift.swiftmodule", "_Concurrency.swiftmodule"):
+                continue
+            place = f"{self.folder}/resources/{sdk}/{module}"
+            os.makedirs(place, exist_ok=True)
+            text = self.adapted(interface, target, module)
+            path = f"{place}/{name}.swiftinterface"
+            # A newer file would be compiled again.
+            if not os.path.exists(path) or open(path, encoding="utf-8").read() != text:
+                with open(path, "w", encoding="utf-8") as copy:
+                    copy.write(text)
+        self.built = tempfile.mkdtemp(dir=self.folder)
         self.command = [
-            f"{tools}/swift-frontend", "-target", target, "-resource-dir", f"{folder}/resources", "-sdk", f"{folder}/sdk",
-            "-module-cache-path", f"{folder}/cache", "-I", folder, "-O", "-disable-objc-interop", "-swift-version", "6",
-            "-enable-upcoming-feature", "InternalImportsByDefault", "-disable-implicit-concurrency-module-import",
-            "-disable-implicit-string-processing-module-import",
+            f"{tools}/swift-frontend", "-target", target, "-resource-dir", f"{self.folder}/resources", "-sdk", f"{self.folder}/sdk",
+            "-module-cache-path", f"{self.folder}/cache", "-I", self.built, "-O", "-disable-objc-interop", "-swift-version", "6",
+            "-enable-upcoming-feature", "InternalImportsByDefault", "-enable-upcoming-feature", "MemberImportVisibility",
+            "-enable-upcoming-feature", "ExistentialAny", "-disable-implicit-string-processing-module-import",
         ]  # fmt: skip
 
+    @staticmethod
+    def adapted(interface, target, module):
+        lines = []
+        for line in open(interface, encoding="utf-8"):
+            if "@backDeployed(before" in line:
+                continue  # It demands a body, which the interface for Linux leaves out; what counts is @available.
+            if line.startswith("// swift-module-flags:"):
+                # The interface of concurrency for Linux leaves out the availability of implied conformances.
+                more = "" if module == "Swift.swiftmodule" else " -disable-availability-checking"
+                line = re.sub(r"-target \S+", f"-target {target} -disable-objc-interop{more}", line)
+            if "xros" in target and "@available" in line and "visionOS" not in line:
+                line = re.sub(r"\biOS (\d+)(\.\d+)*", vision, line)
+            lines.append(line)
+        return "".join(lines)
+
+    def close(self):
+        shutil.rmtree(self.built)
+
     def errors(self, *arguments):
-        result = subprocess.run(self.command + list(arguments), capture_output=True, text=True, timeout=300)
+        result = subprocess.run(self.command + list(arguments), capture_output=True, text=True, timeout=1200)
         lines = [line for line in result.stderr.split("\n") if re.match(r"\S.*: error: ", line)]
         return lines if result.returncode == 0 or lines else [result.stderr[-2000:] or "the compiler failed"]
 
-    def module(self, name):
-        source = f"{ROOT}/dev/availability/{name}.swift"
-        return self.errors("-emit-module", "-module-name", name, "-o", f"{self.folder}/{name}.swiftmodule",
-                           "-parse-as-library", source)
+    def declarations(self, name):
+        """Makes a module of declarations that stand for those of an SDK."""
+        return self.module(name, f"{ROOT}/dev/availability/{name}.swift", "-parse-as-library")
 
-    def sources(self, module):
-        files = sorted(glob.glob(f"{ROOT}/Sources/{module}/**/*.swift", recursive=True))
+    def sources(self, name):
+        """Type-checks a module of ours, and makes it importable."""
+        files = sorted(glob.glob(f"{ROOT}/Sources/{name}/**/*.swift", recursive=True))
         if not files:
-            return [f"Sources/{module} has no files"]
-        return self.errors("-typecheck", "-package-name", "assay", "-module-name", module, *files)
+            return [f"Sources/{name} has no files"]
+        if any("Bundle.module" in open(file, encoding="utf-8").read() for file in files):
+            files.append(f"{ROOT}/dev/availability/resources/Bundle.swift")
+        return self.module(name, *files, "-package-name", "assay", "-parse-as-library", "-warnings-as-errors")
 
+    def example(self, name):
+        """Type-checks a program of the documents, with what `assay dev` prints."""
+        return self.errors("-typecheck", "-parse-as-library", "-module-name", "Example", f"{ROOT}/docs/examples/{name}.swift",
+                           f"{ROOT}/docs/examples/Connection.swift")
 
-def compiled(interface):
-    """The errors of the compiler in the libraries, for macOS 12."""
-    with tempfile.TemporaryDirectory() as folder:
-        compiler = Compiler(folder, interface)
-        probe = f"{folder}/probe.swift"
-        for text, expected in [("func f(_ a: [UInt8]) -> Int { a.span.count }", "only available in macOS 26.0"),
-                               ("func f(_ a: [UInt8]) -> Int { let b = a[...]; return b.span.count }", None)]:
+    def module(self, name, *arguments):
+        return self.errors("-emit-module", "-module-name", name, "-o", f"{self.built}/{name}.swiftmodule", *arguments)
+
+    def can_judge(self, platform):
+        """Whether the compiler finds what is newer, and accepts what is not."""
+        probe = f"{self.built}/probe.swift"
+        wait = "func f() async throws { try await Task.sleep(for: .seconds(1)) }"
+        for text, is_newer in [("func f(_ a: [UInt8]) -> Int { a.span.count }", True),
+                               ("func f(_ a: [UInt8]) -> Int { let b = a[...]; return b.span.count }", False),
+                               (wait, platform != "visionOS 1")]:
             with open(probe, "w", encoding="utf-8") as file:
                 file.write(text)
-            found = compiler.errors("-typecheck", probe)
-            if (expected or "") not in "".join(found) or (found and not expected):
-                sys.exit(f"the compiler could not be made to judge availability: {found}")
-        found = []
-        for name in ["CBase64", "Darwin", "Foundation", "Crypto", "CryptoExtras"]:
-            found += compiler.module(name)
-        for name in LIBRARIES:
-            found += compiler.sources(name)
-        return found
+            found = self.errors("-typecheck", "-parse-as-library", probe)
+            if is_newer != ("is only available in" in "".join(found)) or (found and not is_newer):
+                return [f"the compiler could not be made to judge availability on {platform}: {found}"]
+        return []
+
+
+def compiled(interface_files):
+    """The errors of the compiler in the libraries, for each of the systems."""
+    found = []
+    for platform in PLATFORMS:
+        compiler = Compiler(f"{ROOT}/.build/availability", platform, interface_files)
+        try:
+            mine = compiler.can_judge(platform)
+            for name in ["CBase64"] + compiler.modules:
+                mine += compiler.declarations(name)
+            for name in LIBRARIES if not mine else []:
+                mine += compiler.sources(name)
+            for example in EXAMPLES if not mine else []:
+                mine += compiler.example(example)
+            found += [f"{platform}: {error}" for error in mine]
+        finally:
+            compiler.close()
+    return found
 
 
 def main():
@@ -248,14 +322,15 @@ def main():
             found += problems(os.path.relpath(file, ROOT), source.read(), types)
     checked = "nothing was type-checked, since this is not the toolchain for Linux"
     if interface_files and sys.platform == "linux" and not found:
-        found += compiled(interface_files[0])
-        checked = f"the compiler finds no newer declaration in {' and '.join(LIBRARIES)}"
+        found += compiled(interface_files)
+        checked = f"the compiler accepts {', '.join(LIBRARIES)} for {', '.join(PLATFORMS)}"
     for line in found:
         print(line)
     if found:
         sys.exit(1)
     read = f"{len(types)} newer types from {len(interface_files)} interface files" if interface_files else "no interface files found"
-    print(f"availability: {len(files)} files name nothing newer than iOS 15 and macOS 12 ({read}); {checked}.")
+    print(f"availability: {len(files)} files name nothing newer than iOS 15 and macOS 12 ({read});")
+    print(f"availability: {checked}.")
     print("availability: no Apple SDK compiled them here.")
 
 

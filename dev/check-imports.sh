@@ -43,12 +43,14 @@ table() {
 
     # What apps link. dev/check-availability.py says where Synchronization may be used.
     allow Sources/CBase64
-    allow Sources/PurchaseVerification CBase64 Crypto CryptoExtras Synchronization $foundation
-    allow Sources/PurchaseAPI Foundation
+    allow Sources/PurchaseVerification CBase64 Crypto CryptoExtras CryptoKit Security Synchronization $foundation
+    allow Sources/PurchaseMessages Foundation
+    allow Sources/PurchaseAPI PurchaseMessages Foundation
     # FoundationNetworking has URLSession where it is not in Foundation; the C libraries have the calls that make a file durable.
-    allow Sources/PurchaseKit PurchaseAPI PurchaseVerification Crypto Foundation FoundationNetworking Darwin Glibc Musl
+    allow Sources/PurchaseKit PurchaseMessages PurchaseVerification Combine Crypto CryptoKit Foundation FoundationNetworking SwiftUI os Darwin Glibc Musl
     # Apple's frameworks, and nothing else outside of the kit.
-    allow Sources/PurchaseKitStoreKit PurchaseKit PurchaseVerification Foundation StoreKit UIKit IOKit Security
+    allow Sources/PurchaseKitStoreKit PurchaseKit PurchaseVerification Foundation StoreKit AppKit UIKit WatchKit IOKit Network Security
+    allow Sources/PurchaseKitSimulator PurchaseKit PurchaseVerification Foundation FoundationNetworking
     # Never PurchaseVerification: a misreading of the format must not cancel itself out.
     allow Sources/EvidenceMint Crypto CryptoExtras $foundation
 

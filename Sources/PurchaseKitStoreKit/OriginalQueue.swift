@@ -7,7 +7,7 @@
     /// observers only.
     ///
     /// The proof of a purchase is StoreKit 2's signed transaction, which is there at once; the receipt on the disk lags behind
-    /// it. Without a signed transaction, the receipt is the proof.
+    /// it. Without a signed transaction, the receipt is the proof. Refunds arrive from StoreKit 2, too: the original API reports none.
     ///
     /// Unchecked, because the lock guards everything that changes.
     public final class OriginalQueue: NSObject, PaymentQueue, SKPaymentTransactionObserver, @unchecked Sendable {
@@ -21,6 +21,8 @@
         private var restoring: [CheckedContinuation<[PaymentTransaction], any Error>] = []
         private var restored: [PaymentTransaction] = []
         private var productRequests: [ProductRequest] = []
+        private let kept = KeptTransactions<SKPaymentTransaction>()
+        private let keptRefunds = KeptTransactions<StoreKit.Transaction>()
 
         /// - Parameters:
         ///   - queue: the queue, as a rule `SKPaymentQueue.default()`.
@@ -37,6 +39,8 @@
             queue.add(self)
         }
 
+        deinit { queue.remove(self) }
+
         public func updates() -> AsyncStream<PaymentTransaction> {
             let id = UUID()
             let delivered = AsyncStream<PaymentTransaction> { continuation in
@@ -50,7 +54,11 @@
                     }
                     continuation.finish()
                 }
-                continuation.onTermination = { _ in task.cancel() }
+                let refunds = Task { for await refund in self.refunds() { continuation.yield(refund) } }
+                continuation.onTermination = { _ in
+                    task.cancel()
+                    refunds.cancel()
+                }
             }
         }
 
@@ -63,7 +71,7 @@
         }
 
         public func unfinished() async throws -> [PaymentTransaction] {
-            await withProofs(queue.transactions.map { PaymentTransaction($0) })
+            await withProofs(queue.transactions.map { keep($0) })
         }
 
         public func buy(_ payment: PaymentRequest) async throws -> PaymentResult {
@@ -71,14 +79,15 @@
             let sent = SKMutablePayment(product: product)
             sent.quantity = payment.quantity
             sent.applicationUsername = payment.appAccountToken?.uuidString
+            sent.simulatesAskToBuyInSandbox = payment.simulatesAskToBuyInSandbox
+            sent.paymentDiscount = try Self.discount(payment.offer)
             queue.add(sent)
             return .queued
         }
 
         public func finish(_ transaction: PaymentTransaction) async throws {
-            for candidate in queue.transactions where PaymentTransaction(candidate).isSame(as: transaction) {
-                queue.finishTransaction(candidate)
-            }
+            if let id = transaction.transactionID, let refund = keptRefunds.remove(id).first { await refund.finish() }
+            for value in kept.remove(Self.key(transaction)) { queue.finishTransaction(value) }
         }
 
         public func restore() async throws -> [PaymentTransaction] {
@@ -91,11 +100,22 @@
             }
         }
 
+        /// StoreKit 2's list, of purchases by both APIs; `nil` for a queue that does not use StoreKit 2.
+        public func current() async throws -> [PaymentTransaction]? {
+            prefersSignedTransactions ? await CurrentTransactions.list() : nil
+        }
+
+        public func environment() async -> String? { await AppEnvironment.name() }
+
+        public func products(_ productIDs: [String]) async throws -> [PurchaseProduct] {
+            try await ProductList.list(productIDs)
+        }
+
         // MARK: SKPaymentTransactionObserver
 
         public func paymentQueue(_: SKPaymentQueue, updatedTransactions transactions: [SKPaymentTransaction]) {
             for transaction in transactions {
-                let payment = PaymentTransaction(transaction)
+                let payment = keep(transaction)
                 let listeners = locked { own in
                     // A restore that the app asked for is answered as a whole.
                     if payment.state == .restored, !own.restoring.isEmpty {
@@ -120,9 +140,11 @@
             for continuation in waiting { continuation.resume(throwing: error) }
         }
 
-        public func paymentQueue(
-            _: SKPaymentQueue, shouldAddStorePayment payment: SKPayment, for _: SKProduct
-        ) -> Bool { shouldAddStorePayment(payment.productIdentifier) }
+        #if !os(watchOS)
+            public func paymentQueue(
+                _: SKPaymentQueue, shouldAddStorePayment payment: SKPayment, for _: SKProduct
+            ) -> Bool { shouldAddStorePayment(payment.productIdentifier) }
+        #endif
 
         public func paymentQueue(
             _: SKPaymentQueue, didRevokeEntitlementsForProductIdentifiers productIDs: [String]
@@ -131,6 +153,52 @@
         }
 
         // MARK: Helpers
+
+        /// A discount of the original API; it has no other offers.
+        private static func discount(_ offer: PaymentOffer?) throws -> SKPaymentDiscount? {
+            switch offer {
+            case nil: return nil
+            case .promotional(let id, let keyID, let nonce, let signature, let timestamp):
+                return SKPaymentDiscount(
+                    identifier: id, keyIdentifier: keyID, nonce: nonce, signature: signature.base64EncodedString(),
+                    timestamp: NSNumber(value: timestamp))
+            default:
+                throw PurchaseError(
+                    .queueFailed, expected: "a promotional offer with a signature of the first form",
+                    found: "an offer that only StoreKit 2 has")
+            }
+        }
+
+        /// Delivers a transaction, and keeps StoreKit's value of it. The queue of a customer may hold a thousand.
+        private func keep(_ transaction: SKPaymentTransaction) -> PaymentTransaction {
+            let payment = PaymentTransaction(transaction)
+            kept.add(transaction, Self.key(payment)) { $0 === transaction }
+            return payment
+        }
+
+        /// A failed transaction has no id.
+        private static func key(_ transaction: PaymentTransaction) -> String {
+            "\(transaction.state.rawValue) \(transaction.transactionID ?? "") \(transaction.productID)"
+        }
+
+        /// What StoreKit 2 reports of refunds, revocations and upgrades.
+        private func refunds() -> AsyncStream<PaymentTransaction> {
+            guard prefersSignedTransactions else { return AsyncStream { $0.finish() } }
+            return AsyncStream { continuation in
+                let task = Task {
+                    for await result in StoreKit.Transaction.updates {
+                        let transaction = PaymentTransaction(result)
+                        guard transaction.revocationDate != nil || transaction.isUpgraded,
+                            let id = transaction.transactionID
+                        else { continue }
+                        self.keptRefunds.keep(result.unsafePayloadValue, id)
+                        continuation.yield(transaction)
+                    }
+                    continuation.finish()
+                }
+                continuation.onTermination = { _ in task.cancel() }
+            }
+        }
 
         /// The transactions with StoreKit 2's proofs, which it has of purchases by both APIs until they are finished. A restored
         /// transaction has an id of its own, and the restore has refreshed its receipt.
@@ -166,82 +234,6 @@
             locked { $0.productRequests.append(request) }
             defer { locked { own in own.productRequests.removeAll { $0 === request } } }
             return try await request.product().value
-        }
-    }
-
-    /// Asks for one product.
-    ///
-    /// Unchecked: StoreKit answers once, after `start`.
-    private final class ProductRequest: NSObject, SKProductsRequestDelegate, @unchecked Sendable {
-        private let productID: String
-        private let request: SKProductsRequest
-        private var continuation: CheckedContinuation<Found, any Error>?
-
-        /// `SKProduct` is not `Sendable`, but does not change after it was received.
-        struct Found: @unchecked Sendable {
-            let value: SKProduct
-        }
-
-        init(_ productID: String) {
-            self.productID = productID
-            request = SKProductsRequest(productIdentifiers: [productID])
-            super.init()
-            request.delegate = self
-        }
-
-        func product() async throws -> Found {
-            try await withCheckedThrowingContinuation { continuation in
-                self.continuation = continuation
-                request.start()
-            }
-        }
-
-        func productsRequest(_: SKProductsRequest, didReceive response: SKProductsResponse) {
-            let found = response.products.first { $0.productIdentifier == productID }
-            if let found {
-                continuation?.resume(returning: Found(value: found))
-            } else {
-                continuation?.resume(
-                    throwing: PurchaseError(.queueFailed, expected: "a product of the App Store", found: productID))
-            }
-            continuation = nil
-        }
-
-        func request(_: SKRequest, didFailWithError error: any Error) {
-            continuation?.resume(throwing: error)
-            continuation = nil
-        }
-    }
-
-    extension PaymentTransaction {
-        /// A transaction of the original API. Its proof is the app receipt, or its own receipt if there is no app receipt.
-        public init(_ transaction: SKPaymentTransaction) {
-            var state = State.purchasing
-            switch transaction.transactionState {
-            case .purchasing: state = .purchasing
-            case .purchased: state = .purchased
-            case .failed: state = .failed
-            case .restored: state = .restored
-            case .deferred: state = .deferred
-            @unknown default: state = .purchasing
-            }
-            var receipt: [UInt8]?
-            #if !os(macOS) && !os(tvOS) && !os(watchOS) && !os(visionOS) && !targetEnvironment(macCatalyst)
-                receipt = transaction.transactionReceipt.map { [UInt8]($0) }
-            #endif
-            self.init(
-                transactionID: transaction.transactionIdentifier,
-                originalTransactionID: transaction.original?.transactionIdentifier,
-                productID: transaction.payment.productIdentifier, state: state,
-                quantity: transaction.payment.quantity,
-                appAccountToken: transaction.payment.applicationUsername.flatMap { UUID(uuidString: $0) },
-                transactionReceipt: receipt, purchaseDate: transaction.transactionDate,
-                failure: transaction.error.map { PurchaseError(.paymentFailed, found: $0.localizedDescription) })
-        }
-
-        /// Whether both are the same transaction of the queue. A failed transaction has no id.
-        fileprivate func isSame(as other: PaymentTransaction) -> Bool {
-            state == other.state && productID == other.productID && transactionID == other.transactionID
         }
     }
 #endif

@@ -4,14 +4,30 @@
     public import StoreKit
 
     /// The payment queue of StoreKit 2.
-    @available(iOS 15, macOS 12, *)
     public struct StoreKit2Queue: PaymentQueue {
-        public init() {}
+        /// Asks the customer to pay. SwiftUI's `PurchaseAction` fits.
+        public typealias Purchase =
+            @MainActor @Sendable (Product, Set<Product.PurchaseOption>) async throws -> Product.PurchaseResult
+
+        private let purchase: Purchase
+        private let moreOptions: @Sendable (PaymentRequest) -> Set<Product.PurchaseOption>
+        private let kept = KeptTransactions<StoreKit.Transaction>()
+
+        /// - Parameters:
+        ///   - purchase: asks the customer to pay; one of the ready ones in `PurchaseConfirmation`, or your own.
+        ///   - moreOptions: options that `PaymentRequest` does not have, such as those of a newer system.
+        public init(
+            moreOptions: @escaping @Sendable (PaymentRequest) -> Set<Product.PurchaseOption> = { _ in [] },
+            purchase: @escaping Purchase
+        ) {
+            self.purchase = purchase
+            self.moreOptions = moreOptions
+        }
 
         public func updates() -> AsyncStream<PaymentTransaction> {
             AsyncStream { continuation in
                 let task = Task {
-                    for await result in StoreKit.Transaction.updates { continuation.yield(PaymentTransaction(result)) }
+                    for await result in StoreKit.Transaction.updates { continuation.yield(keep(result)) }
                     continuation.finish()
                 }
                 continuation.onTermination = { _ in task.cancel() }
@@ -20,7 +36,7 @@
 
         public func unfinished() async throws -> [PaymentTransaction] {
             var transactions: [PaymentTransaction] = []
-            for await result in StoreKit.Transaction.unfinished { transactions.append(PaymentTransaction(result)) }
+            for await result in StoreKit.Transaction.unfinished { transactions.append(keep(result)) }
             return transactions
         }
 
@@ -28,62 +44,61 @@
             guard let product = try await Product.products(for: [payment.productID]).first else {
                 throw PurchaseError(.queueFailed, expected: "a product of the App Store", found: payment.productID)
             }
-            var options: Set<Product.PurchaseOption> = [.quantity(payment.quantity)]
-            if let token = payment.appAccountToken { options.insert(.appAccountToken(token)) }
-            switch try await product.purchase(options: options) {
-            case .success(let result): return .purchased(PaymentTransaction(result))
+            let options = try Product.PurchaseOption.options(of: payment, for: product)
+            switch try await purchase(product, options.union(moreOptions(payment))) {
+            case .success(let result): return .purchased(keep(result))
             case .userCancelled: return .cancelled
             case .pending: return .pending
             @unknown default: return .pending
             }
         }
 
-        /// StoreKit finishes only its own values, so the transaction is looked up among those that are not finished.
+        /// StoreKit finishes only its own values. Those that this queue did not deliver are looked up.
         public func finish(_ transaction: PaymentTransaction) async throws {
-            guard let id = transaction.transactionID.flatMap({ UInt64($0) }) else { return }
-            for await result in StoreKit.Transaction.unfinished where result.unsafePayloadValue.id == id {
+            guard let id = transaction.transactionID else { return }
+            if let value = kept.remove(id).first { return await value.finish() }
+            guard let number = UInt64(id) else { return }
+            for await result in StoreKit.Transaction.unfinished where result.unsafePayloadValue.id == number {
                 await result.unsafePayloadValue.finish()
             }
         }
 
         public func restore() async throws -> [PaymentTransaction] {
             try await AppStore.sync()
-            var transactions: [PaymentTransaction] = []
-            for await result in StoreKit.Transaction.currentEntitlements {
-                var transaction = PaymentTransaction(result)
+            return await CurrentTransactions.list().map { transaction in
+                var transaction = transaction
                 transaction.state = .restored
-                transactions.append(transaction)
+                return transaction
             }
-            return transactions
+        }
+
+        public func current() async throws -> [PaymentTransaction]? { await CurrentTransactions.list() }
+
+        public func environment() async -> String? { await AppEnvironment.name() }
+
+        public func products(_ productIDs: [String]) async throws -> [PurchaseProduct] {
+            try await ProductList.list(productIDs)
+        }
+
+        /// Delivers a transaction, and keeps StoreKit's value of it.
+        private func keep(_ result: VerificationResult<StoreKit.Transaction>) -> PaymentTransaction {
+            let transaction = PaymentTransaction(result)
+            if let id = transaction.transactionID { kept.keep(result.unsafePayloadValue, id) }
+            return transaction
         }
     }
 
-    @available(iOS 15, macOS 12, *)
-    extension PaymentTransaction {
-        /// A transaction with StoreKit's proof, verified by StoreKit or not.
-        public init(_ result: VerificationResult<StoreKit.Transaction>) {
-            let isVerified: Bool
-            switch result {
-            case .verified: isVerified = true
-            case .unverified: isVerified = false
-            }
-            let transaction = result.unsafePayloadValue
-            self.init(
-                transactionID: "\(transaction.id)", originalTransactionID: "\(transaction.originalID)",
-                productID: transaction.productID, quantity: transaction.purchasedQuantity,
-                appAccountToken: transaction.appAccountToken, signedTransaction: result.jwsRepresentation,
-                isVerifiedByStoreKit: isVerified, purchaseDate: transaction.purchaseDate,
-                expirationDate: transaction.expirationDate, revocationDate: transaction.revocationDate,
-                isUpgraded: transaction.isUpgraded)
-        }
-    }
-
-    @available(iOS 16.4, macOS 14.4, *)
-    extension PurchaseEngine {
-        /// Reports products that customers choose on the App Store, promoted ones and win-back offers, until the task is cancelled.
-        /// The app decides, and calls `buy`.
-        public func followPurchaseIntents() async {
-            for await intent in PurchaseIntent.intents { promote(intent.product.id) }
-        }
+    extension StoreKit2Queue {
+        #if canImport(UIKit) && !os(watchOS)
+            /// The queue of an app, which asks the customer in the scene that they look at.
+            @available(iOSApplicationExtension, unavailable)
+            @available(macCatalystApplicationExtension, unavailable)
+            @available(tvOSApplicationExtension, unavailable)
+            @available(visionOSApplicationExtension, unavailable)
+            public init() { self.init(purchase: PurchaseConfirmation.activeScene) }
+        #else
+            /// The queue of an app, which lets StoreKit choose where to ask the customer.
+            public init() { self.init(purchase: PurchaseConfirmation.automatic) }
+        #endif
     }
 #endif

@@ -1,1 +1,33 @@
-// Its presence says that the system is one of Apple's, for dev/check-availability.py.
+// The functions of the C library that the kit calls, declared without an implementation, for dev/check-availability.py.
+
+public var O_RDONLY: Int32 { 0 }
+public var O_WRONLY: Int32 { 0 }
+public var O_CREAT: Int32 { 0 }
+public var O_TRUNC: Int32 { 0 }
+public var O_CLOEXEC: Int32 { 0 }
+public var F_FULLFSYNC: Int32 { 0 }
+public var ENOENT: Int32 { 0 }
+public var EINTR: Int32 { 0 }
+public var EINVAL: Int32 { 0 }
+public var ENOTSUP: Int32 { 0 }
+public var errno: Int32 { 0 }
+
+@discardableResult
+public func open(_ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 { 0 }
+@discardableResult
+public func open(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: UInt16) -> Int32 { 0 }
+@discardableResult
+public func close(_ descriptor: Int32) -> Int32 { 0 }
+@discardableResult
+public func fsync(_ descriptor: Int32) -> Int32 { 0 }
+@discardableResult
+public func fcntl(_ descriptor: Int32, _ command: Int32) -> Int32 { 0 }
+@discardableResult
+public func fcntl(_ descriptor: Int32, _ command: Int32, _ value: Int32) -> Int32 { 0 }
+@discardableResult
+public func rename(_ from: UnsafePointer<CChar>, _ to: UnsafePointer<CChar>) -> Int32 { 0 }
+@discardableResult
+public func unlink(_ path: UnsafePointer<CChar>) -> Int32 { 0 }
+@discardableResult
+public func write(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int { 0 }
+public func strerror(_ error: Int32) -> UnsafeMutablePointer<CChar>! { nil }

@@ -1,38 +1,191 @@
-// What the libraries take from Foundation, declared without an implementation, for dev/check-availability.py. All of it is older
-// than iOS 15 and macOS 12; nothing here is ever run.
+// What the libraries take from Foundation, Core Foundation and Dispatch, declared without an implementation, for
+// dev/check-availability.py. All of it is older than iOS 15, macOS 12, tvOS 15 and watchOS 8; nothing here is ever run. Toll-free
+// bridging is left out: a type of Core Foundation is the type that it is bridged to.
 
-public struct Date: Sendable, Hashable, Comparable {
+public typealias CFData = Data
+public typealias CFString = String
+public typealias CFDictionary = [String: Any]
+public typealias CFTypeRef = Any
+public typealias TimeInterval = Double
+public typealias CGFloat = Double
+
+public protocol ContiguousBytes {
+    func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result
+}
+
+public protocol DataProtocol: RandomAccessCollection, ContiguousBytes where Element == UInt8 {}
+
+extension Array: ContiguousBytes where Element == UInt8 {}
+extension Array: DataProtocol where Element == UInt8 {}
+extension ArraySlice: ContiguousBytes where Element == UInt8 {}
+extension ArraySlice: DataProtocol where Element == UInt8 {}
+extension UnsafeRawBufferPointer: ContiguousBytes, DataProtocol {
+    public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        fatalError()
+    }
+}
+
+public struct Date: Sendable, Hashable, Comparable, Codable {
     public init() {}
     public init(timeIntervalSince1970: Double) {}
+    public init(timeIntervalSinceNow: Double) {}
     public var timeIntervalSince1970: Double { fatalError() }
+    public var timeIntervalSinceNow: Double { fatalError() }
+    public static var distantPast: Date { fatalError() }
+    public static var distantFuture: Date { fatalError() }
+    public static var now: Date { fatalError() }
+    public func timeIntervalSince(_ other: Date) -> Double { fatalError() }
+    public func addingTimeInterval(_ seconds: Double) -> Date { fatalError() }
+    public static func + (left: Date, right: Double) -> Date { fatalError() }
+    public static func - (left: Date, right: Double) -> Date { fatalError() }
     public static func < (left: Date, right: Date) -> Bool { fatalError() }
+    public init(from decoder: any Decoder) throws {}
+    public func encode(to encoder: any Encoder) throws {}
 }
 
-public struct UUID: Sendable, Hashable {
+public struct UUID: Sendable, Hashable, Codable {
     // swift-format-ignore
-    public var uuid: (
+    public typealias Bytes = (
         UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8
-    ) { fatalError() }
+    )
+    public init() {}
+    public init(uuid: Bytes) {}
+    public init?(uuidString: String) {}
+    public var uuid: Bytes { fatalError() }
+    public var uuidString: String { fatalError() }
     public static func == (left: UUID, right: UUID) -> Bool { fatalError() }
     public func hash(into hasher: inout Hasher) {}
+    public init(from decoder: any Decoder) throws {}
+    public func encode(to encoder: any Encoder) throws {}
 }
 
-public struct Data: Sendable, Sequence {
+public struct Data: Sendable, Hashable, Codable, RandomAccessCollection, MutableCollection, RangeReplaceableCollection,
+    DataProtocol
+{
+    public struct WritingOptions: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static var atomic: WritingOptions { fatalError() }
+        public static var completeFileProtectionUntilFirstUserAuthentication: WritingOptions { fatalError() }
+    }
+    public struct Base64EncodingOptions: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+    }
+
     public init() {}
-    public init(_ bytes: [UInt8]) {}
+    public init<Bytes: Sequence>(_ bytes: Bytes) where Bytes.Element == UInt8 {}
+    public init(contentsOf url: URL) throws {}
     public init?(base64Encoded: String) {}
-    public func base64EncodedString() -> String { fatalError() }
-    public func makeIterator() -> IndexingIterator<[UInt8]> { fatalError() }
+    public init?(base64Encoded: Data) {}
+    public func base64EncodedString(options: Base64EncodingOptions = []) -> String { fatalError() }
+    public func base64EncodedData(options: Base64EncodingOptions = []) -> Data { fatalError() }
+    public func write(to url: URL, options: WritingOptions = []) throws {}
+    public var startIndex: Int { fatalError() }
+    public var endIndex: Int { fatalError() }
+    public func index(after index: Int) -> Int { fatalError() }
+    public subscript(index: Int) -> UInt8 {
+        get { fatalError() }
+        set {}
+    }
+    public subscript(range: Range<Int>) -> Data {
+        get { fatalError() }
+        set {}
+    }
+    public mutating func replaceSubrange<Bytes: Collection>(_ range: Range<Int>, with bytes: Bytes)
+    where Bytes.Element == UInt8 {}
+    public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        fatalError()
+    }
+    public init(from decoder: any Decoder) throws {}
+    public func encode(to encoder: any Encoder) throws {}
 }
 
-public final class JSONDecoder: Sendable {
+public struct URL: Sendable, Hashable, Codable {
+    public init(fileURLWithPath: String) {}
+    public init?(string: String) {}
+    public init?(string: String, relativeTo: URL?) {}
+    public var path: String { fatalError() }
+    public var scheme: String? { fatalError() }
+    public var host: String? { fatalError() }
+    public var absoluteString: String { fatalError() }
+    public var absoluteURL: URL { fatalError() }
+    public var lastPathComponent: String { fatalError() }
+    public func appendingPathComponent(_ component: String) -> URL { fatalError() }
+    public func appendingPathExtension(_ name: String) -> URL { fatalError() }
+    public func deletingLastPathComponent() -> URL { fatalError() }
+    public mutating func setResourceValues(_ values: URLResourceValues) throws {}
+    public init(from decoder: any Decoder) throws {}
+    public func encode(to encoder: any Encoder) throws {}
+}
+
+public struct URLResourceValues {
     public init() {}
+    public var isExcludedFromBackup: Bool?
+}
+
+public struct URLComponents: Sendable {
+    public init?(url: URL, resolvingAgainstBaseURL: Bool) {}
+    public init?(string: String) {}
+    public var queryItems: [URLQueryItem]?
+    public var path: String { get { fatalError() } set {} }
+    public var url: URL? { fatalError() }
+}
+
+public struct URLQueryItem: Sendable { public init(name: String, value: String?) {} }
+
+public struct Decimal: Sendable, Hashable, Codable, ExpressibleByIntegerLiteral {
+    public init(integerLiteral: Int) {}
+    public init?(string: String) {}
+    public init(from decoder: any Decoder) throws {}
+    public func encode(to encoder: any Encoder) throws {}
+}
+
+public final class JSONDecoder {
+    public enum DateDecodingStrategy: Sendable { case deferredToDate, secondsSince1970, millisecondsSince1970, iso8601 }
+    public enum KeyDecodingStrategy: Sendable { case useDefaultKeys, convertFromSnakeCase }
+    public var dateDecodingStrategy: DateDecodingStrategy
+    public var keyDecodingStrategy: KeyDecodingStrategy
+    public init() { fatalError() }
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value { fatalError() }
+}
+
+public final class JSONEncoder {
+    public struct OutputFormatting: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static var sortedKeys: OutputFormatting { fatalError() }
+        public static var withoutEscapingSlashes: OutputFormatting { fatalError() }
+    }
+    public enum DateEncodingStrategy: Sendable { case deferredToDate, secondsSince1970, millisecondsSince1970, iso8601 }
+    public var outputFormatting: OutputFormatting
+    public var dateEncodingStrategy: DateEncodingStrategy
+    public init() { fatalError() }
+    public func encode(_ value: some Encodable) throws -> Data { fatalError() }
 }
 
 public struct CocoaError: Error {
     public struct Code: Sendable { public static var coderReadCorrupt: Code { fatalError() } }
     public init(_ code: Code) {}
+}
+
+public protocol LocalizedError: Error {
+    var errorDescription: String? { get }
+    var failureReason: String? { get }
+    var recoverySuggestion: String? { get }
+}
+
+extension LocalizedError {
+    public var errorDescription: String? { nil }
+    public var failureReason: String? { nil }
+    public var recoverySuggestion: String? { nil }
+}
+
+extension Error { public var localizedDescription: String { fatalError() } }
+
+open class NSError: Error, @unchecked Sendable {
+    public var domain: String { fatalError() }
+    public var code: Int { fatalError() }
 }
 
 public struct TimeZone: Sendable {
@@ -41,19 +194,171 @@ public struct TimeZone: Sendable {
     public func nextDaylightSavingTimeTransition(after date: Date) -> Date? { fatalError() }
 }
 
-open class NSLock {
+public struct Locale: Sendable { public static var current: Locale { fatalError() } }
+
+public protocol NSObjectProtocol: AnyObject {}
+
+open class NSObject: NSObjectProtocol, Hashable {
+    public init() {}
+    public static func == (left: NSObject, right: NSObject) -> Bool { fatalError() }
+    public func hash(into hasher: inout Hasher) {}
+}
+
+open class NSLock: @unchecked Sendable {
     public init() {}
     public func lock() {}
     public func unlock() {}
+    public func withLock<Result>(_ body: () throws -> Result) rethrows -> Result { fatalError() }
 }
 
 open class JSONSerialization {
     public static func jsonObject(with data: Data) throws -> Any { fatalError() }
+    public static func data(withJSONObject: Any) throws -> Data { fatalError() }
 }
 
-open class NSNumber {
+open class NSNumber: NSObject {
+    public init(value: Int64) {}
     public var doubleValue: Double { fatalError() }
     public var objCType: UnsafePointer<CChar> { fatalError() }
 }
 
 open class NSNull {}
+
+public struct Notification {
+    public struct Name: Sendable, Hashable { public init(_ name: String) {} }
+}
+
+open class OperationQueue { public static var main: OperationQueue { fatalError() } }
+
+open class NotificationCenter: @unchecked Sendable {
+    public static var `default`: NotificationCenter { fatalError() }
+    public func addObserver(
+        forName: Notification.Name?, object: Any?, queue: OperationQueue?,
+        using block: @escaping @Sendable (Notification) -> Void
+    ) -> any NSObjectProtocol { fatalError() }
+    public func removeObserver(_ observer: Any) {}
+}
+
+open class ProcessInfo: @unchecked Sendable {
+    public static var processInfo: ProcessInfo { fatalError() }
+    public var systemUptime: Double { fatalError() }
+    public var environment: [String: String] { fatalError() }
+    #if !os(macOS)
+        public func performExpiringActivity(withReason reason: String, using block: @escaping @Sendable (Bool) -> Void) {}
+    #endif
+}
+
+open class Bundle: @unchecked Sendable {
+    public static var main: Bundle { fatalError() }
+    @available(watchOS 7.0, *)
+    public var appStoreReceiptURL: URL? { fatalError() }
+    public var bundleIdentifier: String? { fatalError() }
+    public func object(forInfoDictionaryKey key: String) -> Any? { fatalError() }
+    public func localizedString(forKey key: String, value: String?, table: String?) -> String { fatalError() }
+}
+
+public struct FileAttributeKey: Hashable, Sendable {
+    public static var protectionKey: FileAttributeKey { fatalError() }
+    public static var size: FileAttributeKey { fatalError() }
+}
+
+public struct FileProtectionType: Sendable {
+    public static var completeUntilFirstUserAuthentication: FileProtectionType { fatalError() }
+}
+
+open class FileManager: @unchecked Sendable {
+    public static var `default`: FileManager { fatalError() }
+    public func fileExists(atPath path: String) -> Bool { fatalError() }
+    public func moveItem(at from: URL, to: URL) throws {}
+    public func removeItem(at url: URL) throws {}
+    public func createDirectory(at url: URL, withIntermediateDirectories: Bool) throws {}
+    public func setAttributes(_ attributes: [FileAttributeKey: Any], ofItemAtPath path: String) throws {}
+    public func contentsOfDirectory(atPath path: String) throws -> [String] { fatalError() }
+    public func containerURL(forSecurityApplicationGroupIdentifier group: String) -> URL? { fatalError() }
+}
+
+open class FileHandle: @unchecked Sendable {
+    public init(fileDescriptor: Int32, closeOnDealloc: Bool) {}
+    public func read(upToCount count: Int) throws -> Data? { fatalError() }
+}
+
+open class DispatchQueue: @unchecked Sendable {
+    public init(label: String) {}
+    public static var main: DispatchQueue { fatalError() }
+}
+
+open class DispatchSemaphore: @unchecked Sendable {
+    public init(value: Int) {}
+    public func wait() {}
+    @discardableResult
+    public func signal() -> Int { 0 }
+}
+
+public struct URLRequest: Sendable {
+    public enum CachePolicy: Sendable { case reloadIgnoringLocalCacheData, reloadIgnoringLocalAndRemoteCacheData }
+    public init(url: URL) {}
+    public init(url: URL, cachePolicy: CachePolicy, timeoutInterval: Double) {}
+    public var httpMethod: String?
+    public var httpBody: Data?
+    public var timeoutInterval: Double { get { fatalError() } set {} }
+    public var httpShouldHandleCookies: Bool { get { fatalError() } set {} }
+    public var cachePolicy: CachePolicy { get { fatalError() } set {} }
+    public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {}
+}
+
+open class URLResponse: @unchecked Sendable { public var expectedContentLength: Int64 { fatalError() } }
+
+open class HTTPURLResponse: URLResponse, @unchecked Sendable {
+    public var statusCode: Int { fatalError() }
+    public var allHeaderFields: [AnyHashable: Any] { fatalError() }
+}
+
+open class URLCache: @unchecked Sendable {}
+open class URLCredentialStorage: @unchecked Sendable {}
+open class HTTPCookieStorage: @unchecked Sendable {}
+
+open class URLSessionConfiguration: @unchecked Sendable {
+    public static var ephemeral: URLSessionConfiguration { fatalError() }
+    public static var `default`: URLSessionConfiguration { fatalError() }
+    public var urlCache: URLCache?
+    public var urlCredentialStorage: URLCredentialStorage?
+    public var httpCookieStorage: HTTPCookieStorage?
+    public var httpShouldSetCookies = false
+    public var requestCachePolicy = URLRequest.CachePolicy.reloadIgnoringLocalCacheData
+    public var timeoutIntervalForRequest = 0.0
+    public var timeoutIntervalForResource = 0.0
+    public var waitsForConnectivity = false
+}
+
+open class URLSessionTask: @unchecked Sendable {
+    public var taskIdentifier: Int { fatalError() }
+    public var response: URLResponse? { fatalError() }
+    public func resume() {}
+    public func cancel() {}
+}
+
+open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
+
+public protocol URLSessionDelegate: AnyObject, Sendable {}
+public protocol URLSessionTaskDelegate: URLSessionDelegate {}
+public protocol URLSessionDataDelegate: URLSessionTaskDelegate {}
+
+open class URLSession: @unchecked Sendable {
+    public enum ResponseDisposition: Sendable { case allow, cancel }
+    public static var shared: URLSession { fatalError() }
+    public init(configuration: URLSessionConfiguration) {}
+    public init(configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue: OperationQueue?) {}
+    public func dataTask(with request: URLRequest) -> URLSessionDataTask { fatalError() }
+    public func dataTask(
+        with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDataTask { fatalError() }
+    @available(iOS 15.0, macOS 12.0, tvOS 15.0, watchOS 8.0, *)
+    public func data(for request: URLRequest) async throws -> (Data, URLResponse) { fatalError() }
+    public func finishTasksAndInvalidate() {}
+    public func invalidateAndCancel() {}
+}
+
+extension String { public var capitalized: String { fatalError() } }
+
+// What the compiler calls for `as NSError`.
+public func _convertErrorToNSError(_ error: any Error) -> NSError { fatalError() }

@@ -82,6 +82,21 @@ struct MortalStore: PurchaseStore {
     }
 }
 
+extension MortalStore {
+    func evidence(_ name: String) throws -> [UInt8]? { try store.evidence(name) }
+
+    func keepEvidence(_ evidence: [UInt8], _ name: String) throws {
+        steps.next()
+        try store.keepEvidence(evidence, name)
+        steps.next()
+    }
+
+    func removeEvidence(_ name: String) throws {
+        steps.next()
+        try store.removeEvidence(name)
+    }
+}
+
 struct MortalReceipts: ReceiptSource {
     let receipts: SimulatorDevice
     let steps: Steps
@@ -120,6 +135,13 @@ struct MortalQueue: PaymentQueue {
         steps.next()
         return try await queue.unfinished()
     }
+
+    func current() async throws -> [PaymentTransaction]? {
+        steps.next()
+        return try await queue.current()
+    }
+
+    func environment() async -> String? { await queue.environment() }
 
     func buy(_ payment: PaymentRequest) async throws -> PaymentResult {
         steps.next()

@@ -58,6 +58,16 @@ public final class SimulatorDevice: PaymentQueue, ReceiptSource, DeviceIdentity,
         return queue.transactions.map { payment($0) }
     }
 
+    public func current() async throws -> [PaymentTransaction]? {
+        guard isSigned else { return nil }
+        return try await answer(Queue.self, .get, "/app/current?\(owner)").transactions.map { payment($0) }
+    }
+
+    public func environment() async -> String? {
+        let device = try? await answer(Device.self, .get, "/app/device?customer_id=\(customerID)")
+        return device.map { $0.environment == "production" ? "Production" : "Sandbox" }
+    }
+
     public func buy(_ request: PaymentRequest) async throws -> PaymentResult {
         var body: [String: Any] = [
             "bundle_id": bundleID, "product_id": request.productID, "customer_id": customerID,
@@ -122,6 +132,11 @@ public final class SimulatorDevice: PaymentQueue, ReceiptSource, DeviceIdentity,
         payment(try await answer(Sold.self, .get, "/control/transactions/\(transactionID)"))
     }
 
+    /// The signed app transaction that the store makes beside a transaction.
+    public func appTransaction(_ transactionID: String) async throws -> String {
+        try await answer(Sold.self, .get, "/control/transactions/\(transactionID)").evidence.appTransaction
+    }
+
     /// Every transaction of the customer, each with whether it is finished.
     public func history() async throws -> [(transactionID: String, isFinished: Bool)] {
         try await answer(State.self, .get, "/control/state").transactions.filter { $0.customerID == customerID }
@@ -161,6 +176,7 @@ public final class SimulatorDevice: PaymentQueue, ReceiptSource, DeviceIdentity,
             environment: isSigned ? (transaction.environment == "production" ? "Production" : "Sandbox") : nil,
             appAccountToken: transaction.appAccountToken.flatMap { UUID(uuidString: $0) },
             signedTransaction: isSigned ? sold.evidence.signedTransaction : nil,
+            signedRenewalInfo: isSigned ? sold.evidence.signedRenewalInfo : nil,
             purchaseDate: transaction.purchaseDate, expirationDate: transaction.expiresDate,
             revocationDate: transaction.revocation?.date, isUpgraded: transaction.upgradeDate != nil)
     }
@@ -218,9 +234,13 @@ public final class SimulatorDevice: PaymentQueue, ReceiptSource, DeviceIdentity,
 
     private struct Evidence: Decodable {
         let signedTransaction: String
+        let appTransaction: String
+        let signedRenewalInfo: String?
 
         enum CodingKeys: String, CodingKey {
             case signedTransaction = "signed_transaction"
+            case appTransaction = "app_transaction"
+            case signedRenewalInfo = "signed_renewal_info"
         }
     }
 
@@ -234,8 +254,10 @@ public final class SimulatorDevice: PaymentQueue, ReceiptSource, DeviceIdentity,
 
     private struct Device: Decodable {
         let deviceID: String
+        let environment: String
 
         enum CodingKeys: String, CodingKey {
+            case environment
             case deviceID = "device_id"
         }
     }

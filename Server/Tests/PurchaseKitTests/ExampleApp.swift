@@ -29,9 +29,10 @@ final class ExampleApp {
         switch await engine.buy(product) {
         case .granted: messages.append("Thank you!")
         case .pending: messages.append("It arrives when it is approved.")
-        case .refused(let error): messages.append("This purchase cannot be used (\(error.code)).")
+        case .notCounted(let error), .refused(let error), .invalid(let error):
+            messages.append("This purchase cannot be used (\(error.code)).")
         case .undetermined: messages.append("Paid. It arrives as soon as it can be verified.")
-        case .failed: return
+        case .cancelled, .failed: return
         }
         await update()
     }
@@ -43,9 +44,12 @@ final class ExampleApp {
     }
 
     private func show(_ event: PurchaseEvent) async {
-        if event.kind == .refreshNeeded { messages.append("Tap Refresh to check your purchases.") }
-        if event.kind == .revoked { messages.append("\(event.productID ?? "") was refunded.") }
-        if event.kind == .granted || event.kind == .revoked { await update() }
+        switch event {
+        case .refreshNeeded: messages.append("Tap Refresh to check your purchases.")
+        case .revoked(let purchase, _): messages.append("\(purchase.productID) was refunded.")
+        case .entitlementsChanged: await update()
+        default: break
+        }
     }
 
     private func update() async {

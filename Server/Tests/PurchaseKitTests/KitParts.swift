@@ -53,6 +53,10 @@ final class KitQueue: PaymentQueue, Sendable {
     private let failures = Mutex(0)
     private let unavailable = Mutex(0)
     let finished = Mutex<[String?]>([])
+    /// How often the current transactions were asked for.
+    let reads = Mutex(0)
+    /// An environment other than the store's, as that of another build on the same phone.
+    let otherEnvironment = Mutex<String?>(nil)
 
     init(_ device: SimulatorDevice) { self.device = device }
 
@@ -70,6 +74,14 @@ final class KitQueue: PaymentQueue, Sendable {
         }
         if fails { throw LineCut() }
         return try await device.unfinished()
+    }
+    func current() async throws -> [PaymentTransaction]? {
+        reads.withLock { $0 += 1 }
+        return try await device.current()
+    }
+    func environment() async -> String? {
+        if let other = otherEnvironment.withLock({ $0 }) { return other }
+        return await device.environment()
     }
     func buy(_ payment: PaymentRequest) async throws -> PaymentResult { try await device.buy(payment) }
     func restore() async throws -> [PaymentTransaction] { try await device.restore() }
@@ -116,6 +128,14 @@ final class KitReceipts: ReceiptSource, Sendable {
         if isCancelled { throw LineCut() }
         try await device.refresh()
     }
+}
+
+/// The clock of the server, which the test moves.
+final class KitClock: Sendable {
+    private let passed = Mutex(0.0)
+
+    var now: Date { Date().addingTimeInterval(passed.withLock { $0 }) }
+    func pass(_ seconds: Double) { passed.withLock { $0 += seconds } }
 }
 
 /// A clock that the test moves.

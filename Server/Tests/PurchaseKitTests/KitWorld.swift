@@ -25,6 +25,7 @@ struct KitWorld: Sendable {
     let clientKey: String
     let backendKey: String
     let folder: URL
+    let clock: KitClock
 
     static let bundleID = "com.example.app"
 
@@ -45,7 +46,9 @@ struct KitWorld: Sendable {
     }
 
     /// Runs the body with its own store and server.
-    static func run(_ body: @escaping @Sendable (KitWorld) async throws -> Void) async throws {
+    static func run(
+        _ app: RegisteredApp = KitWorld.app, _ body: @escaping @Sendable (KitWorld) async throws -> Void
+    ) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "assay-kit-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer {
@@ -53,7 +56,10 @@ struct KitWorld: Sendable {
             try? FileManager.default.removeItem(at: folder)
         }
         let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let signer = AnswerSigner()
+        let clock = KitClock()
+        var signer = AnswerSigner()
+        signer.clock = { Int64(clock.now.timeIntervalSince1970) }
+        let signing = signer
         var configuration = ServerConfiguration()
         configuration.port = 0
         configuration.anchors = try anchors()
@@ -61,7 +67,9 @@ struct KitWorld: Sendable {
         configuration.answerSigner = signer
         configuration.database = "sqlite:\(folder.appending(path: "assay.sqlite").path)"
         configuration.record.folder = folder.path
-        let started = try await startPurchaseServer(configuration, logger: silent)
+        var dependencies = ServerDependencies()
+        dependencies.clock = { Timestamp(clock.now) }
+        let started = try await startPurchaseServer(configuration, dependencies, logger: silent)
         let ledger = started.ledger
         let clientKey = try await ledger.perform(CreateAPIKey(app: app.id, name: "app", scopes: [.client])).text
         let backendKey = try await ledger.perform(CreateAPIKey(app: app.id, name: "b", scopes: [.backend])).text
@@ -71,8 +79,8 @@ struct KitWorld: Sendable {
         try await store.live { simulator async throws in
             try await started.application().live { server async throws in
                 let world = KitWorld(
-                    simulator: simulator, server: server, signer: signer, clientKey: clientKey,
-                    backendKey: backendKey, folder: folder)
+                    simulator: simulator, server: server, signer: signing, clientKey: clientKey,
+                    backendKey: backendKey, folder: folder, clock: clock)
                 try await world.openShop()
                 try await body(world)
                 #expect(try await ledger.audit().findings == [], "the audit found differences")
@@ -82,7 +90,7 @@ struct KitWorld: Sendable {
 
     private func openShop() async throws {
         let simulated = SimulatorDevice(port: simulator.port, customerID: "nobody")
-        try await simulated.control("apps", ["bundle_id": Self.bundleID])
+        try await simulated.control("apps", ["bundle_id": Self.bundleID, "grace_period_days": 16])
         for (product, kind) in [("coins", "consumable"), ("pro", "non-consumable")] {
             try await simulated.control(
                 "products",
@@ -103,11 +111,20 @@ struct KitWorld: Sendable {
 
     /// A device of a new customer.
     func device(
-        _ customer: String = "customer-\(UUID().uuidString.prefix(8).lowercased())", isSigned: Bool = true
+        _ customer: String = "customer-\(UUID().uuidString.prefix(8).lowercased())", isSigned: Bool = true,
+        environment: String = "production"
     ) async throws -> KitDevice {
         let simulated = SimulatorDevice(port: simulator.port, customerID: customer, isSigned: isSigned)
-        try await simulated.control("customers", ["customer_id": customer, "environment": "production"])
+        try await simulated.control("customers", ["customer_id": customer, "environment": environment])
         return KitDevice(world: self, customer: customer, simulated: simulated)
+    }
+
+    /// Lets time pass, in the store, at the server and on devices; what is due in the store happens.
+    func pass(days: Double, _ devices: KitDevice...) async throws {
+        clock.pass(days * 86_400)
+        try await SimulatorDevice(port: simulator.port, customerID: "nobody")
+            .control("clock", ["advance_seconds": Int(days * 86_400)])
+        for device in devices { device.time.pass(days * 86_400) }
     }
 
     /// Creates an order, as the app's backend does.
@@ -134,6 +151,14 @@ struct KitWorld: Sendable {
         let answer = try await server.execute(
             uri: "/v1/orders/\(orderID)", method: .get, headers: [.authorization: "Bearer \(backendKey)"])
         return try message(answer)
+    }
+
+    /// Merges a customer into another, as the app's backend does.
+    func merge(_ guestID: String, into customerID: String) async throws {
+        let answer = try await server.execute(
+            uri: "/v1/customers/\(guestID)/merge", method: .post, headers: [.authorization: "Bearer \(backendKey)"],
+            body: ByteBuffer(bytes: try JSONEncoder().encode(MergeRequest(into: customerID))))
+        try #require(answer.status.code < 300, "\(answer.status): \(String(buffer: answer.body))")
     }
 
     /// How often the server granted or renewed something for a customer, by its events.
@@ -179,7 +204,8 @@ struct KitDevice: Sendable {
     func engine(
         isSignedIn: Bool = true, hasServer: Bool = true, keys: AnswerKeys? = nil, version: String = "1.0",
         bundleID: String = KitWorld.bundleID, device: (any DeviceIdentity)? = nil,
-        store other: (any PurchaseStore)? = nil, anchors: [TrustAnchor]? = nil, apiKey: String? = nil
+        store other: (any PurchaseStore)? = nil, anchors: [TrustAnchor]? = nil, apiKey: String? = nil,
+        life: any AppLife = NoAppLife(), time otherTime: (any PurchaseTime)? = nil
     ) async throws -> PurchaseEngine {
         let keys = try keys ?? AnswerKeys(current: world.signer.publicKey)
         let engine = PurchaseEngine(
@@ -189,7 +215,7 @@ struct KitDevice: Sendable {
                 anchors: try anchors ?? KitWorld.anchors()),
             server: hasServer
                 ? PurchaseConnection(service: link, key: apiKey ?? world.clientKey, answerKeys: keys) : nil,
-            store: other ?? store, time: time)
+            store: other ?? store, life: life, time: otherTime ?? time)
         if isSignedIn { await engine.signIn(PurchaseCustomer(id: customer)) }
         return engine
     }

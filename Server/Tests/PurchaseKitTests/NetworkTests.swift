@@ -56,22 +56,19 @@ struct NetworkTests {
             device in
             device.link.intercept { _, _ in throw LineCut() }
             let engine = try await device.engine()
-            let events = Mutex<[Double]>([])
-            let time = device.time
-            await engine.onEvent { event in
-                guard let next = event.nextAttempt else { return }
-                events.withLock { $0.append(next.timeIntervalSince(time.now).rounded()) }
-            }
+            var pauses: [String] = []
             _ = await engine.buy("coins")
+            pauses.append("\(try await engine.pause(device))")
             for _ in 0..<2 {
                 let sent = device.link.paths.count
                 await engine.retryDue()
                 #expect(device.link.paths.count == sent)
-                time.pass(60)
+                device.time.pass(60)
                 await engine.retryDue()
                 #expect(device.link.paths.count == sent + 1)
+                pauses.append("\(try await engine.pause(device))")
             }
-            return events.withLock { $0.map { "\(Int($0))" } }
+            return pauses
         },
         KitCase("A queue that fails to finish is asked again, without a request", codes: ["granted", "1", "0"]) {
             device in
@@ -302,6 +299,10 @@ final class FailingStore: PurchaseStore, Sendable {
     }
 
     func read() throws -> [UInt8]? { try store.read() }
+
+    func evidence(_ name: String) throws -> [UInt8]? { try store.evidence(name) }
+    func keepEvidence(_ evidence: [UInt8], _ name: String) throws { try store.keepEvidence(evidence, name) }
+    func removeEvidence(_ name: String) throws { try store.removeEvidence(name) }
 
     func write(_ document: [UInt8]) throws {
         let isFull = writes.withLock { writes in

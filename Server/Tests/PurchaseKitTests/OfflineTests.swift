@@ -8,7 +8,7 @@ import Testing
 @Suite("Offline, and with wrong clocks")
 struct OfflineTests {
     @Test(
-        "A signed answer counts offline until its period ends, at most seven days, and never longer by setting the clock back"
+        "A signed answer counts offline until its period ends, and never longer by setting the clock back"
     )
     func clockJumps() async throws {
         try await KitWorld.run { world in
@@ -26,11 +26,11 @@ struct OfflineTests {
             device.time.set(-30 * 86_400)
             #expect(try await active(engine) == ["monthly", "pro"])
             #expect(try await engine.diagnostics().isClockBehind)
-            device.time.pass(2 * 86_400)
-            #expect(try await active(engine).isEmpty)
+            device.time.pass(40 * 86_400)
+            #expect(try await active(engine) == ["pro"])
             // Another run of the app: the mark was stored.
             let later = try await device.engine()
-            #expect(try await active(later).isEmpty)
+            #expect(try await active(later) == ["pro"])
             // Forward beyond the period; then the server's answer decides again.
             device.link.intercept(nil)
             #expect(await later.buy("coins").code == "granted")
@@ -50,7 +50,7 @@ struct OfflineTests {
             #expect(try await active() == ["monthly"])
             device.time.set(-20 * 366 * 86_400)
             #expect(try await active() == ["monthly"])
-            device.time.set(20 * 366 * 86_400 + 8 * 86_400)
+            device.time.set(20 * 366 * 86_400 + 40 * 86_400)
             #expect(try await active().isEmpty)
         }
     }
@@ -101,9 +101,7 @@ struct OfflineTests {
                 #expect(throws: PurchaseError.self, "\(length) bytes") { try device.store.read() }
             }
             let engine = try await device.engine()
-            #expect(await engine.buy("coins").code == "store_damaged")
-            #expect(try device.store.setAside() != nil)
-            #expect(try await device.engine().buy("coins").code == "granted")
+            #expect(await engine.buy("coins").code == "granted")
             #expect(try await device.coins() == 2)
         }
     }

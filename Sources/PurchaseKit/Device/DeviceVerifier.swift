@@ -1,3 +1,4 @@
+import Foundation
 public import PurchaseVerification
 
 /// The checks on the device, without network: container, Apple's signature, bundle id, version, device; then product and
@@ -20,8 +21,8 @@ public struct DeviceVerifier: Sendable {
     /// The result of the checks.
     public enum Verdict: Sendable {
         case verified(VerifiedEvidence)
-        /// Apple did not sign it for this app.
-        case refused(PurchaseError)
+        /// A signature is wrong: Apple did not sign these bytes.
+        case forged(PurchaseError)
         /// It may be genuine, but does not prove the purchase on this device now; newer evidence may.
         case undetermined(PurchaseError)
     }
@@ -47,30 +48,51 @@ public struct DeviceVerifier: Sendable {
         } catch {
             return .undetermined(PurchaseError(error))
         }
-        if let error = await deviceError(verified) { return .undetermined(error) }
+        if let error = await deviceError(verified, of: transaction) { return .undetermined(error) }
         if let error = transaction.flatMap({ Self.error(of: $0, in: verified) }) {
             return .undetermined(error)
         }
         return .verified(verified)
     }
 
-    /// An empty file is no forgery. Neither is evidence that Apple signed but this version of the app cannot read or does not
-    /// accept, unless it belongs to another app.
+    /// When the grace period of a subscription ends, as signed renewal info states it; `nil` if it states none for it.
+    func gracePeriodEnd(_ renewalInfo: String, of originalTransactionID: String?) -> Date? {
+        do throws(VerificationError) {
+            let verified = try verifier.verify(
+                Array(renewalInfo.utf8), policies: [EnvironmentPolicy(accepting: app.environments)])
+            guard case .signedRenewalInfo(let info) = verified, let original = info.originalTransactionID,
+                original.isSame(as: originalTransactionID)
+            else { return nil }
+            return info.gracePeriodExpiresDate?.date
+        } catch {
+            return nil
+        }
+    }
+
+    /// Only a wrong signature is a forgery. Everything else may be a cut copy, a setting of this app, or a change at Apple, which
+    /// must not cost a customer what they paid for.
     private static func verdict(_ error: VerificationError) -> Verdict {
-        switch (error.code, error.code.stage) {
-        case (.evidenceEmpty, _): .undetermined(PurchaseError(.receiptMissing))
-        case (.bundleIDMismatch, _): .refused(PurchaseError(error))
-        case (.environmentNotVouchedFor, _), (_, .content), (_, .policy): .undetermined(PurchaseError(error))
-        case (_, .form), (_, .authenticity): .refused(PurchaseError(error))
+        switch error.code {
+        case .evidenceEmpty: .undetermined(PurchaseError(.receiptMissing))
+        case .signatureInvalid, .messageDigestMismatch, .certificateSignatureInvalid: .forged(PurchaseError(error))
+        default: .undetermined(PurchaseError(error))
         }
     }
 
     /// Why the evidence is not for this device; `nil` if it is.
-    private func deviceError(_ evidence: VerifiedEvidence) async -> PurchaseError? {
+    private func deviceError(
+        _ evidence: VerifiedEvidence, of transaction: PaymentTransaction?
+    ) async -> PurchaseError? {
         let candidates: [DeviceIdentifier]
         switch evidence {
         case .appReceipt, .transactionReceipt: candidates = await device.receiptIdentifiers()
         default: candidates = await device.deviceVerificationID().map { [$0] } ?? []
+        }
+        // `AppStore.deviceVerificationID` is `nil` for some customers for good; StoreKit has compared the device by then.
+        if candidates.isEmpty, let transaction, transaction.signedTransaction != nil,
+            transaction.isVerifiedByStoreKit
+        {
+            return nil
         }
         var last = PurchaseError(.deviceUnknown)
         for candidate in candidates {

@@ -1,5 +1,5 @@
 public import Foundation
-import PurchaseAPI
+import PurchaseMessages
 
 /// The evidence that proves a purchase to the server.
 public enum PurchaseEvidence: Sendable, Codable, Equatable {

@@ -10,9 +10,14 @@ extension PurchaseEngine {
     ///   - productID: the product.
     ///   - quantity: the quantity; more than 1 only for consumables.
     ///   - order: the order that it pays, if the backend made one.
+    ///   - offer: the offer that it uses.
+    ///   - simulatesAskToBuyInSandbox: whether the sandbox acts as if the customer had to ask a parent.
     /// - Returns: the outcome; `pending` if the transaction comes later.
     @discardableResult
-    public func buy(_ productID: String, quantity: Int = 1, order: PurchaseOrder? = nil) async -> PurchaseOutcome {
+    public func buy(
+        _ productID: String, quantity: Int = 1, order: PurchaseOrder? = nil, offer: PaymentOffer? = nil,
+        simulatesAskToBuyInSandbox: Bool = false
+    ) async -> PurchaseOutcome {
         guard !productID.isEmpty else { return .failed(PurchaseError(.fieldMissing, expected: "product_id")) }
         // Checked before the customer pays: a purchase that the server refuses to read could never be granted.
         if let order, order.orderID.isEmpty { return .failed(PurchaseError(.fieldMissing, expected: "order_id")) }
@@ -32,22 +37,29 @@ extension PurchaseEngine {
         }
         startedInThisRun.append(started)
         do {
-            let payment = PaymentRequest(productID: productID, quantity: quantity, appAccountToken: token)
+            let payment = PaymentRequest(
+                productID: productID, quantity: quantity, appAccountToken: token, offer: offer,
+                simulatesAskToBuyInSandbox: simulatesAskToBuyInSandbox)
             switch try await queue.buy(payment) {
             case .purchased(let transaction): return await handle(transaction, started: started)
             case .pending:
-                emit(PurchaseEvent(.pending, productID: productID))
+                emit(.pending(PurchaseReport(nil, productID)))
                 return .pending
             case .queued: return .pending
             case .cancelled:
-                let error = PurchaseError(.paymentFailed, found: "cancelled by the customer")
-                emit(PurchaseEvent(.failed, productID: productID, error: error))
-                return .failed(error)
+                cancel(started)
+                emit(.cancelled(PurchaseReport(nil, productID)))
+                return .cancelled
             }
         } catch {
-            // The order stays: an interrupted purchase can still arrive.
             let error = PurchaseError(.paymentFailed, error)
-            emit(PurchaseEvent(.failed, productID: productID, error: error))
+            if error.isCancellation {
+                cancel(started)
+                emit(.cancelled(PurchaseReport(nil, productID)))
+                return .cancelled
+            }
+            // The started purchase stays: an interrupted one can still arrive.
+            emit(.failed(PurchaseReport(nil, productID), error))
             return .failed(error)
         }
     }
@@ -58,24 +70,59 @@ extension PurchaseEngine {
         await handle(transaction, started: nil)
     }
 
-    /// Handles a transaction and calls a closure with the outcome, for apps without concurrency.
-    public nonisolated func verify(
+    /// Handles a transaction, which grants and finishes it, and calls a closure with the outcome, for apps without concurrency.
+    public nonisolated func handle(
         _ transaction: PaymentTransaction, completion: @escaping @Sendable (PurchaseOutcome) -> Void
     ) {
         Task { completion(await self.handle(transaction)) }
     }
 
+    /// Finishes a transaction without granting it, and forgets it, for an app that wants a purchase gone which cannot be granted. A
+    /// paid purchase is lost by it.
+    ///
+    /// - Throws: `PurchaseError` with the code `transaction_unknown`, or the queue's error.
+    public func discard(_ transactionID: String) async throws {
+        try load()
+        let entry = record.outbox.first { $0.transaction.transactionID == transactionID }
+        var transaction = entry?.transaction
+        if transaction == nil {
+            transaction = try await queue.unfinished().first { $0.transactionID == transactionID }
+        }
+        guard let transaction else { throw PurchaseError(.transactionUnknown, found: transactionID) }
+        try await queue.finish(transaction)
+        if let entry { try change { $0.remove(entry.key) } }
+        emit(.discarded(PurchaseReport(transaction)))
+    }
+
+    /// Removes an entry whose transaction the queue no longer has.
+    func forget(_ entry: OutboxEntry) {
+        guard changes({ $0.remove(entry.key) }) else { return }
+        emit(.discarded(PurchaseReport(entry)))
+    }
+
     func handle(_ transaction: PaymentTransaction, started: StartedPurchase?) async -> PurchaseOutcome {
+        let outcome = await work(on: transaction, started)
+        await deliver()
+        return outcome
+    }
+
+    private func work(on transaction: PaymentTransaction, _ started: StartedPurchase?) async -> PurchaseOutcome {
         switch transaction.state {
         case .purchasing: return .pending
         case .deferred:
-            emit(PurchaseEvent(.pending, transaction))
+            emit(.pending(PurchaseReport(transaction)))
             return .pending
         case .failed: return await fail(transaction)
         case .purchased, .restored: break
         }
         guard let key = transaction.key, !key.transactionID.isEmpty, !transaction.productID.isEmpty else {
             return .undetermined(PurchaseError(.fieldMissing, expected: "transaction_id and product_id"))
+        }
+        // A delegate that retries what has just failed would do so without end.
+        if isDelivering, settled[TransactionVersion(transaction, key)] == nil, let tried = triedAt[key.transactionID],
+            time.uptime - tried < 1, let entry = record.entry(key)
+        {
+            return .undetermined(PurchaseError(entry.code ?? .queueFailed))
         }
         // The same transaction can arrive from the purchase, from `updates` and from a repetition at the same time.
         while let running = handling[key.transactionID] {
@@ -89,19 +136,36 @@ extension PurchaseEngine {
         handling[key.transactionID] = task
         let outcome = await task.value
         if handling[key.transactionID] == task { handling[key.transactionID] = nil }
+        triedAt[key.transactionID] = record.entry(key) == nil ? nil : time.uptime
         return outcome
     }
 
-    /// A failed payment leaves the queue. Its order stays, because an interrupted purchase arrives as another transaction.
+    /// A failed payment leaves the queue. The started purchase ends if the customer cancelled it; otherwise it stays, because an
+    /// interrupted purchase arrives as another transaction.
     private func fail(_ transaction: PaymentTransaction) async -> PurchaseOutcome {
         let error = transaction.failure ?? PurchaseError(.paymentFailed)
         do {
             try await queue.finish(transaction)
         } catch {
-            emit(PurchaseEvent(.failedOutside, transaction, error: PurchaseError(.queueFailed, error)))
+            emit(.failedOutside(PurchaseError(.queueFailed, error), PurchaseReport(transaction)))
         }
-        emit(PurchaseEvent(.failed, transaction, error: error))
-        await tellDelegate(transaction, .failed(error))
-        return .failed(error)
+        guard error.isCancellation else {
+            emit(.failed(PurchaseReport(transaction), error))
+            tell(transaction, .failed(error))
+            return .failed(error)
+        }
+        if let started = startedPurchase(of: transaction) { cancel(started) }
+        emit(.cancelled(PurchaseReport(transaction)))
+        tell(transaction, .cancelled)
+        return .cancelled
+    }
+
+    /// Ends a started purchase that the customer cancelled. One with an order stays: the backend cancels orders.
+    private func cancel(_ started: StartedPurchase) {
+        guard started.orderID == nil else { return }
+        if let index = startedInThisRun.lastIndex(of: started) { startedInThisRun.remove(at: index) }
+        _ = changes { record in
+            if let index = record.started.lastIndex(of: started) { record.started.remove(at: index) }
+        }
     }
 }

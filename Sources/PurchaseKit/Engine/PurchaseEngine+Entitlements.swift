@@ -1,57 +1,31 @@
-public import Foundation
-import PurchaseAPI
-import PurchaseVerification
+import Foundation
 
 extension PurchaseEngine {
     /// The customer's current entitlements, one for each product.
     ///
-    /// With a server, its last signed answers count, also offline: until their `until`, and at most seven days after they
-    /// arrived. They are verified again each time. A product that no answer names counts as granted on this device, for the same
-    /// seven days.
+    /// With a server, the newest of its signed answers count, also offline: until their end, and as long as `offline` allows. A
+    /// product that no answer names, and every product without a server, counts as granted on this device. Purchases of another
+    /// environment than the app's do not count, except those of production.
     ///
-    /// - Throws: `PurchaseError` with the code `store_damaged` or `store_failed`.
+    /// - Throws: `PurchaseError` with the code `store_failed`.
     public func entitlements() throws -> [PurchaseEntitlement] {
         try load()
-        let now = trustedNow()
+        return entitlements(at: trustedNow())
+    }
+
+    func entitlements(at now: Date) -> [PurchaseEntitlement] {
         var found: [String: PurchaseEntitlement] = [:]
-        for stored in record.answers.reversed() where server != nil && isOfCustomer(stored.customerID) {
-            let age = now.timeIntervalSince(stored.receivedAt)
-            let (entitlements, signedAt) = messages(of: stored)
-            for entitlement in Self.shown(entitlements) where found[entitlement.productID] == nil {
-                // An answer from before the refund does not outlive it.
-                let isEnded = record.granted.contains {
-                    $0.endedAt != nil && $0.key.transactionID.isSame(as: entitlement.transactionID)
-                }
-                let until = entitlement.until.flatMap { Timestamp($0)?.date }
-                found[entitlement.productID] = PurchaseEntitlement(
-                    productID: entitlement.productID, environment: entitlement.environment.rawValue,
-                    // The remaining time is counted by the server's clock, because the device's can be wrong by years.
-                    isActive: age <= offlineSeconds && !isEnded && entitlement.state == .active
-                        && (until.map { age < $0.timeIntervalSince(signedAt) } ?? true),
-                    until: until, balance: entitlement.balance, source: .server)
-            }
+        for stored in record.entitlements
+        where server != nil && isOfCustomer(stored.customerID) && isOfThisApp(stored.environment) {
+            let shown = entitlement(stored, now)
+            let known = found[stored.productID]
+            if known == nil || (known?.isActive == false && shown.isActive) { found[stored.productID] = shown }
         }
-        for (product, purchases) in Dictionary(grouping: grantedPurchases(), by: \.productID)
-        where found[product] == nil {
+        let granted = grantedPurchases().filter { isOfThisApp($0.key.environment) }
+        for (product, purchases) in Dictionary(grouping: granted, by: \.productID) where found[product] == nil {
             found[product] = localEntitlement(product, purchases, now)
         }
         return found.values.sorted { $0.productID < $1.productID }
-    }
-
-    /// One entitlement for each product of an answer. Purchases of one product can be of several kinds and environments: an active
-    /// one comes first, with the balance of the consumable.
-    private static func shown(_ entitlements: [EntitlementMessage]) -> [EntitlementMessage] {
-        var shown: [EntitlementMessage] = []
-        for entitlement in entitlements {
-            guard let place = shown.firstIndex(where: { $0.productID == entitlement.productID }) else {
-                shown.append(entitlement)
-                continue
-            }
-            let known = shown[place]
-            if known.state != .active, entitlement.state == .active { shown[place] = entitlement }
-            shown[place].balance = [known.balance, entitlement.balance].compactMap(\.self).max()
-        }
-        return shown
     }
 
     /// The remaining units of a consumable. The server's number wins.
@@ -65,22 +39,24 @@ extension PurchaseEngine {
     /// - Parameters:
     ///   - quantity: how many units, at least 1.
     ///   - productID: the consumable.
-    ///   - consumptionID: a name for this use. A repeated call with the same name changes nothing.
+    ///   - consumptionID: a name for this use. A repeated call with the same name changes nothing, if it is among the last 200 uses.
     public func consume(_ quantity: Int64 = 1, of productID: String, consumptionID: String) throws {
         try load()
         guard server == nil else { throw PurchaseError(.consumedByServer) }
         guard quantity >= 1, !consumptionID.isEmpty else {
             throw PurchaseError(.fieldMissing, expected: "a quantity from 1, and a consumption id")
         }
-        guard !record.consumed.contains(where: { $0.consumptionID == consumptionID }) else { return }
+        let uses = record.units[productID]?.uses ?? []
+        guard !uses.contains(where: { $0.consumptionID == consumptionID }) else { return }
         let balance = try balance(of: productID)
         guard balance >= quantity else {
             throw PurchaseError(.balanceInsufficient, expected: "\(quantity)", found: "\(balance)")
         }
         try change {
-            $0.consumed.append(
+            $0.units[productID, default: UnitTotals()].use(
                 ConsumedUnits(consumptionID: consumptionID, productID: productID, quantity: quantity))
         }
+        announce()
     }
 
     /// Ends purchases granted on this device whose products the App Store withdraws without a transaction, and reports each as
@@ -94,136 +70,115 @@ extension PurchaseEngine {
         }
         guard isStored else { return }
         for purchase in ended {
-            emit(PurchaseEvent(.revoked, productID: purchase.productID, error: PurchaseError(.purchaseRevoked)))
+            emit(
+                .revoked(
+                    PurchaseReport(purchase.key.transactionID, purchase.productID), PurchaseError(.purchaseRevoked)))
         }
     }
 
-    /// The purchases that were granted on this device to the customer who is signed in; without a server, all of them.
+    /// The purchases that were granted on this device to the customer who is signed in; without a server, all of them. Of a
+    /// subscription the newest periods, of consumables the newest 200.
     public func purchases() throws -> [GrantedPurchase] {
         try load()
         return grantedPurchases()
     }
 
-    // MARK: Moving
+    // MARK: Changes
 
-    /// Everything that was granted and consumed, as JSON, without evidence: for another device, or another store.
-    public func exportPurchases() throws -> Data {
-        try load()
-        let encoder = JSONEncoder()
-        encoder.dateEncodingStrategy = .millisecondsSince1970
-        encoder.outputFormatting = .sortedKeys
-        return try encoder.encode(ExportedPurchases(granted: record.granted, consumed: record.consumed))
-    }
-
-    /// Adds exported purchases. A purchase that is already in the record is not added again.
-    ///
-    /// The text is believed, so it must come from a place that the customer cannot write to.
-    public func importPurchases(_ data: Data) throws {
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .millisecondsSince1970
-        let exported = try decoder.decode(ExportedPurchases.self, from: data)
-        try change { record in
-            for purchase in exported.granted { record.add(purchase) }
-            for units in exported.consumed
-            where !record.consumed.contains(where: { $0.consumptionID == units.consumptionID }) {
-                record.consumed.append(units)
-            }
+    /// Reports what changed since the last look: by news, by a use, or because the paid time has ended.
+    func announce() {
+        let now = currentTime()
+        let shown = entitlements(at: now)
+        guard let before = shownEntitlements, before != shown else {
+            shownEntitlements = shown
+            return
         }
-    }
-
-    /// Adds purchases that the app stored before it used the kit, such as those of RMStore's persistor. Give each a transaction id: a
-    /// repeated call then adds nothing.
-    public func adopt(_ purchases: [GrantedPurchase]) throws {
-        try change { record in
-            for purchase in purchases { record.add(purchase) }
+        shownEntitlements = shown
+        for entitlement in before where entitlement.isActive {
+            guard let until = entitlement.until, until <= now,
+                !shown.contains(where: { $0.productID == entitlement.productID && $0.isActive })
+            else { continue }
+            emit(.ended(productID: entitlement.productID))
         }
+        emit(.entitlementsChanged(shown))
     }
 
-    private struct ExportedPurchases: Codable {
-        var granted: [GrantedPurchase]
-        var consumed: [ConsumedUnits]
+    // MARK: Time
+
+    /// The time by which entitlements end. It follows the uptime while the app runs, so setting the clock back gains nothing; time
+    /// in which the app does not run goes unnoticed.
+    func currentTime() -> Date {
+        let uptime = time.uptime
+        var now = record.mark.time(time.now)
+        if let seen = seenTime { now = max(now, seen.date.addingTimeInterval(max(0, uptime - seen.uptime))) }
+        seenTime = (now, uptime)
+        return now
     }
 
-    // MARK: Diagnostics
+    /// The same time; the mark is stored once a minute, not for every call.
+    func trustedNow() -> Date {
+        let now = currentTime()
+        if now.timeIntervalSince(record.mark.latest ?? .distantPast) >= 60 { _ = changes { $0.mark.see(now) } }
+        return now
+    }
 
-    /// The state of the kit for an error report.
-    public func diagnostics() throws -> PurchaseDiagnostics {
-        try load()
-        return PurchaseDiagnostics(
-            startedPurchases: record.started.count,
-            waiting: record.outbox.map { entry in
-                PurchaseDiagnostics.Waiting(
-                    transactionID: entry.transaction.transactionID, productID: entry.transaction.productID,
-                    environment: entry.transaction.environment, attempts: entry.attempts,
-                    nextAttempt: entry.nextAttempt, code: entry.code?.rawValue, isDecided: entry.decision != nil,
-                    hasCustomer: entry.customerID != nil, hasOrder: entry.orderID != nil)
-            },
-            grantedPurchases: record.granted.count, storedAnswers: record.answers.count, isSignedIn: customer != nil,
-            clockMark: record.clockMark, isClockBehind: record.clockMark.map { time.now < $0 } ?? false)
+    /// Takes a signed time. A newer one replaces what was seen: the clock was wrong then.
+    func see(signed date: Date, isFresh: Bool = false) {
+        var mark = record.mark
+        guard mark.see(signed: date, isFresh: isFresh, device: time.now) else { return }
+        seenTime = nil
+        move(mark)
     }
 
     // MARK: Helpers
 
-    /// The products that a stored answer names.
-    func products(of stored: PurchaseRecord.StoredAnswer) -> Set<String> {
-        Set(messages(of: stored).entitlements.map(\.productID))
+    /// The customer whose purchases are shown: until somebody signs in, the last one, so that a launch without a network shows what
+    /// they have. Purchases never go to them before they sign in.
+    private var shownCustomer: PurchaseCustomer? { customer ?? record.lastCustomer }
+
+    func isOfCustomer(_ customerID: String?) -> Bool {
+        server == nil || (shownCustomer.map { $0.id == customerID } ?? false)
     }
 
-    /// The entitlements in a stored answer, and when it was signed; nothing if its signature no longer verifies, for example
-    /// after the pinned keys changed.
-    private func messages(
-        of stored: PurchaseRecord.StoredAnswer
-    ) -> (entitlements: [EntitlementMessage], signedAt: Date) {
-        guard let server else { return ([], .distantPast) }
-        do {
-            let signedAt = Date(timeIntervalSince1970: Double(try stored.answer.verify(server.answerKeys)))
-            let data = stored.answer.body
-            guard !stored.isRestore else {
-                return (try JSONDecoder().decode(RestoreAnswer.self, from: data).entitlements, signedAt)
-            }
-            let answer = try JSONDecoder().decode(PurchaseAnswer.self, from: data)
-            return (answer.entitlement.map { [$0] } ?? [], signedAt)
-        } catch {
-            return ([], .distantPast)
-        }
-    }
-
-    private func isOfCustomer(_ customerID: String?) -> Bool {
-        server == nil || (customer.map { $0.id == customerID } ?? false)
+    /// Whether a purchase of an environment counts in this installation: TestFlight's does not count in the App Store's.
+    private func isOfThisApp(_ environment: String?) -> Bool {
+        guard let environment, let own = record.environment else { return true }
+        return environment == own || environment == "Production"
     }
 
     private func grantedPurchases() -> [GrantedPurchase] { record.granted.filter { isOfCustomer($0.customerID) } }
+
+    private func entitlement(_ stored: StoredEntitlement, _ now: Date) -> PurchaseEntitlement {
+        let age = now.timeIntervalSince(stored.signedAt)
+        // An answer from before the refund does not outlive it.
+        let isEnded = record.granted.contains { purchase in
+            purchase.endedAt.map { $0 > stored.signedAt } ?? false
+                && purchase.key.transactionID == stored.transactionID
+        }
+        let counts =
+            stored.until.map { now < $0 && age <= offline.subscriptions } ?? (age <= offline.others ?? .infinity)
+        return PurchaseEntitlement(
+            productID: stored.productID, environment: stored.environment,
+            isActive: stored.isActive && counts && !isEnded, until: stored.until, balance: stored.balance,
+            source: .server)
+    }
 
     private func localEntitlement(
         _ product: String, _ purchases: [GrantedPurchase], _ now: Date
     ) -> PurchaseEntitlement {
         let kept = purchases.filter { $0.endedAt == nil }
-        let counting = kept.filter { purchase in
-            (purchase.expirationDate.map { now < $0 } ?? true)
-                && (server == nil || now.timeIntervalSince(purchase.grantedAt) <= offlineSeconds)
-        }
+        let counting = kept.filter { purchase in purchase.until.map { now < $0 } ?? true }
+        let lasting = counting.contains { $0.until == nil }
         var entitlement = PurchaseEntitlement(
             productID: product, environment: purchases.last?.key.environment, isActive: !counting.isEmpty,
-            until: counting.compactMap(\.expirationDate).max(), source: .device)
+            until: lasting ? nil : (counting.isEmpty ? kept : counting).compactMap(\.until).max(), source: .device)
         if purchases.contains(where: { $0.kind == .consumable }) {
-            let bought = kept.reduce(Int64(0)) { $0 + $1.quantity }
-            let used = record.consumed.filter { $0.productID == product }.reduce(Int64(0)) { $0 + $1.quantity }
-            let balance = max(0, bought - used)
+            let totals = record.units[product] ?? UnitTotals()
+            let bought = kept.reduce(totals.boughtEarlier) { $0 + $1.quantity }
+            let balance = max(0, bought - totals.used)
             entitlement.balance = balance
             entitlement.isActive = entitlement.isActive && balance > 0
         }
         return entitlement
-    }
-
-    /// The time by which entitlements end. It never goes back, and follows the uptime while the app runs. So setting the clock
-    /// back extends an entitlement only while the app is not running.
-    func trustedNow() -> Date {
-        let uptime = time.uptime
-        var now = max(time.now, record.clockMark ?? .distantPast)
-        if let seen = seenTime { now = max(now, seen.date.addingTimeInterval(max(0, uptime - seen.uptime))) }
-        seenTime = (now, uptime)
-        // Stored once a minute, not for every call.
-        if now.timeIntervalSince(record.clockMark ?? .distantPast) >= 60 { _ = changes { $0.clockMark = now } }
-        return now
     }
 }

@@ -2,12 +2,16 @@ import Foundation
 public import PurchaseVerification
 
 extension PurchaseEngine {
-    /// The evidence of a transaction.
-    enum Gathered {
-        /// The evidence as verified here; `nil` if only the server judges it.
-        case verified(PurchaseEvidence, VerifiedEvidence?)
-        case refused(PurchaseError)
-        case undetermined(PurchaseError)
+    /// The evidence of a transaction, and what the device thinks of it.
+    struct Gathered {
+        /// The evidence; `nil` if there is none.
+        var evidence: PurchaseEvidence?
+        /// The evidence as verified here; `nil` if it does not prove the transaction on this device.
+        var verified: VerifiedEvidence?
+        /// Why it does not.
+        var error: PurchaseError?
+        /// Whether its signature is wrong.
+        var isForged = false
     }
 
     /// Gathers and verifies the evidence: the signed transaction, or otherwise the app receipt, or otherwise the transaction
@@ -16,35 +20,31 @@ extension PurchaseEngine {
         guard let text = transaction.signedTransaction, !text.isEmpty else {
             return await receiptEvidence(for: transaction, mayRefresh: mayRefresh)
         }
-        let evidence = PurchaseEvidence.signedTransaction(text)
-        // The server judges why StoreKit does not vouch for it.
-        if !transaction.isVerifiedByStoreKit, server != nil { return .verified(evidence, nil) }
-        switch await verifier.verify(evidence, proves: transaction) {
-        case .refused(let error):
-            guard transaction.isVerifiedByStoreKit, error.isBeyondThisVersion else { return .refused(error) }
-            return .undetermined(error)
-        case .undetermined(let error): return .undetermined(error)
-        case .verified(let verified):
-            guard transaction.isVerifiedByStoreKit else { return .undetermined(PurchaseError(.unverified)) }
-            return .verified(evidence, verified)
+        var gathered = await gather(.signedTransaction(text), for: transaction)
+        if gathered.verified != nil, !transaction.isVerifiedByStoreKit {
+            (gathered.verified, gathered.error) = (nil, PurchaseError(.unverified))
         }
+        return gathered
     }
 
-    /// If the receipt does not prove the purchase, it is refreshed once and checked again. The first failure is not reported; the
-    /// second failure, or the error of the refresh, is. The refresh may ask for a password, so without permission the app
-    /// receives an event instead.
+    /// If the receipt does not prove the purchase, whatever the reason, it is refreshed once and checked again. The first failure
+    /// is not reported; the second failure, or the error of the refresh, is. The refresh may ask for a password, so without
+    /// permission the app receives an event instead.
     private func receiptEvidence(for transaction: PaymentTransaction, mayRefresh: Bool) async -> Gathered {
         let first = await loadedEvidence(for: transaction)
-        guard case .undetermined(let error) = first, error.isMendedByRefresh else { return first }
+        guard first.verified == nil, first.error?.isMendedByRefresh ?? true else { return first }
         guard mayRefresh else {
-            emit(PurchaseEvent(.refreshNeeded, transaction))
+            emit(.refreshNeeded(PurchaseReport(transaction)))
             return first
         }
         do {
             try await receipts.refresh()
         } catch {
-            return .undetermined(
-                PurchaseError(.refreshFailed, found: (error as? PurchaseError)?.code.rawValue ?? "\(error)"))
+            var failed = first
+            failed.error = PurchaseError(
+                .refreshFailed, found: (error as? PurchaseError)?.code.rawValue ?? "\(error)")
+            failed.isForged = false
+            return failed
         }
         return await loadedEvidence(for: transaction)
     }
@@ -55,30 +55,41 @@ extension PurchaseEngine {
             if let receipt = try await receipts.load() {
                 evidence = .appReceipt(Data(receipt))
             } else if let receipt = transaction.transactionReceipt {
-                evidence = .transactionReceipt(Data(receipt))
+                evidence = .transactionReceipt(receipt)
             } else {
-                return .undetermined(PurchaseError(.evidenceMissing))
+                return Gathered(error: PurchaseError(.evidenceMissing))
             }
         } catch {
-            return .undetermined(PurchaseError(.receiptMissing, error))
+            return Gathered(error: PurchaseError(.receiptMissing, error))
         }
+        return await gather(evidence, for: transaction)
+    }
+
+    /// Evidence with what the device thinks of it. Its signed time is taken.
+    func gather(_ evidence: PurchaseEvidence, for transaction: PaymentTransaction?) async -> Gathered {
+        let kept = evidence.bytes.isEmpty ? nil : evidence
         switch await verifier.verify(evidence, proves: transaction) {
-        case .verified(let verified): return .verified(evidence, verified)
-        case .refused(let error): return .refused(error)
-        case .undetermined(let error): return .undetermined(error)
+        case .verified(let verified):
+            if let date = verified.facts.signingDate?.date { see(signed: date) }
+            return Gathered(evidence: kept, verified: verified)
+        case .forged(let error): return Gathered(evidence: kept, error: error, isForged: true)
+        case .undetermined(let error): return Gathered(evidence: kept, error: error)
         }
     }
 
     /// Checks a signed app transaction (`AppTransaction.jwsRepresentation`) as an app does at its launch, without network: Apple's signature,
     /// bundle id, environment and device.
     ///
+    /// - Returns: its content: `originalApplicationVersion` and `originalPurchaseDate` say whether the customer paid for the app before
+    ///   it became free. In the sandbox the version is always 1.0.
     /// - Throws: `PurchaseError`: why it is not accepted.
-    public func verify(appTransaction: String) async throws {
+    @discardableResult
+    public func verify(appTransaction: String) async throws -> AppTransaction {
         switch await verifier.verify(.signedTransaction(appTransaction), proves: nil) {
-        case .verified(.appTransaction): return
+        case .verified(.appTransaction(let transaction)): return transaction
         case .verified(let other):
             throw PurchaseError(.evidenceMissing, expected: "an app transaction", found: other.kind.rawValue)
-        case .refused(let error), .undetermined(let error): throw error
+        case .forged(let error), .undetermined(let error): throw error
         }
     }
 
@@ -100,7 +111,7 @@ extension PurchaseEngine {
         case .verified(.appReceipt(let receipt)): return receipt
         case .verified(let other):
             throw PurchaseError(.evidenceMissing, expected: "an app receipt", found: other.kind.rawValue)
-        case .refused(let error), .undetermined(let error): throw error
+        case .forged(let error), .undetermined(let error): throw error
         }
     }
 }
@@ -111,15 +122,5 @@ extension PurchaseError {
     fileprivate var isMendedByRefresh: Bool {
         code != .deviceUnknown && code.rawValue != ReasonCode.environmentNotAccepted.rawValue
             && code.rawValue != ReasonCode.environmentNotVouchedFor.rawValue
-    }
-
-    /// Whether Apple may have signed it by means that this version of the app does not know: another root, another algorithm. StoreKit
-    /// belongs to the system and knows them.
-    fileprivate var isBeyondThisVersion: Bool {
-        let codes: [ReasonCode] = [
-            .issuerUnknown, .jwsAlgorithmUnsupported, .jwsHeaderUnsupported, .jwsCertificateCountUnsupported,
-            .certificateAlgorithmUnsupported, .publicKeyUnacceptable, .criticalExtensionUnknown, .evidenceUnsupported,
-        ]
-        return codes.contains { $0.rawValue == code.rawValue }
     }
 }

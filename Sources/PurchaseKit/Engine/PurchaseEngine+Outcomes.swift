@@ -1,5 +1,5 @@
 import Foundation
-import PurchaseAPI
+import PurchaseMessages
 import PurchaseVerification
 
 /// Handles the outcomes of a transaction: what to store, and when to finish the transaction.
@@ -12,84 +12,99 @@ extension PurchaseEngine {
         let purchase = GrantedPurchase(entry, verified, at: trustedNow(), submissionID: decision?.submissionID)
         (entry.decision, entry.code) = (.granted, nil)
         let granted = entry
-        let products = { self.products(of: $0) }
         guard
             changes({ record in
                 record.grant(purchase)
                 record.put(granted)
-                if let answer = decision?.answer { record.keep(answer, products: products) }
+                record.keep(decision?.entitlements ?? [])
+                record.lastPass?.seen.insert(Self.version(of: granted.transaction))
             })
         else {
             startAgainLater()
             return .undetermined(PurchaseError(.storeFailed))
         }
-        let outcome = PurchaseOutcome.granted(purchase, isReplayed: isKnown || decision?.isReplayed == true)
-        if !isKnown {
-            emit(
-                PurchaseEvent(
-                    .granted, entry.transaction, code: PurchaseError.Code(rawValue: "accepted"),
-                    submissionID: decision?.submissionID, attempt: entry.attempts + 1))
-        }
-        await tellDelegate(entry.transaction, outcome)
-        if await conclude(entry, outcome) { settle(outcome, of: entry) }
-        return outcome
+        if !isKnown { emit(.granted(PurchaseReport(entry, submissionID: decision?.submissionID))) }
+        return await conclude(
+            entry, .granted(purchase, isReplayed: isKnown || decision?.isReplayed == true))
     }
 
+    /// Finishes a transaction that the server accepted, and that gives this customer nothing.
+    func passOver(
+        _ entry: inout OutboxEntry, _ error: PurchaseError, _ decision: ServerDecision
+    ) async -> PurchaseOutcome {
+        (entry.decision, entry.code) = (.notCounted, error.code)
+        let passed = entry
+        guard
+            changes({ record in
+                record.put(passed)
+                record.keep(decision.entitlements)
+            })
+        else {
+            startAgainLater()
+            return .undetermined(PurchaseError(.storeFailed))
+        }
+        emit(.notCounted(PurchaseReport(entry, submissionID: decision.submissionID), error))
+        return await conclude(entry, .notCounted(error))
+    }
+
+    /// Finishes a transaction that a signed answer refused, or that Apple withdrew.
     func refuse(
-        _ entry: inout OutboxEntry, _ error: PurchaseError, submissionID: String? = nil,
-        answer: PurchaseRecord.StoredAnswer? = nil
+        _ entry: inout OutboxEntry, _ error: PurchaseError, _ decision: ServerDecision? = nil
     ) async -> PurchaseOutcome {
         (entry.decision, entry.code) = (.refused, error.code)
         let refused = entry
         let now = trustedNow()
-        let products = { self.products(of: $0) }
+        let endsPurchase = entry.isWithdrawn || error.code.endsPurchase
         var ended: GrantedPurchase?
-        let endsPurchase =
-            entry.transaction.revocationDate != nil || entry.transaction.isUpgraded || error.code.endsPurchase
         guard
             changes({ record in
                 record.put(refused)
                 if endsPurchase { ended = record.end(refused.purchaseKey, at: now) }
                 // It says that the purchase no longer grants anything.
-                if let answer { record.keep(answer, products: products) }
+                record.keep(decision?.entitlements ?? [])
             })
         else {
             startAgainLater()
             return .undetermined(PurchaseError(.storeFailed))
         }
-        emit(
-            PurchaseEvent(
-                .refused, entry.transaction, error: error, submissionID: submissionID, attempt: entry.attempts + 1))
-        if ended != nil { emit(PurchaseEvent(.revoked, entry.transaction, error: error)) }
-        let outcome = PurchaseOutcome.refused(error)
-        await tellDelegate(entry.transaction, outcome)
-        if await conclude(entry, outcome) { settle(outcome, of: entry) }
-        return outcome
+        emit(.refused(PurchaseReport(entry, submissionID: decision?.submissionID), error))
+        if ended != nil { emit(.revoked(PurchaseReport(entry), error)) }
+        return await conclude(entry, .refused(error))
     }
 
-    /// - Parameter retryAfter: the pause that the server asks for.
+    /// Leaves a transaction as it is, and plans the next attempt.
+    ///
+    /// - Parameter isForged: whether its signature is wrong, and no server will decide.
     func postpone(
-        _ entry: inout OutboxEntry, _ error: PurchaseError, submissionID: String? = nil, retryAfter: Double? = nil
+        _ entry: inout OutboxEntry, _ error: PurchaseError, _ decision: ServerDecision? = nil, isForged: Bool = false
     ) async -> PurchaseOutcome {
+        let report = PurchaseReport(entry, submissionID: decision?.submissionID)
         entry.attempts += 1
         entry.code = error.code
         entry.nextAttempt = time.now.addingTimeInterval(
-            RetryDelay.seconds(after: entry.attempts, retryAfter: retryAfter))
+            RetryDelay.seconds(after: entry.attempts, retryAfter: decision?.retryAfter))
         let postponed = entry
         if !changes({ $0.put(postponed) }) { startAgainLater() }
         emit(
-            PurchaseEvent(
-                .undetermined, entry.transaction, error: error, submissionID: submissionID, attempt: entry.attempts,
-                nextAttempt: entry.nextAttempt))
-        let outcome = PurchaseOutcome.undetermined(error)
-        await tellDelegate(entry.transaction, outcome)
+            isForged
+                ? .invalid(report, error) : .undetermined(report, error, nextAttempt: entry.nextAttempt))
+        let outcome = isForged ? PurchaseOutcome.invalid(error) : .undetermined(error)
+        tell(entry.transaction, outcome)
         return outcome
     }
 
-    /// Finishes a transaction whose outcome is stored, and removes its entry.
+    /// Ends a purchase that signed evidence withdraws, before anybody else is asked.
+    func end(_ entry: OutboxEntry, _ error: PurchaseError) {
+        let now = trustedNow()
+        var ended: GrantedPurchase?
+        guard changes({ ended = $0.end(entry.purchaseKey, at: now) }), ended != nil else { return }
+        emit(.revoked(PurchaseReport(entry), error))
+    }
+
+    /// Finishes a transaction whose outcome is stored, and removes its entry when the delegate knows it.
     ///
-    /// - Returns: whether it is done. Otherwise the entry stays, and finishing is tried again.
-    func conclude(_ entry: OutboxEntry, _ outcome: PurchaseOutcome) async -> Bool {
+    /// If the queue fails, the entry stays, and finishing is tried again.
+    func conclude(_ entry: OutboxEntry, _ outcome: PurchaseOutcome) async -> PurchaseOutcome {
         do {
             try await queue.finish(entry.transaction)
         } catch {
@@ -99,13 +114,12 @@ extension PurchaseEngine {
             if case .granted = outcome { waiting.decision = .granted }
             let again = waiting
             _ = changes { $0.put(again) }
-            emit(
-                PurchaseEvent(
-                    .failedOutside, entry.transaction, error: PurchaseError(.queueFailed, error),
-                    attempt: waiting.attempts, nextAttempt: waiting.nextAttempt))
-            return false
+            emit(.failedOutside(PurchaseError(.queueFailed, error), PurchaseReport(waiting)))
+            tell(entry.transaction, outcome)
+            return outcome
         }
-        return changes { $0.remove(entry.key) }
+        if tell(entry.transaction, outcome, removing: entry.key) { settle(outcome, of: entry) }
+        return outcome
     }
 
     /// StoreKit delivers it again, so the call that finished it may have been lost.
@@ -113,11 +127,11 @@ extension PurchaseEngine {
         do {
             try await queue.finish(transaction)
         } catch {
-            emit(PurchaseEvent(.failedOutside, transaction, error: PurchaseError(.queueFailed, error)))
+            emit(.failedOutside(PurchaseError(.queueFailed, error), PurchaseReport(transaction)))
         }
     }
 
-    func settle(_ outcome: PurchaseOutcome, of entry: OutboxEntry) {
+    private func settle(_ outcome: PurchaseOutcome, of entry: OutboxEntry) {
         // Forgotten transactions cost only one more request if they are delivered again.
         if settled.count >= 10_000 { settled.removeAll() }
         settled[TransactionVersion(entry.transaction, entry.key)] = outcome
@@ -126,7 +140,7 @@ extension PurchaseEngine {
 
 extension PurchaseError.Code {
     /// Whether a purchase that was granted ends with this code.
-    fileprivate var endsPurchase: Bool {
+    var endsPurchase: Bool {
         ["purchase_revoked", "purchase_withdrawn", "purchase_cancelled", "purchase_upgraded"].contains(rawValue)
     }
 }
@@ -145,6 +159,6 @@ extension GrantedPurchase {
             purchaseDate: facts?.purchaseDate?.date ?? transaction.purchaseDate,
             expirationDate: evidence.flatMap { $0.expirationDate(of: key.transactionID) }
                 ?? transaction.expirationDate,
-            grantedAt: date, submissionID: submissionID)
+            grantedAt: date, signedAt: evidence?.facts.signingDate?.date, submissionID: submissionID)
     }
 }

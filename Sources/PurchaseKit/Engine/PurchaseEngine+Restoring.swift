@@ -1,5 +1,5 @@
 import Foundation
-import PurchaseAPI
+import PurchaseMessages
 import PurchaseVerification
 
 extension PurchaseEngine {
@@ -8,7 +8,8 @@ extension PurchaseEngine {
     @discardableResult
     public func restore() async -> RestoreSummary {
         let summary = await restoring()
-        emit(PurchaseEvent(.restored, error: summary.error, summary: summary))
+        emit(.restored(summary))
+        await deliver()
         return summary
     }
 
@@ -18,21 +19,27 @@ extension PurchaseEngine {
             summary.error = PurchaseError(.customerUnknown)
             return summary
         }
+        let endWork = await life.beginWork("restore")
         do {
             try load()
+            await learnEnvironment()
             let restored = try await queue.restore().filter { $0.state == .restored || $0.state == .purchased }
             let transactions = await claimWaiting(restored, &summary)
             // Transactions that cannot be decided now are tried again from the outbox.
             try change { record in
                 for transaction in transactions {
                     guard let key = transaction.key, record.entry(key) == nil else { continue }
-                    record.put(OutboxEntry(transaction: transaction, customerID: customer?.id, wasStarted: false))
+                    record.put(
+                        OutboxEntry(
+                            transaction: transaction, customerID: customer?.id, wasStarted: false,
+                            arrivedAt: time.now))
                 }
             }
             try await settle(transactions, &summary)
         } catch {
             summary.error = PurchaseError(.queueFailed, error)
         }
+        await endWork()
         return summary
     }
 
@@ -61,37 +68,46 @@ extension PurchaseEngine {
 
     private func settle(_ transactions: [PaymentTransaction], _ summary: inout RestoreSummary) async throws {
         var proofs: [RestoredProof] = []
-        var receipt: RestoredProof?
         for transaction in transactions {
             guard let key = transaction.key, var entry = record.entry(key) else { continue }
             // The customer asked for it, so the refresh that a restore of the original API makes has taken place already.
-            switch await evidence(for: transaction, mayRefresh: false) {
-            case .refused(let error): summary.add(await refuse(&entry, error), of: key)
-            case .undetermined(let error): summary.add(await postpone(&entry, error), of: key)
-            case .verified(let evidence, let verified):
-                entry.prove(by: evidence, verified)
-                guard evidence.signedTransaction == nil, receipt != nil else {
-                    let proof = RestoredProof(evidence: evidence, entries: [(entry, verified)])
-                    if evidence.signedTransaction == nil { receipt = proof } else { proofs.append(proof) }
-                    continue
-                }
-                receipt?.entries.append((entry, verified))
+            let gathered = await evidence(for: transaction, mayRefresh: false)
+            if let verified = gathered.verified { entry.prove(by: verified) }
+            guard server != nil, let evidence = gathered.evidence else {
+                summary.add(await decideHere(&entry, gathered), of: key)
+                continue
+            }
+            // One receipt proves several transactions.
+            if let place = proofs.firstIndex(where: { $0.evidence == evidence }) {
+                proofs[place].entries.append((entry, gathered.verified))
+            } else {
+                proofs.append(RestoredProof(evidence: evidence, entries: [(entry, gathered.verified)]))
             }
         }
-        guard let server, let customerID = customer?.id else {
-            for proof in proofs + [receipt].compactMap(\.self) { await decideHere(proof, &summary) }
-            return
-        }
-        for start in stride(from: 0, to: proofs.count, by: RestoreRequest.signedTransactionLimit) {
-            let group = proofs[start..<min(start + RestoreRequest.signedTransactionLimit, proofs.count)]
-            let request = RestoreRequest(
-                customerID: customerID, signedTransactions: group.compactMap(\.evidence.signedTransaction))
+        guard let server, let customerID = customer?.id else { return }
+        for (request, group) in Self.requests(proofs, of: customerID, \.evidence) {
             await decide(group.flatMap(\.entries), request, server, &summary)
         }
-        if let receipt {
-            let request = RestoreRequest(customerID: customerID, receiptData: receipt.evidence.receiptData)
-            await decide(receipt.entries, request, server, &summary)
+    }
+
+    /// The requests of a restore: as many signed transactions as one takes, and each receipt by itself.
+    static func requests<Proof>(
+        _ proofs: [Proof], of customerID: String, _ evidence: (Proof) -> PurchaseEvidence
+    ) -> [(RestoreRequest, [Proof])] {
+        let signed = proofs.filter { evidence($0).signedTransaction != nil }
+        let receipts = proofs.filter { evidence($0).signedTransaction == nil }
+        let limit = RestoreRequest.signedTransactionLimit
+        return stride(from: 0, to: signed.count, by: limit).map { start in
+            let group = Array(signed[start..<min(start + limit, signed.count)])
+            return (
+                RestoreRequest(
+                    customerID: customerID, signedTransactions: group.compactMap { evidence($0).signedTransaction }),
+                group
+            )
         }
+            + receipts.map { proof in
+                (RestoreRequest(customerID: customerID, receiptData: evidence(proof).receiptData), [proof])
+            }
     }
 
     /// A piece of evidence, and the transactions that it proves.
@@ -100,19 +116,14 @@ extension PurchaseEngine {
         var entries: [(entry: OutboxEntry, verified: VerifiedEvidence?)]
     }
 
-    private func decideHere(_ proof: RestoredProof, _ summary: inout RestoreSummary) async {
-        for (entry, verified) in proof.entries {
-            var entry = entry
-            let outcome: PurchaseOutcome
-            if let verified, let withdrawal = withdrawal(of: entry, verified) {
-                outcome = await refuse(&entry, withdrawal)
-            } else if let verified {
-                outcome = await grant(&entry, verified, nil)
-            } else {
-                outcome = await postpone(&entry, PurchaseError(.unverified))
-            }
-            summary.add(outcome, of: entry.key)
+    private func decideHere(_ entry: inout OutboxEntry, _ gathered: Gathered) async -> PurchaseOutcome {
+        guard server == nil, let verified = gathered.verified else {
+            return await postpone(
+                &entry, gathered.error ?? PurchaseError(.evidenceMissing),
+                isForged: server == nil && gathered.isForged)
         }
+        if let withdrawal = withdrawal(of: entry, verified) { return await refuse(&entry, withdrawal) }
+        return await grant(&entry, verified, nil)
     }
 
     private func decide(
@@ -130,17 +141,11 @@ extension PurchaseEngine {
             let outcome: PurchaseOutcome
             switch result {
             case .failure(let error): outcome = await postpone(&entry, error)
-            case .success(let answer):
-                let decision: ServerDecision
-                switch answer {
-                case .problem(let problem, let retryAfter): decision = ServerDecision(problem, retryAfter: retryAfter)
-                case .accepted(let answer, let signed):
-                    decision = ServerDecision(
-                        answer, about: entry,
-                        PurchaseRecord.StoredAnswer(
-                            answer: signed, isRestore: true, customerID: request.customerID, receivedAt: trustedNow()))
-                }
-                outcome = await apply(decision, to: &entry, verified)
+            case .success(.problem(let problem, let retryAfter)):
+                outcome = await apply(ServerDecision(problem, retryAfter: retryAfter), to: &entry, verified)
+            case .success(.accepted(let answer, let signedAt)):
+                let entitlements = take(answer.entitlements, of: request.customerID, signedAt)
+                outcome = await apply(ServerDecision(answer, about: entry, entitlements), to: &entry, verified)
             }
             summary.add(outcome, of: entry.key)
         }
@@ -153,9 +158,10 @@ extension RestoreSummary {
         // Several restored transactions can be one purchase.
         case .granted(let purchase, _):
             if !granted.contains(where: { $0.key == purchase.key }) { granted.append(purchase) }
+        case .notCounted(let error): notCounted[key.transactionID] = error
         case .refused(let error): refused[key.transactionID] = error
-        case .undetermined(let error), .failed(let error): undetermined[key.transactionID] = error
-        case .pending: break
+        case .invalid(let error), .undetermined(let error), .failed(let error): undetermined[key.transactionID] = error
+        case .pending, .cancelled: break
         }
     }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import PurchaseAPI
+import PurchaseMessages
 import PurchaseVerification
 
 /// From a transaction to its outcome. The order of the steps makes a crash harmless (docs/purchase-kit.md).
@@ -7,62 +7,80 @@ extension PurchaseEngine {
     func settle(
         _ transaction: PaymentTransaction, _ key: TransactionKey, _ started: StartedPurchase?
     ) async -> PurchaseOutcome {
-        let version = TransactionVersion(transaction, key)
-        if let outcome = settled[version] {
+        if let outcome = settled[TransactionVersion(transaction, key)] {
             await finishAgain(transaction)
             return outcome
         }
+        await learnEnvironment()
         var entry: OutboxEntry
         let matched: StartedPurchase?
         do {
             (entry, matched) = try enter(transaction, key, started)
         } catch {
             let error = PurchaseError(.storeFailed, error)
-            emit(PurchaseEvent(.failedOutside, transaction, error: error))
+            emit(.failedOutside(error, PurchaseReport(transaction)))
             startAgainLater()
             return .undetermined(error)
         }
-        if let outcome = knownOutcome(entry) {
-            // The process may have ended before the delegate knew.
-            await tellDelegate(transaction, outcome)
-            if await conclude(entry, outcome) { settled[version] = outcome }
-            return outcome
-        }
-        guard server == nil || entry.customerID != nil else {
-            emit(PurchaseEvent(.customerNeeded, transaction))
-            return .undetermined(PurchaseError(.customerUnknown))
-        }
+        // The process may have ended before the delegate knew.
+        if let outcome = knownOutcome(entry) { return await conclude(entry, outcome) }
+        let endWork = await life.beginWork("purchase")
         // Once only: a repetition comes from the outbox, and must not ask for a password.
         let mayRefresh = refreshable.remove(key.transactionID) != nil
-        switch await evidence(for: transaction, mayRefresh: mayRefresh) {
-        case .refused(let error): return await refuse(&entry, error)
-        case .undetermined(let error): return await postpone(&entry, error)
-        case .verified(let evidence, let verified):
-            entry.prove(by: evidence, verified)
-            var unpaid: StartedPurchase?
-            if let matched, verified?.isWithoutCall == true {
+        let outcome = await decide(&entry, await evidence(for: transaction, mayRefresh: mayRefresh), matched)
+        await endWork()
+        return outcome
+    }
+
+    /// The outcome by the evidence. With a server it is always sent, whatever the device thinks of it: a device has no identifier at
+    /// times, and Apple changes its certificates.
+    private func decide(
+        _ entry: inout OutboxEntry, _ gathered: Gathered, _ matched: StartedPurchase?
+    ) async -> PurchaseOutcome {
+        var unpaid: StartedPurchase?
+        var withdrawal: PurchaseError?
+        if let verified = gathered.verified {
+            entry.prove(by: verified)
+            withdrawal = self.withdrawal(of: entry, verified)
+            if let matched, verified.isWithoutCall {
                 // It is not the started purchase, which may still arrive.
                 (entry.wasStarted, entry.orderID, unpaid) = (false, nil, matched)
             }
-            let prepared = entry
-            guard
-                changes({ record in
-                    record.put(prepared)
-                    if let unpaid { record.started.append(unpaid) }
-                })
-            else {
-                startAgainLater()
-                return .undetermined(PurchaseError(.storeFailed))
-            }
-            guard server != nil else { return await decideHere(&entry, verified) }
-            return await decideByServer(&entry, evidence, verified)
+        }
+        let prepared = entry
+        guard
+            changes({ record in
+                record.put(prepared)
+                if let unpaid { record.started.append(unpaid) }
+            })
+        else {
+            startAgainLater()
+            return .undetermined(PurchaseError(.storeFailed))
+        }
+        guard server != nil else {
+            if let withdrawal { return await refuse(&entry, withdrawal) }
+            if let verified = gathered.verified { return await grant(&entry, verified, nil) }
+            return await postpone(
+                &entry, gathered.error ?? PurchaseError(.evidenceMissing), isForged: gathered.isForged)
+        }
+        if let withdrawal { end(entry, withdrawal) }
+        guard isOfCustomer(entry.customerID) else {
+            emit(.customerNeeded(PurchaseReport(entry)))
+            return .undetermined(PurchaseError(.customerUnknown))
+        }
+        guard let evidence = gathered.evidence else {
+            return await postpone(&entry, gathered.error ?? PurchaseError(.evidenceMissing))
+        }
+        do {
+            return await apply(try await ask(entry, evidence), to: &entry, gathered.verified)
+        } catch {
+            return await postpone(&entry, PurchaseError(.connectionFailed, error))
         }
     }
 
     // MARK: The entry
 
-    /// The transaction's entry in the outbox, stored before anything else is done, and the started purchase with the same product
-    /// and token.
+    /// The transaction's entry in the outbox, stored before anything else is done, and the started purchase that it pays.
     private func enter(
         _ transaction: PaymentTransaction, _ key: TransactionKey, _ started: StartedPurchase?
     ) throws -> (OutboxEntry, matched: StartedPurchase?) {
@@ -76,87 +94,77 @@ extension PurchaseEngine {
                 entry.transaction = transaction
                 entry.transaction.environment = environment
             }
-            entry.customerID = entry.customerID ?? customerID(of: transaction)
+            entry.customerID = entry.customerID ?? owner(of: transaction, nil)
             let found = entry
             try change { $0.put(found) }
             return (entry, nil)
         }
         let matched = started == nil ? startedPurchase(of: transaction) : nil
-        let started = started ?? matched
+        var paid = started ?? matched
+        let owner = owner(of: transaction, paid)
+        // The order of another customer is not paid by it.
+        if let known = paid, known.customerID != owner ?? "" { paid = nil }
         let entry = OutboxEntry(
-            transaction: transaction,
-            customerID: started?.customerID ?? record.customerID(ofOriginal: transaction)
-                ?? customerID(of: transaction),
-            orderID: started?.orderID, wasStarted: started != nil)
-        if let started, let index = startedInThisRun.lastIndex(of: started) {
+            transaction: transaction, customerID: owner, orderID: paid?.orderID, wasStarted: paid != nil,
+            arrivedAt: time.now)
+        if let paid, let index = startedInThisRun.lastIndex(of: paid) {
             startedInThisRun.remove(at: index)
             refreshable.insert(key.transactionID)
         }
         try change { record in
-            if let started, let index = record.started.lastIndex(of: started) { record.started.remove(at: index) }
+            if let paid, let index = record.started.lastIndex(of: paid) { record.started.remove(at: index) }
             record.put(entry)
         }
-        return (entry, matched)
+        return (entry, paid == matched ? matched : nil)
     }
 
     /// The started purchase that a transaction belongs to: the newest of its product and token, because an older one may have been
-    /// cancelled. StoreKit 2 always returns the token; the original API may lose it.
-    private func startedPurchase(of transaction: PaymentTransaction) -> StartedPurchase? {
-        guard transaction.state == .purchased, transaction.revocationDate == nil else { return nil }
-        return record.started.last { started in
+    /// cancelled. StoreKit 2 always returns the token; the original API may lose it. One of the customer who is signed in comes
+    /// first.
+    func startedPurchase(of transaction: PaymentTransaction) -> StartedPurchase? {
+        guard transaction.state != .restored, transaction.revocationDate == nil else { return nil }
+        let fitting = record.started.filter { started in
             started.productID == transaction.productID
                 && (started.appAccountToken == transaction.appAccountToken
                     || (transaction.appAccountToken == nil && transaction.signedTransaction == nil))
         }
+        return fitting.last { $0.customerID == customer?.id ?? "" } ?? fitting.last
     }
 
-    /// The customer whom the transaction's token names, or who is signed in. A purchase of another customer waits for that
-    /// customer.
-    private func customerID(of transaction: PaymentTransaction) -> String? {
-        guard let token = transaction.appAccountToken else { return customer?.id }
-        if let known = record.customers[token] { return known }
-        guard let own = customer?.appAccountToken, own != token else { return customer?.id }
-        return nil
+    /// The customer to whom a transaction belongs: whom its token names, who owns its original, who started it, or who is signed in.
+    /// `nil` if its token names a customer who is not known here.
+    ///
+    /// A purchase of somebody who is not signed in waits for them, and is never given to another customer.
+    func owner(of transaction: PaymentTransaction, _ started: StartedPurchase?) -> String? {
+        guard server != nil else { return started?.customerID ?? customer?.id }
+        if let token = transaction.appAccountToken {
+            if let known = record.customers[token] { return known }
+            if customer?.appAccountToken == token { return customer?.id }
+            if customer == nil || customer?.appAccountToken != nil { return nil }
+        }
+        return record.customerID(ofOriginal: transaction) ?? started?.customerID ?? customer?.id
     }
 
     // MARK: Decisions
 
     /// The decision of an earlier run, or of another delivery of the same purchase.
     private func knownOutcome(_ entry: OutboxEntry) -> PurchaseOutcome? {
-        if entry.decision == .refused {
-            return .refused(PurchaseError(entry.code ?? .purchaseRevoked))
+        switch entry.decision {
+        case .refused: return .refused(PurchaseError(entry.code ?? .purchaseRevoked))
+        case .notCounted: return .notCounted(PurchaseError(entry.code ?? .notCounted))
+        case .granted, nil: break
         }
-        let isWithdrawn = entry.transaction.revocationDate != nil || entry.transaction.isUpgraded
-        guard let purchase = record.granted(entry.purchaseKey), purchase.endedAt == nil, !isWithdrawn else {
+        guard let purchase = record.granted(entry.purchaseKey), purchase.endedAt == nil, !entry.isWithdrawn else {
             return nil
         }
         return .granted(purchase, isReplayed: true)
     }
 
-    /// Without a server the signed evidence decides.
-    private func decideHere(_ entry: inout OutboxEntry, _ verified: VerifiedEvidence?) async -> PurchaseOutcome {
-        guard let verified else { return await postpone(&entry, PurchaseError(.unverified)) }
-        if let error = withdrawal(of: entry, verified) { return await refuse(&entry, error) }
-        return await grant(&entry, verified, nil)
-    }
-
     /// Why signed evidence grants nothing. Only a signed transaction, which is made anew, reverses a refund; a receipt can be an old one.
     func withdrawal(of entry: OutboxEntry, _ verified: VerifiedEvidence) -> PurchaseError? {
         if let error = verified.withdrawal(of: entry.purchaseKey.transactionID) { return error }
-        guard record.granted(entry.purchaseKey)?.endedAt != nil, entry.evidence?.signedTransaction == nil else {
-            return nil
-        }
+        guard record.granted(entry.purchaseKey)?.endedAt != nil, verified.kind != .signedTransaction else { return nil }
         return PurchaseError(.purchaseRevoked)
-    }
-
-    private func decideByServer(
-        _ entry: inout OutboxEntry, _ evidence: PurchaseEvidence, _ verified: VerifiedEvidence?
-    ) async -> PurchaseOutcome {
-        do {
-            return await apply(try await ask(entry, evidence), to: &entry, verified)
-        } catch {
-            return await postpone(&entry, PurchaseError(.connectionFailed, error))
-        }
     }
 
     /// A transaction is finished only if it is granted or refused, not if the disposition is unknown or absent.
@@ -164,45 +172,45 @@ extension PurchaseEngine {
         _ decision: ServerDecision, to entry: inout OutboxEntry, _ verified: VerifiedEvidence?
     ) async -> PurchaseOutcome {
         switch decision.disposition {
-        case .granted?: await grant(&entry, verified, decision)
-        case .refused?:
-            await refuse(&entry, decision.error, submissionID: decision.submissionID, answer: decision.answer)
-        default:
-            await postpone(
-                &entry, decision.error, submissionID: decision.submissionID, retryAfter: decision.retryAfter)
+        case .granted?:
+            if let error = decision.notCounted {
+                await passOver(&entry, error, decision)
+            } else {
+                await grant(&entry, verified, decision)
+            }
+        case .refused?: await refuse(&entry, decision.error, decision)
+        default: await postpone(&entry, decision.error, decision)
         }
     }
 
     /// A purchase that the app asked for is claimed with its order; everything else is a restore.
     private func ask(_ entry: OutboxEntry, _ evidence: PurchaseEvidence) async throws -> ServerDecision {
         guard let server, let customerID = entry.customerID else { throw PurchaseError(.customerUnknown) }
-        let transaction = entry.transaction
-        let isWithdrawn = transaction.revocationDate != nil || transaction.isUpgraded
-        guard entry.wasStarted, !isWithdrawn else {
+        guard entry.wasStarted, !entry.isWithdrawn else {
             let request = RestoreRequest(
                 customerID: customerID, receiptData: evidence.receiptData,
                 signedTransactions: evidence.signedTransaction.map { [$0] })
             switch try await server.restore(request) {
             case .problem(let problem, let retryAfter): return ServerDecision(problem, retryAfter: retryAfter)
-            case .accepted(let answer, let signed):
-                return ServerDecision(
-                    answer, about: entry,
-                    PurchaseRecord.StoredAnswer(
-                        answer: signed, isRestore: true, customerID: customerID, receivedAt: trustedNow()))
+            case .accepted(let answer, let signedAt):
+                return ServerDecision(answer, about: entry, take(answer.entitlements, of: customerID, signedAt))
             }
         }
         let request = PurchaseRequest(
             receiptData: evidence.receiptData, signedTransaction: evidence.signedTransaction,
-            productID: transaction.productID, transactionID: transaction.transactionID ?? "",
+            productID: entry.transaction.productID, transactionID: entry.transaction.transactionID ?? "",
             orderID: entry.orderID, customerID: customerID)
         switch try await server.submit(request) {
         case .problem(let problem, let retryAfter): return ServerDecision(problem, retryAfter: retryAfter)
-        case .accepted(let answer, let signed):
+        case .accepted(let answer, let signedAt):
             return ServerDecision(
-                disposition: answer.disposition, error: PurchaseError(PurchaseError.Code(rawValue: answer.code)),
-                isReplayed: answer.replayed, submissionID: answer.submissionID,
-                answer: PurchaseRecord.StoredAnswer(
-                    answer: signed, isRestore: false, customerID: customerID, receivedAt: trustedNow()))
+                answer, take([answer.entitlement].compactMap(\.self), of: customerID, signedAt))
         }
+    }
+
+    /// The entitlements of an answer that has just arrived. Its signing time is as fresh as a time can be.
+    func take(_ messages: [EntitlementMessage], of customerID: String, _ signedAt: Date) -> [StoredEntitlement] {
+        see(signed: signedAt, isFresh: true)
+        return StoredEntitlement.all(messages, of: customerID, signedAt: signedAt)
     }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import PurchaseAPI
 
 /// Takes transactions from the payment queue to a granted purchase: verifies each one on the device and by the server, stores what
 /// was granted, and finishes the transaction, in this order.
@@ -16,13 +15,16 @@ public actor PurchaseEngine {
     let verifier: DeviceVerifier
     let server: PurchaseConnection?
     let store: any PurchaseStore
+    let life: any AppLife
     let time: any PurchaseTime
-    /// How long a signed answer counts offline, in seconds.
-    let offlineSeconds: Double
+    let offline: OfflineLimit
 
     private(set) var record = PurchaseRecord()
     private var isLoaded = false
     private(set) var customer: PurchaseCustomer?
+    private var isRunning = false
+    private var hasStarted = false
+    private var knowsEnvironment = false
     /// Purchases of this run, for which the receipt may be refreshed without asking.
     var startedInThisRun: [StartedPurchase] = []
     /// Transactions of these purchases.
@@ -31,17 +33,27 @@ public actor PurchaseEngine {
     var handling: [String: Task<PurchaseOutcome, Never>] = [:]
     /// The transactions finished in this run.
     var settled: [TransactionVersion: PurchaseOutcome] = [:]
+    /// When each waiting transaction was last tried, by the uptime.
+    var triedAt: [String: Double] = [:]
     /// When to start again, by the uptime, after the store or the queue failed; `nil` if neither failed.
     var nextStart: Double?
     var failedStarts = 0
+    /// The look at the current evidence that is under way.
+    var pass: Task<Void, Never>?
+    /// When to look again, by the uptime.
+    var nextPass: Double?
+    var failedPasses = 0
     /// The latest time seen, and the uptime at that moment.
     var seenTime: (date: Date, uptime: Double)?
+    /// What `entitlements` said when it was last looked at.
+    var shownEntitlements: [PurchaseEntitlement]?
+    /// What the delegate has yet to learn.
+    var deliveries: [PurchaseDelivery] = []
+    var isDelivering = false
+    /// The pause of the loop that repeats attempts.
+    var sleeper: Task<Void, Never>?
     private var listeners: [UUID: AsyncStream<PurchaseEvent>.Continuation] = [:]
-    private var handler: (@Sendable (PurchaseEvent) -> Void)?
-    private weak var delegate: (any PurchaseDelegate)?
-
-    /// The longest time for which answers count offline: seven days.
-    public static let longestOfflineSeconds: Double = 7 * 86_400
+    weak var delegate: (any PurchaseDelegate)?
 
     /// - Parameters:
     ///   - queue: the payment queue.
@@ -49,56 +61,76 @@ public actor PurchaseEngine {
     ///   - verifier: the checks on the device.
     ///   - server: the purchase server; without one, the device decides alone.
     ///   - store: the durable storage.
+    ///   - life: the moments that bring news, and time in the background.
     ///   - time: the clock.
-    ///   - offlineSeconds: how long the server's last answer counts offline; at most seven days.
+    ///   - offline: how long the server's last answer counts without a newer one.
     public init(
         queue: any PaymentQueue, receipts: any ReceiptSource = NoReceiptSource(), verifier: DeviceVerifier,
-        server: PurchaseConnection?, store: any PurchaseStore, time: any PurchaseTime = SystemTime(),
-        offlineSeconds: Double = PurchaseEngine.longestOfflineSeconds
+        server: PurchaseConnection?, store: any PurchaseStore, life: any AppLife = NoAppLife(),
+        time: any PurchaseTime = SystemTime(), offline: OfflineLimit = OfflineLimit()
     ) {
         self.queue = queue
         self.receipts = receipts
         self.verifier = verifier
         self.server = server
         self.store = store
+        self.life = life
         self.time = time
-        self.offlineSeconds = max(0, min(offlineSeconds, Self.longestOfflineSeconds))
+        self.offline = offline
     }
 
     // MARK: Running
 
-    /// Runs until its task is cancelled: handles unfinished transactions, every transaction that arrives, and each repetition.
+    /// Runs until its task is cancelled: handles unfinished transactions and every transaction that arrives, repeats attempts, and
+    /// looks for news when the system announces a moment for it. A second call returns at once.
     public func run() async {
+        guard !isRunning else { return }
+        isRunning = true
+        defer { isRunning = false }
         let updates = queue.updates()
         let withdrawals = queue.withdrawals()
+        let moments = life.moments()
         await start()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for await transaction in updates { await self.handle(transaction) } }
             group.addTask { for await products in withdrawals { await self.withdraw(products) } }
+            group.addTask { for await moment in moments { await self.look(at: moment) } }
             group.addTask { await self.keepRetrying() }
             await group.waitForAll()
         }
     }
 
-    /// Handles all transactions that the queue has not finished or the outbox keeps. `run` calls it.
+    /// Handles all transactions that the queue has not finished or the outbox keeps, and looks at the current evidence. `run`
+    /// calls it.
     public func start() async {
         let failed = failedStarts
         nextStart = nil
         guard loads() else { return startAgainLater() }
+        hasStarted = true
+        await learnEnvironment()
+        announce()
         var transactions: [PaymentTransaction] = []
         do {
             transactions = try await queue.unfinished()
+            let known = transactions.compactMap(\.key)
+            // Entries that the queue no longer knows were finished by another device, or only the record does not show yet that
+            // they were.
+            let others = record.outbox.filter { entry in !known.contains { $0.matches(entry.key) } }
+            let old = others.filter { $0.isOld(at: time.now) && $0.attempts >= Self.attemptsOfOldEntries }
+            for entry in old { forget(entry) }
+            transactions += others.filter { !old.contains($0) }.map(\.transaction)
         } catch {
-            emit(PurchaseEvent(.failedOutside, error: PurchaseError(.queueFailed, error)))
+            emit(.failedOutside(PurchaseError(.queueFailed, error), nil))
             startAgainLater()
+            transactions = record.outbox.map(\.transaction)
         }
-        let known = transactions.compactMap(\.key)
-        // Entries that the queue no longer knows were finished by another device, or only the record does not show yet that they
-        // were.
-        transactions += record.outbox.filter { entry in !known.contains { $0.matches(entry.key) } }.map(\.transaction)
         for transaction in transactions { await handle(transaction) }
         if failedStarts == failed { failedStarts = 0 }
+        await refreshEntitlements()
     }
+
+    /// The number of attempts without which no old transaction is dropped: a wrong clock alone makes nothing old.
+    private static let attemptsOfOldEntries = 20
 
     /// Tries again, now, everything that waits.
     public func retryNow() async {
@@ -112,29 +144,45 @@ public actor PurchaseEngine {
         do {
             try await receipts.refresh()
         } catch {
-            emit(PurchaseEvent(.failedOutside, error: PurchaseError(.refreshFailed, error)))
+            emit(.failedOutside(PurchaseError(.refreshFailed, error), nil))
             return
         }
         await retryNow()
+        await refreshEntitlements()
+    }
+
+    private func look(at moment: AppMoment) async {
+        if moment == .network { await retryNow() }
+        await refreshEntitlements()
     }
 
     // MARK: The customer
 
-    /// Sets the customer who receives purchases that name no other customer, and handles the purchases that waited for one.
+    /// Sets the customer who receives purchases that name no other customer, and handles the purchases that waited for them.
     ///
     /// With a customer without an id, purchases wait.
     public func signIn(_ customer: PurchaseCustomer) async {
         guard !customer.id.isEmpty else { return signOut() }
         self.customer = customer
         guard loads() else { return }
+        if record.lastCustomer != customer { _ = changes { $0.lastCustomer = customer } }
         if let token = customer.appAccountToken, record.customers[token] != customer.id {
             _ = changes { $0.customers[token] = customer.id }
         }
-        for entry in record.outbox where entry.customerID == nil { await handle(entry.transaction) }
+        for entry in record.outbox
+        where entry.customerID == nil || (hasStarted && entry.customerID == customer.id) {
+            await handle(entry.transaction)
+        }
+        announce()
+        if hasStarted { await refreshEntitlements() }
     }
 
-    /// From now on, purchases that name no customer wait.
-    public func signOut() { customer = nil }
+    /// From now on, purchases wait.
+    public func signOut() {
+        customer = nil
+        if loads(), record.lastCustomer != nil { _ = changes { $0.lastCustomer = nil } }
+        announce()
+    }
 
     // MARK: Events
 
@@ -147,39 +195,34 @@ public actor PurchaseEngine {
         }
     }
 
-    /// Calls a closure with every event from now on. It replaces the previous closure.
-    public func onEvent(_ handler: (@Sendable (PurchaseEvent) -> Void)?) { self.handler = handler }
-
     /// Reports every outcome from now on to a delegate. The delegate is not retained.
     public func setDelegate(_ delegate: (any PurchaseDelegate)?) { self.delegate = delegate }
 
     /// Reports that the App Store asks for the purchase of a product that the customer chose there (`shouldAddStorePayment`,
     /// `PurchaseIntent`). The app decides, and calls `buy`.
-    public func promote(_ productID: String) { emit(PurchaseEvent(.promoted, productID: productID)) }
+    public func promote(_ productID: String, offer: PaymentOffer? = nil) {
+        emit(.promoted(productID: productID, offer: offer))
+    }
 
     func emit(_ event: PurchaseEvent) {
         for listener in listeners.values { listener.yield(event) }
-        handler?(event)
-    }
-
-    func tellDelegate(_ transaction: PaymentTransaction, _ outcome: PurchaseOutcome) async {
-        switch outcome {
-        case .granted: await delegate?.didVerify(transaction, isValid: true)
-        case .refused: await delegate?.didVerify(transaction, isValid: false)
-        case .undetermined(let error), .failed(let error):
-            await delegate?.didFailToVerify(transaction, error: error)
-        case .pending: break
-        }
     }
 
     private func removeListener(_ id: UUID) { listeners[id] = nil }
 
     // MARK: The record
 
-    /// Reads the record once.
+    /// Reads the record once. A damaged one is set aside: it must not refuse every purchase from now on.
     func load() throws {
         guard !isLoaded else { return }
-        if let document = try store.read() { record = try PurchaseRecord(document) }
+        do {
+            if let document = try store.read() { record = try PurchaseRecord(document) }
+        } catch let error as PurchaseError where error.code == .storeDamaged {
+            emit(.storeSetAside(error))
+            // The next write replaces it in any case.
+            do { try store.setAside() } catch { emit(.failedOutside(PurchaseError(.storeFailed, error), nil)) }
+        }
+        record.loadEvidence(store)
         isLoaded = true
     }
 
@@ -190,11 +233,31 @@ public actor PurchaseEngine {
         body(&next)
         guard next != record else { return }
         do {
+            try next.storeEvidence(store, since: record)
             try store.write(try next.document())
         } catch {
             throw PurchaseError(.storeFailed, error)
         }
+        let old = record
         record = next
+        if old.outbox != next.outbox || old.entitlements != next.entitlements || old.granted != next.granted {
+            wake()
+            announce()
+        }
+        // Evidence that stays behind does no harm; it is replaced or removed with the next transaction of this name.
+        do { try next.removeEvidence(store, since: old) } catch {
+            emit(.failedOutside(PurchaseError(.storeFailed, error), nil))
+        }
+    }
+
+    /// Moves the mark of time. It is stored with the next change; until then the signed time can be seen again.
+    func move(_ mark: TimeMark) { record.mark = mark }
+
+    /// Asks for the environment of this installation. It is stored with the next change, so that it is known offline.
+    func learnEnvironment() async {
+        guard !knowsEnvironment, let environment = await queue.environment() else { return }
+        knowsEnvironment = true
+        record.environment = environment
     }
 
     /// Changes the record, or reports that it cannot be changed.
@@ -203,7 +266,7 @@ public actor PurchaseEngine {
             try change(body)
             return true
         } catch {
-            emit(PurchaseEvent(.failedOutside, error: PurchaseError(.storeFailed, error)))
+            emit(.failedOutside(PurchaseError(.storeFailed, error), nil))
             return false
         }
     }

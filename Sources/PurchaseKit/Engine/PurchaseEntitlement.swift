@@ -27,8 +27,10 @@ public struct PurchaseDiagnostics: Sendable, Codable, Equatable {
     public var startedPurchases: Int
     public var waiting: [Waiting]
     public var grantedPurchases: Int
-    public var storedAnswers: Int
+    public var storedEntitlements: Int
     public var isSignedIn: Bool
+    /// The environment of this installation of the app.
+    public var environment: String?
     /// The latest time that was seen.
     public var clockMark: Date?
     /// Whether the device's clock is behind it.

@@ -9,28 +9,24 @@ enum RetryDelay {
         min(longest, max(2 * Double(1 << min(max(attempts, 1), 11)), retryAfter ?? 0))
     }
 
-    /// Whether an attempt is due. An attempt further away than the longest pause is due too: the device's clock was set back.
-    static func isDue(_ date: Date?, at now: Date) -> Bool {
-        guard let date else { return true }
-        return date <= now || date > now.addingTimeInterval(longest)
+    /// The pause until an attempt. An attempt further away than the longest pause is due: the device's clock was set back.
+    static func pause(until date: Date, at now: Date) -> Double {
+        let seconds = date.timeIntervalSince(now)
+        return seconds > longest ? 0 : max(0, seconds)
     }
 }
 
 extension PurchaseEngine {
-    /// Repeats attempts that are due, until its task is cancelled.
+    /// Repeats attempts that are due, until its task is cancelled. It sleeps until the next one, and wakes when something changes.
     func keepRetrying() async {
         while !Task.isCancelled {
             await retryDue()
-            do {
-                try await time.sleep(seconds: 2)
-            } catch {
-                // Cancelled.
-                return
-            }
+            // Nothing can change between this line and the pause.
+            await pause(secondsToNextAttempt())
         }
     }
 
-    /// Repeats the attempts that are due. `run` calls it every few seconds.
+    /// Repeats the attempts that are due. `run` calls it.
     public func retryDue() async {
         if let nextStart {
             if nextStart <= time.uptime { await start() }
@@ -38,14 +34,57 @@ extension PurchaseEngine {
         }
         guard loads() else { return }
         let now = time.now
-        for entry in record.outbox where entry.nextAttempt != nil && RetryDelay.isDue(entry.nextAttempt, at: now) {
+        for entry in record.outbox {
+            guard let pause = pause(of: entry, at: now), pause <= 0 else { continue }
             await handle(entry.transaction)
         }
+        announce()
+        if let nextPass, nextPass <= time.uptime { await refreshEntitlements() }
     }
 
     /// Starts again after a pause: the store or the queue failed, so a transaction may be in neither.
     func startAgainLater() {
         failedStarts += 1
         nextStart = time.uptime + RetryDelay.seconds(after: failedStarts)
+        wake()
+    }
+
+    /// Ends the pause of the loop, which then looks what is due.
+    func wake() { sleeper?.cancel() }
+
+    /// The seconds until an attempt is due, a look at the current evidence, or an entitlement ends.
+    private func secondsToNextAttempt() -> Double {
+        let (now, uptime) = (time.now, time.uptime)
+        if let nextStart { return max(0, nextStart - uptime) }
+        var pauses = record.outbox.compactMap { pause(of: $0, at: now) }
+        if let nextPass { pauses.append(max(0, nextPass - uptime)) }
+        let decided = currentTime()
+        for entitlement in shownEntitlements ?? [] where entitlement.isActive {
+            if let until = entitlement.until { pauses.append(max(0, until.timeIntervalSince(decided))) }
+        }
+        return pauses.min() ?? 86_400
+    }
+
+    /// The pause until an entry is tried; `nil` if it waits for something other than time.
+    private func pause(of entry: OutboxEntry, at now: Date) -> Double? {
+        guard let next = entry.nextAttempt, !entry.isOld(at: now),
+            entry.decision != nil || isOfCustomer(entry.customerID)
+        else { return nil }
+        return RetryDelay.pause(until: next, at: now)
+    }
+
+    private func pause(_ seconds: Double) async {
+        let sleeper = Task { [time] in
+            do { try await time.sleep(seconds: seconds) } catch {
+                // Something changed, or the run ends.
+            }
+        }
+        self.sleeper = sleeper
+        await withTaskCancellationHandler {
+            await sleeper.value
+        } onCancel: {
+            sleeper.cancel()
+        }
+        self.sleeper = nil
     }
 }

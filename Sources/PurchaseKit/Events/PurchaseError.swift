@@ -1,5 +1,5 @@
 public import Foundation
-public import PurchaseAPI
+public import PurchaseMessages
 public import PurchaseVerification
 
 /// The reason why a purchase was refused, or could not be verified now.
@@ -12,6 +12,20 @@ public struct PurchaseError: Error, Sendable, Codable, Equatable {
     public var found: String?
     /// A sentence for people.
     public var detail: String?
+    /// The error of the system behind it, such as StoreKit's.
+    public var cause: Cause?
+
+    /// An error of the system, by its domain and code.
+    public struct Cause: Sendable, Codable, Equatable {
+        public var domain: String
+        public var code: Int
+
+        /// The cause by its parts.
+        public init(domain: String, code: Int) {
+            self.domain = domain
+            self.code = code
+        }
+    }
 
     /// An error of the kit.
     public init(_ code: Code, expected: String? = nil, found: String? = nil, detail: String? = nil) {
@@ -29,13 +43,21 @@ public struct PurchaseError: Error, Sendable, Codable, Equatable {
         detail = error.code.sentence
     }
 
-    /// An error from outside the kit; its description becomes the found fact.
-    init(_ code: Code, _ error: any Error) {
+    /// An error from outside the kit, with its domain and code; its description becomes the found fact. An error of the kit stays
+    /// as it is.
+    public init(_ code: Code, _ error: any Error) {
         if let error = error as? PurchaseError {
             self = error
         } else {
             self.init(code, found: String(describing: error))
+            let system = error as NSError
+            cause = Cause(domain: system.domain, code: system.code)
         }
+    }
+
+    /// Whether it says that the customer cancelled the payment: `SKError.paymentCancelled`.
+    var isCancellation: Bool {
+        code == .paymentCancelled || cause == Cause(domain: "SKErrorDomain", code: 2)
     }
 }
 
@@ -76,6 +98,10 @@ extension PurchaseError {
         /// No customer is signed in to receive the purchase.
         public static let customerUnknown = Code(rawValue: "customer_unknown")
 
+        // Of the server's answer.
+        /// It is accepted, and the customer's entitlement is not active; the entitlement states no reason.
+        public static let notCounted = Code(rawValue: "not_counted")
+
         // On the way to the server.
         /// A field of the request is empty.
         public static let fieldMissing = Code(rawValue: "field_missing")
@@ -107,8 +133,12 @@ extension PurchaseError {
         public static let storeFailed = Code(rawValue: "store_failed")
         /// The payment queue failed.
         public static let queueFailed = Code(rawValue: "queue_failed")
-        /// The payment failed or was cancelled.
+        /// The payment failed.
         public static let paymentFailed = Code(rawValue: "payment_failed")
+        /// The customer cancelled the payment.
+        public static let paymentCancelled = Code(rawValue: "payment_cancelled")
+        /// The queue does not have the transaction.
+        public static let transactionUnknown = Code(rawValue: "transaction_unknown")
         /// The balance is lower than the quantity to consume.
         public static let balanceInsufficient = Code(rawValue: "balance_insufficient")
 
@@ -144,7 +174,10 @@ extension PurchaseError {
             .storeDamaged: "The stored purchases are damaged or were changed by another program.",
             .storeFailed: "The stored purchases cannot be read or written.",
             .queueFailed: "The payment queue failed.",
-            .paymentFailed: "The payment failed or was cancelled.",
+            .paymentFailed: "The payment failed.",
+            .paymentCancelled: "The customer cancelled the payment.",
+            .transactionUnknown: "Neither the queue nor the outbox has this transaction.",
+            .notCounted: "The server accepted the purchase, and it gives this customer nothing.",
             .balanceInsufficient: "The balance is smaller than the quantity.",
             .consumedByServer: "The server counts the units; let the app's backend consume them.",
         ]

@@ -4,103 +4,94 @@ public import Foundation
 ///
 /// An event can be missed, for example when the app ends. Use `PurchaseEngine.entitlements()` for what a customer may use, not
 /// the sum of events.
-public struct PurchaseEvent: Sendable {
-    public let kind: Kind
-    public let transactionID: String?
-    public let productID: String?
-    /// The code of the outcome: `accepted`, or the reason.
-    public let code: PurchaseError.Code?
-    public let error: PurchaseError?
-    /// The submission in the server's record.
-    public let submissionID: String?
-    /// The number of attempts.
-    public let attempt: Int?
-    /// The time of the next attempt.
-    public let nextAttempt: Date?
-    /// The summary; only of `restored`.
-    public let summary: RestoreSummary?
+public enum PurchaseEvent: Sendable, Equatable {
+    /// The purchase is stored.
+    case granted(PurchaseReport)
+    /// The server accepted it, and it gives this customer nothing, such as a sandbox purchase of somebody who is no tester. Its
+    /// transaction is finished.
+    case notCounted(PurchaseReport, PurchaseError)
+    /// Apple or the server refused it for this customer; its transaction is finished.
+    case refused(PurchaseReport, PurchaseError)
+    /// Its signature is wrong, as far as this device can tell without a server. It grants nothing, and its transaction is not
+    /// finished: call `discard` if it should go.
+    case invalid(PurchaseReport, PurchaseError)
+    /// It could not be verified now; it is tried again, at this time at the latest.
+    case undetermined(PurchaseReport, PurchaseError, nextAttempt: Date?)
+    /// It waits for an approval, such as a parent's.
+    case pending(PurchaseReport)
+    /// The customer cancelled the payment.
+    case cancelled(PurchaseReport)
+    /// The payment failed.
+    case failed(PurchaseReport, PurchaseError)
+    /// A receipt must be refreshed, which may ask for a password: call `refreshAndRetry` when the customer asks for it.
+    case refreshNeeded(PurchaseReport)
+    /// It waits for its customer to sign in.
+    case customerNeeded(PurchaseReport)
+    /// A granted purchase was refunded, revoked or replaced by an upgrade.
+    case revoked(PurchaseReport, PurchaseError)
+    /// The paid time of a product has ended.
+    case ended(productID: String)
+    /// What the customer may use has changed.
+    case entitlementsChanged([PurchaseEntitlement])
+    /// A restore ended.
+    case restored(RestoreSummary)
+    /// The App Store asks the app to sell a product that the customer chose there, with an offer if they chose one.
+    case promoted(productID: String, offer: PaymentOffer?)
+    /// The app discarded it, or it was too old and the queue no longer has it.
+    case discarded(PurchaseReport)
+    /// The stored purchases were damaged, and the store begins anew.
+    case storeSetAside(PurchaseError)
+    /// The queue, the store or the server failed; it is tried again.
+    case failedOutside(PurchaseError, PurchaseReport?)
 
-    /// The kind of the event.
-    public enum Kind: String, Sendable, CaseIterable {
-        /// The purchase is stored.
-        case granted
-        /// Apple or the server refused it for this customer; its transaction is finished.
-        case refused
-        /// It could not be verified now; it is tried again.
-        case undetermined
-        /// It waits for an approval, such as a parent's.
-        case pending
-        /// The payment failed or was cancelled.
-        case failed
-        /// A receipt must be refreshed, which may ask for a password: call `refreshAndRetry` when the customer asks for it.
-        case refreshNeeded = "refresh_needed"
-        /// It waits for a customer to sign in.
-        case customerNeeded = "customer_needed"
-        /// A granted purchase was refunded, revoked or replaced by an upgrade.
-        case revoked
-        /// A restore ended.
-        case restored
-        /// The App Store asks the app to sell a product that the customer chose there.
-        case promoted
-        /// The queue or the store failed; it is tried again.
-        case failedOutside = "failed_outside"
-    }
-
-    init(
-        _ kind: Kind, _ transaction: PaymentTransaction? = nil, productID: String? = nil,
-        code: PurchaseError.Code? = nil, error: PurchaseError? = nil, submissionID: String? = nil,
-        attempt: Int? = nil, nextAttempt: Date? = nil, summary: RestoreSummary? = nil
-    ) {
-        self.kind = kind
-        transactionID = transaction?.transactionID
-        self.productID = transaction?.productID ?? productID
-        self.code = code ?? error?.code
-        self.error = error
-        self.submissionID = submissionID
-        self.attempt = attempt
-        self.nextAttempt = nextAttempt
-        self.summary = summary
-    }
-}
-
-/// The result of handling one transaction.
-public enum PurchaseOutcome: Sendable, Equatable {
-    /// Stored and finished. `isReplayed` if it was granted before.
-    case granted(GrantedPurchase, isReplayed: Bool)
-    /// Finished without granting anything.
-    case refused(PurchaseError)
-    /// Not finished; it is tried again.
-    case undetermined(PurchaseError)
-    /// It waits for the customer, an approval or the bank.
-    case pending
-    /// The customer did not pay.
-    case failed(PurchaseError)
-
-    /// Whether the customer has the purchase.
-    public var isGranted: Bool {
-        if case .granted = self { true } else { false }
-    }
-
-    /// The code of the outcome, for logs.
-    public var code: String {
+    /// The name of the event, for logs.
+    public var name: String {
         switch self {
         case .granted: "granted"
-        case .refused(let error), .undetermined(let error), .failed(let error): error.code.rawValue
+        case .notCounted: "not_counted"
+        case .refused: "refused"
+        case .invalid: "invalid"
+        case .undetermined: "undetermined"
         case .pending: "pending"
+        case .cancelled: "cancelled"
+        case .failed: "failed"
+        case .refreshNeeded: "refresh_needed"
+        case .customerNeeded: "customer_needed"
+        case .revoked: "revoked"
+        case .ended: "ended"
+        case .entitlementsChanged: "entitlements_changed"
+        case .restored: "restored"
+        case .promoted: "promoted"
+        case .discarded: "discarded"
+        case .storeSetAside: "store_set_aside"
+        case .failedOutside: "failed_outside"
         }
     }
 }
 
-/// The result of a restore: every restored transaction is in one of the three lists, by its id.
-public struct RestoreSummary: Sendable, Equatable {
-    public var granted: [GrantedPurchase] = []
-    /// Refused, with the reason.
-    public var refused: [String: PurchaseError] = [:]
-    /// Could not be verified now; tried again later.
-    public var undetermined: [String: PurchaseError] = [:]
-    /// Why nothing could be restored; `nil` if the restore took place.
-    public var error: PurchaseError?
+/// The transaction that an event is about.
+public struct PurchaseReport: Sendable, Equatable {
+    public let transactionID: String?
+    public let productID: String
+    /// The submission in the server's record.
+    public let submissionID: String?
+    /// The number of attempts.
+    public let attempt: Int?
 
-    /// An empty summary.
-    public init() {}
+    init(
+        _ transactionID: String?, _ productID: String, submissionID: String? = nil, attempt: Int? = nil
+    ) {
+        self.transactionID = transactionID
+        self.productID = productID
+        self.submissionID = submissionID
+        self.attempt = attempt
+    }
+
+    init(_ transaction: PaymentTransaction) { self.init(transaction.transactionID, transaction.productID) }
+
+    init(_ entry: OutboxEntry, submissionID: String? = nil) {
+        self.init(
+            entry.transaction.transactionID, entry.transaction.productID, submissionID: submissionID,
+            attempt: entry.attempts + 1)
+    }
 }

@@ -19,13 +19,30 @@ public protocol PaymentQueue: Sendable {
     /// Restores earlier purchases, and returns all of them when the App Store has sent the last.
     func restore() async throws -> [PaymentTransaction]
 
+    /// The newest transaction of each product that the App Store lists as the customer's now, as of its last news, without asking
+    /// for a password: `Transaction.currentEntitlements`, with grace periods. `nil` if the queue cannot list them, as in the
+    /// original API; the app receipt then says it.
+    func current() async throws -> [PaymentTransaction]?
+
+    /// The environment of this installation of the app, as signed evidence names it (`Production`, `Sandbox`, `Xcode`): that of
+    /// `AppTransaction`, else the one that the name of the receipt file says. `nil` if the system does not know it now.
+    func environment() async -> String?
+
     /// The products that the App Store withdraws from the customer without a transaction, such as those of a family that they left.
     func withdrawals() -> AsyncStream<[String]>
+
+    /// The products with these ids that the App Store sells, in the order of the ids.
+    func products(_ productIDs: [String]) async throws -> [PurchaseProduct]
 }
 
 extension PaymentQueue {
     /// Returns no products: in StoreKit 2 a withdrawn purchase arrives as a transaction.
     public func withdrawals() -> AsyncStream<[String]> { AsyncStream { $0.finish() } }
+
+    /// Throws: a queue without a shop lists no products.
+    public func products(_: [String]) async throws -> [PurchaseProduct] {
+        throw PurchaseError(.queueFailed, expected: "a queue that lists products", found: "\(Self.self)")
+    }
 }
 
 /// A purchase that the customer is asked to make.
@@ -34,12 +51,21 @@ public struct PaymentRequest: Sendable, Equatable {
     public var quantity: Int
     /// The customer's UUID, which the App Store returns with the transaction.
     public var appAccountToken: UUID?
+    /// The offer that the purchase uses.
+    public var offer: PaymentOffer?
+    /// Whether the sandbox acts as if the customer had to ask a parent.
+    public var simulatesAskToBuyInSandbox: Bool
 
     /// A purchase of a product.
-    public init(productID: String, quantity: Int = 1, appAccountToken: UUID? = nil) {
+    public init(
+        productID: String, quantity: Int = 1, appAccountToken: UUID? = nil, offer: PaymentOffer? = nil,
+        simulatesAskToBuyInSandbox: Bool = false
+    ) {
         self.productID = productID
         self.quantity = quantity
         self.appAccountToken = appAccountToken
+        self.offer = offer
+        self.simulatesAskToBuyInSandbox = simulatesAskToBuyInSandbox
     }
 }
 

@@ -15,10 +15,12 @@ public struct PaymentTransaction: Sendable, Codable, Equatable {
     public var appAccountToken: UUID?
     /// StoreKit's proof (`VerificationResult.jwsRepresentation`).
     public var signedTransaction: String?
+    /// StoreKit's signed renewal info of the subscription, which states a grace period; only of `PaymentQueue.current()`.
+    public var signedRenewalInfo: String?
     /// Whether StoreKit itself verified the proof. If not, the proof is sent to the server, and never granted on the device.
     public var isVerifiedByStoreKit: Bool
     /// The receipt of the transaction alone (`SKPaymentTransaction.transactionReceipt`), for systems without an app receipt.
-    public var transactionReceipt: [UInt8]?
+    public var transactionReceipt: Data?
     public var purchaseDate: Date?
     /// When the paid period ends.
     public var expirationDate: Date?
@@ -45,8 +47,8 @@ public struct PaymentTransaction: Sendable, Codable, Equatable {
     public init(
         transactionID: String?, originalTransactionID: String? = nil, productID: String, state: State = .purchased,
         quantity: Int = 1, environment: String? = nil, appAccountToken: UUID? = nil, signedTransaction: String? = nil,
-        isVerifiedByStoreKit: Bool = true, transactionReceipt: [UInt8]? = nil, purchaseDate: Date? = nil,
-        expirationDate: Date? = nil, revocationDate: Date? = nil, isUpgraded: Bool = false,
+        signedRenewalInfo: String? = nil, isVerifiedByStoreKit: Bool = true, transactionReceipt: Data? = nil,
+        purchaseDate: Date? = nil, expirationDate: Date? = nil, revocationDate: Date? = nil, isUpgraded: Bool = false,
         failure: PurchaseError? = nil
     ) {
         self.transactionID = transactionID
@@ -57,6 +59,7 @@ public struct PaymentTransaction: Sendable, Codable, Equatable {
         self.environment = environment
         self.appAccountToken = appAccountToken
         self.signedTransaction = signedTransaction
+        self.signedRenewalInfo = signedRenewalInfo
         self.isVerifiedByStoreKit = isVerifiedByStoreKit
         self.transactionReceipt = transactionReceipt
         self.purchaseDate = purchaseDate

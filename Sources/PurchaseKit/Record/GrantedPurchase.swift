@@ -14,7 +14,11 @@ public struct GrantedPurchase: Sendable, Codable, Equatable {
     public var purchaseDate: Date?
     /// When the paid period ends; `nil` if it does not end.
     public var expirationDate: Date?
+    /// When the grace period after it ends, as signed renewal info states it.
+    public var graceUntil: Date?
     public var grantedAt: Date
+    /// When the newest evidence of it was signed.
+    public var signedAt: Date?
     /// When a refund, a revocation or an upgrade ended it.
     public var endedAt: Date?
     /// The submission in the server's record.
@@ -24,8 +28,8 @@ public struct GrantedPurchase: Sendable, Codable, Equatable {
     public init(
         key: TransactionKey, originalTransactionID: String? = nil, productID: String, kind: ProductKind? = nil,
         quantity: Int64 = 1, customerID: String? = nil, orderID: String? = nil, purchaseDate: Date? = nil,
-        expirationDate: Date? = nil,
-        grantedAt: Date, endedAt: Date? = nil, submissionID: String? = nil
+        expirationDate: Date? = nil, graceUntil: Date? = nil, grantedAt: Date, signedAt: Date? = nil,
+        endedAt: Date? = nil, submissionID: String? = nil
     ) {
         self.key = key
         self.originalTransactionID = originalTransactionID
@@ -36,10 +40,15 @@ public struct GrantedPurchase: Sendable, Codable, Equatable {
         self.orderID = orderID
         self.purchaseDate = purchaseDate
         self.expirationDate = expirationDate
+        self.graceUntil = graceUntil
         self.grantedAt = grantedAt
+        self.signedAt = signedAt
         self.endedAt = endedAt
         self.submissionID = submissionID
     }
+
+    /// When it ends as Apple states it; `nil` if it does not.
+    var until: Date? { expirationDate.map { max($0, graceUntil ?? $0) } }
 }
 
 /// Units that the app used up, under a name that makes a repeated call harmless.

@@ -4,16 +4,16 @@ import PurchaseVerification
 /// A transaction that is not finished, with everything that StoreKit does not keep.
 struct OutboxEntry: Codable, Equatable {
     var transaction: PaymentTransaction
-    /// The customer at the time of the purchase; `nil` while nobody is known.
+    /// The customer to whom it belongs; `nil` while nobody is known.
     var customerID: String?
     /// The order that it pays.
     var orderID: String?
     /// Whether it results from a call of `buy`. Others are sent as restores: a renewal, a shared purchase, an offer code.
     var wasStarted: Bool
-    /// The evidence of the last attempt.
-    var evidence: PurchaseEvidence?
     /// The transaction of the evidence that proves it; another one for a restored transaction of the original API.
     var provenID: String?
+    /// When it arrived, by the device's clock.
+    var arrivedAt: Date
     var attempts = 0
     /// When it is tried again; `nil` as soon as possible.
     var nextAttempt: Date?
@@ -24,8 +24,12 @@ struct OutboxEntry: Codable, Equatable {
 
     enum Decision: String, Codable {
         case granted
+        case notCounted = "not_counted"
         case refused
     }
+
+    /// The age from which an entry is tried only at the start: 60 days, as long as Apple retries a payment.
+    static let longestAge: Double = 60 * 86_400
 
     /// The identity of the transaction.
     var key: TransactionKey {
@@ -37,11 +41,42 @@ struct OutboxEntry: Codable, Equatable {
         TransactionKey(environment: transaction.environment, transactionID: provenID ?? transaction.transactionID ?? "")
     }
 
-    /// Notes its evidence; `verified` is `nil` if only the server judges it.
-    mutating func prove(by evidence: PurchaseEvidence, _ verified: VerifiedEvidence?) {
-        self.evidence = evidence
-        guard let verified else { return }
+    /// Whether the App Store withdrew it, as StoreKit says.
+    var isWithdrawn: Bool { transaction.revocationDate != nil || transaction.isUpgraded }
+
+    /// Whether it is too old to be tried by the clock.
+    func isOld(at now: Date) -> Bool { now.timeIntervalSince(arrivedAt) > Self.longestAge }
+
+    /// Notes the transaction of the evidence that proves it.
+    mutating func prove(by verified: VerifiedEvidence) {
         if let environment = verified.facts.environment { transaction.environment = environment.name }
         provenID = verified.facts(proving: transaction)?.transactionID
+    }
+
+    // MARK: Evidence
+
+    /// The evidence of the transaction, which is stored in an entry of its own: a receipt has 60 kB, and the record is written often.
+    struct StoredEvidence: Codable, Equatable {
+        var signedTransaction: String?
+        var signedRenewalInfo: String?
+        var transactionReceipt: Data?
+    }
+
+    var evidence: StoredEvidence {
+        get {
+            StoredEvidence(
+                signedTransaction: transaction.signedTransaction, signedRenewalInfo: transaction.signedRenewalInfo,
+                transactionReceipt: transaction.transactionReceipt)
+        }
+        set {
+            transaction.signedTransaction = newValue.signedTransaction
+            transaction.signedRenewalInfo = newValue.signedRenewalInfo
+            transaction.transactionReceipt = newValue.transactionReceipt
+        }
+    }
+
+    /// The name of its evidence in the store.
+    var evidenceName: String {
+        "transaction-" + (transaction.transactionID ?? "").filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
     }
 }

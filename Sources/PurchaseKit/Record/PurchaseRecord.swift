@@ -7,25 +7,38 @@ struct PurchaseRecord: Codable, Equatable {
     /// The maximum number of started purchases; beyond it the oldest is dropped. Its transaction still names its customer by
     /// token.
     static let startedLimit = 50
+    /// The number of consumables and of ended purchases that are listed one by one.
+    static let grantedLimit = 200
+    /// The number of periods of one subscription that are listed.
+    static let periodLimit = 3
 
     var version = currentVersion
     var started: [StartedPurchase] = []
     var outbox: [OutboxEntry] = []
     var granted: [GrantedPurchase] = []
-    var consumed: [ConsumedUnits] = []
+    /// The units of each consumable, without a server.
+    var units: [String: UnitTotals] = [:]
     /// The customers by the tokens that their purchases carry.
     var customers: [UUID: String] = [:]
-    /// The last signed answers with entitlements, newest last.
-    var answers: [StoredAnswer] = []
-    /// The latest time that was seen. It never goes back.
-    var clockMark: Date?
+    /// What the server's answers say, the newest for each product, environment and customer.
+    var entitlements: [StoredEntitlement] = []
+    /// The last look at the current evidence.
+    var lastPass: Pass?
+    /// The environment of this installation of the app.
+    var environment: String?
+    var mark = TimeMark()
+    /// The customer who was signed in last; nil after they signed out.
+    var lastCustomer: PurchaseCustomer?
+    /// The customer without a login.
+    var guest: PurchaseCustomer?
 
-    /// An answer, and when it came by the device's clock.
-    struct StoredAnswer: Codable, Equatable {
-        let answer: SignedAnswer
-        let isRestore: Bool
+    /// What the server was asked in the last pass.
+    struct Pass: Codable, Equatable {
         let customerID: String
-        let receivedAt: Date
+        /// When it answered, by its own clock.
+        let at: Date
+        /// The evidence that it saw.
+        var seen: Set<String>
     }
 
     /// The entry of a transaction.
@@ -44,9 +57,7 @@ struct PurchaseRecord: Codable, Equatable {
     /// The customer whom the original of a transaction waits for, or was granted to: a renewal or a copy belongs to them, whoever
     /// is signed in.
     func customerID(ofOriginal transaction: PaymentTransaction) -> String? {
-        guard let original = transaction.originalTransactionID, original != transaction.transactionID else {
-            return nil
-        }
+        guard let original = transaction.originalTransactionID else { return nil }
         let entry = outbox.last { entry in
             [entry.transaction.transactionID, entry.transaction.originalTransactionID].contains(original)
         }
@@ -69,20 +80,26 @@ struct PurchaseRecord: Codable, Equatable {
     func granted(_ key: TransactionKey) -> GrantedPurchase? { granted.first { $0.key.matches(key) } }
 
     /// Stores a purchase under its transaction, at most once. A purchase that had ended becomes active again, because its refund
-    /// was reversed.
+    /// was reversed. Newer evidence corrects its dates.
     mutating func grant(_ purchase: GrantedPurchase) {
         guard let index = granted.firstIndex(where: { $0.key.matches(purchase.key) }) else {
             granted.append(purchase)
-            return
+            return trim()
         }
         granted[index].endedAt = nil
         // The server may have transferred it.
         granted[index].customerID = purchase.customerID ?? granted[index].customerID
+        guard let signedAt = purchase.signedAt, signedAt >= granted[index].signedAt ?? .distantPast else { return }
+        granted[index].signedAt = signedAt
+        granted[index].expirationDate = purchase.expirationDate ?? granted[index].expirationDate
+        granted[index].graceUntil = purchase.graceUntil ?? granted[index].graceUntil
     }
 
     /// Adds a purchase that was granted elsewhere; an existing one is not changed.
     mutating func add(_ purchase: GrantedPurchase) {
-        if granted(purchase.key) == nil { granted.append(purchase) }
+        guard granted(purchase.key) == nil else { return }
+        granted.append(purchase)
+        trim()
     }
 
     /// Ends a granted purchase, and the copies that restoring made of it under ids of their own: a refund applies to all of them.
@@ -97,12 +114,64 @@ struct PurchaseRecord: Codable, Equatable {
         return granted[index]
     }
 
-    /// Keeps an answer, and removes earlier ones that say nothing more than it does.
-    mutating func keep(_ answer: StoredAnswer, products: (StoredAnswer) -> Set<String>) {
-        let own = products(answer)
-        guard !own.isEmpty else { return }
-        answers.removeAll { $0.customerID != answer.customerID || products($0).isSubset(of: own) }
-        answers.append(answer)
+    /// Stores what an answer says. Of two answers about a product the one that was signed later counts.
+    mutating func keep(_ answer: [StoredEntitlement]) {
+        for new in answer {
+            if let place = entitlements.firstIndex(where: { $0.isSameProduct(as: new) }) {
+                guard new.signedAt >= entitlements[place].signedAt else { continue }
+                entitlements[place] = new
+            } else {
+                entitlements.append(new)
+            }
+            // It is newer than the refund that the device saw.
+            if new.isActive, let index = granted.firstIndex(where: { $0.key.transactionID == new.transactionID }),
+                let endedAt = granted[index].endedAt, endedAt < new.signedAt
+            {
+                granted[index].endedAt = nil
+            }
+        }
+    }
+
+    /// Makes everything of a guest a customer's. Entitlements of the guest go: the next answer is about the customer.
+    mutating func hand(from guestID: String, to customerID: String) {
+        for index in started.indices where started[index].customerID == guestID {
+            started[index].customerID = customerID
+        }
+        for index in outbox.indices where outbox[index].customerID == guestID { outbox[index].customerID = customerID }
+        for index in granted.indices where granted[index].customerID == guestID {
+            granted[index].customerID = customerID
+        }
+        for (token, customer) in customers where customer == guestID { customers[token] = customerID }
+        entitlements.removeAll { $0.customerID == guestID }
+        guest = nil
+    }
+
+    /// Drops what no longer decides anything, so that the document does not grow with the years.
+    private mutating func trim() {
+        var periods: [String: Int] = [:]
+        var (consumables, ended) = (0, 0)
+        var dropped: Set<Int> = []
+        for index in granted.indices.reversed() {
+            let purchase = granted[index]
+            if purchase.kind == .consumable {
+                consumables += 1
+                guard consumables > Self.grantedLimit else { continue }
+                dropped.insert(index)
+                // What was bought in the sandbox is not carried on.
+                if purchase.endedAt == nil, purchase.key.environment.map({ $0 == "Production" }) ?? true {
+                    units[purchase.productID, default: UnitTotals()].boughtEarlier += purchase.quantity
+                }
+            } else if purchase.expirationDate != nil {
+                let original = "\(purchase.originalTransactionID ?? purchase.key.transactionID) \(purchase.productID)"
+                periods[original, default: 0] += 1
+                if periods[original, default: 0] > Self.periodLimit { dropped.insert(index) }
+            } else if purchase.endedAt != nil {
+                ended += 1
+                if ended > Self.grantedLimit { dropped.insert(index) }
+            }
+        }
+        guard !dropped.isEmpty else { return }
+        granted = granted.indices.filter { !dropped.contains($0) }.map { granted[$0] }
     }
 }
 
@@ -132,14 +201,46 @@ extension PurchaseRecord {
         }
     }
 
+    /// The document, without the evidence of transactions.
     func document() throws -> [UInt8] {
+        var record = self
+        for index in record.outbox.indices { record.outbox[index].evidence = OutboxEntry.StoredEvidence() }
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .millisecondsSince1970
         encoder.outputFormatting = .sortedKeys
         do {
-            return [UInt8](try encoder.encode(self))
+            return [UInt8](try encoder.encode(record))
         } catch {
             throw PurchaseError(.storeFailed, error)
+        }
+    }
+
+    /// Reads the evidence of the transactions that wait. What cannot be read is delivered again by StoreKit.
+    mutating func loadEvidence(_ store: any PurchaseStore) {
+        for index in outbox.indices {
+            do {
+                guard let stored = try store.evidence(outbox[index].evidenceName) else { continue }
+                outbox[index].evidence = try JSONDecoder().decode(
+                    OutboxEntry.StoredEvidence.self, from: Data(stored))
+            } catch {
+                continue
+            }
+        }
+    }
+
+    /// Stores the evidence of transactions that are new or changed.
+    func storeEvidence(_ store: any PurchaseStore, since old: PurchaseRecord) throws {
+        for entry in outbox where old.entry(entry.key)?.evidence != entry.evidence {
+            guard entry.evidence != OutboxEntry.StoredEvidence() else { continue }
+            try store.keepEvidence([UInt8](try JSONEncoder().encode(entry.evidence)), entry.evidenceName)
+        }
+    }
+
+    /// Removes the evidence of transactions that no longer wait.
+    func removeEvidence(_ store: any PurchaseStore, since old: PurchaseRecord) throws {
+        let names = Set(outbox.map(\.evidenceName))
+        for entry in old.outbox where !names.contains(entry.evidenceName) {
+            try store.removeEvidence(entry.evidenceName)
         }
     }
 }

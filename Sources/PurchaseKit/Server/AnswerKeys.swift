@@ -1,5 +1,10 @@
-import Crypto
 import Foundation
+
+#if canImport(CryptoKit)
+    import CryptoKit
+#else
+    import Crypto
+#endif
 
 /// The public keys of the server's answers, which the app pins: the current one and the next one, as
 /// `assay keys signing --for answers` prints them.

@@ -1,6 +1,11 @@
-import Crypto
 import Foundation
-import PurchaseAPI
+import PurchaseMessages
+
+#if canImport(CryptoKit)
+    import CryptoKit
+#else
+    import Crypto
+#endif
 
 /// The connection to the purchase server. It returns an answer only if a pinned key signed it for this very request; there is no
 /// way to switch that off.
@@ -21,7 +26,8 @@ public struct PurchaseConnection: Sendable {
 
     /// The server's answer.
     enum Decision<Answer: Sendable>: Sendable {
-        case accepted(Answer, SignedAnswer)
+        /// An answer, and when the server signed it, by its own clock.
+        case accepted(Answer, Date)
         /// An error, and the pause in seconds that the server asks for.
         case problem(ProblemDocument, retryAfter: Double?)
     }
@@ -79,14 +85,14 @@ public struct PurchaseConnection: Sendable {
             throw PurchaseError(.connectionFailed, error)
         }
         let signed = try SignedAnswer(answer, path: path, requestDigest: digest, nonce: nonce)
-        try signed.verify(answerKeys)
+        let signedAt = Date(timeIntervalSince1970: Double(try signed.verify(answerKeys)))
         do {
             guard signed.status == 200 else {
                 return .problem(
                     try JSONDecoder().decode(ProblemDocument.self, from: signed.body),
                     retryAfter: answer.headers["retry-after"].flatMap { Int($0) }.map { Double($0) })
             }
-            return .accepted(try JSONDecoder().decode(Answer.self, from: signed.body), signed)
+            return .accepted(try JSONDecoder().decode(Answer.self, from: signed.body), signedAt)
         } catch {
             throw PurchaseError(.answerMalformed, error)
         }

@@ -1,4 +1,4 @@
-import PurchaseAPI
+import PurchaseMessages
 import PurchaseVerification
 
 /// The server's decision about one transaction.
@@ -9,8 +9,10 @@ struct ServerDecision {
     var submissionID: String?
     /// The pause in seconds that the server asks for.
     var retryAfter: Double?
-    /// The answer with entitlements.
-    var answer: PurchaseRecord.StoredAnswer?
+    /// What the answer says about the customer's products.
+    var entitlements: [StoredEntitlement] = []
+    /// Why the purchase gives this customer nothing, although it is accepted; `nil` if it counts.
+    var notCounted: PurchaseError?
 }
 
 extension ServerDecision {
@@ -24,13 +26,23 @@ extension ServerDecision {
         self.retryAfter = retryAfter
     }
 
+    /// The acceptance of a claim.
+    init(_ answer: PurchaseAnswer, _ entitlements: [StoredEntitlement]) {
+        disposition = answer.disposition
+        error = PurchaseError(PurchaseError.Code(rawValue: answer.code))
+        (isReplayed, submissionID) = (answer.replayed, answer.submissionID)
+        self.entitlements = entitlements
+        notCounted = Self.notCounted(answer.transaction.productID, answer.transaction.environment, entitlements)
+    }
+
     /// The part of a restore that is about one transaction.
-    init(_ answer: RestoreAnswer, about entry: OutboxEntry, _ stored: PurchaseRecord.StoredAnswer?) {
-        self.answer = stored
+    init(_ answer: RestoreAnswer, about entry: OutboxEntry, _ entitlements: [StoredEntitlement]) {
+        self.entitlements = entitlements
         if let purchase = answer.purchase(of: entry) {
             disposition = purchase.disposition
             error = PurchaseError(PurchaseError.Code(rawValue: purchase.code), detail: purchase.detail)
             (isReplayed, submissionID) = (purchase.replayed, purchase.submissionID)
+            notCounted = Self.notCounted(purchase.productID, purchase.environment, entitlements)
         } else if let refused = answer.refused.first, answer.refused.count == 1, answer.purchases.isEmpty {
             disposition = refused.disposition
             error = PurchaseError(
@@ -41,6 +53,20 @@ extension ServerDecision {
             disposition = nil
             error = PurchaseError(.transactionNotInEvidence)
         }
+    }
+
+    /// An accepted purchase counts unless the answer says that the customer's entitlement is not active. Units that are used up by
+    /// now were granted.
+    static func notCounted(
+        _ productID: String, _ environment: EnvironmentName, _ entitlements: [StoredEntitlement]
+    ) -> PurchaseError? {
+        let entitlement = entitlements.first {
+            productID.isSame(as: $0.productID) && environment.rawValue.isSame(as: $0.environment)
+        }
+        guard let entitlement, !entitlement.counts else { return nil }
+        return PurchaseError(
+            entitlement.reason.map { PurchaseError.Code(rawValue: $0) } ?? .notCounted, found: entitlement.state,
+            detail: PurchaseError.Code.notCounted.sentence)
     }
 }
 

@@ -1,9 +1,14 @@
-import Crypto
 import Foundation
-import PurchaseAPI
+import PurchaseMessages
 
-/// A stored answer with its signature. It is verified again whenever it is read.
-struct SignedAnswer: Sendable, Codable, Equatable {
+#if canImport(CryptoKit)
+    import CryptoKit
+#else
+    import Crypto
+#endif
+
+/// An answer with its signature, before it is verified.
+struct SignedAnswer: Sendable {
     let status: Int
     let contentType: String
     let body: Data
@@ -40,7 +45,6 @@ struct SignedAnswer: Sendable, Codable, Equatable {
     /// with the device's clock, because the nonce proves that the answer is new.
     ///
     /// - Returns: when the server signed it, by the server's clock, in seconds since 1970.
-    @discardableResult
     func verify(_ keys: AnswerKeys) throws -> Int64 {
         guard
             let (parameters, signature) = AnswerSignature.read(

@@ -1,4 +1,8 @@
-import Crypto
+#if canImport(CryptoKit)
+    import CryptoKit
+#else
+    import Crypto
+#endif
 
 /// The digests that a signature may be made over (RFC 5754; SHA-1 because Apple signed receipts with it until August 2024).
 enum DigestAlgorithm: String, Sendable, CaseIterable {

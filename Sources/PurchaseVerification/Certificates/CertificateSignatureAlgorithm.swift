@@ -1,4 +1,8 @@
-import Crypto
+#if canImport(CryptoKit)
+    import CryptoKit
+#else
+    import Crypto
+#endif
 
 /// The accepted signature algorithms of certificates. SHA-1 is accepted only because Apple's receipt chains used it
 /// until 2024, and clients still send those receipts. MD5 and all others are refused.

@@ -1,5 +1,8 @@
-import Crypto
-import CryptoExtras
+#if canImport(CryptoKit)
+    import CryptoKit
+#else
+    import Crypto
+#endif
 
 /// A public key that may be part of a path: RSA, or one of the two curves of Apple's authorities.
 enum PublicKey: Sendable {
@@ -87,7 +90,7 @@ enum PublicKey: Sendable {
 /// An RSA key with the exponent 65,537, decoded once and kept for many signatures. It has 2,048 to 4,096 bits, unless
 /// the caller names another size: the transaction receipts of 2009 to 2016 are signed with 1,024.
 struct RSAPublicKey: Sendable {
-    private let key: _RSA.Signing.PublicKey
+    private let key: RSASignatureKey
     /// The length of the modulus, and so of each signature.
     let modulusBytes: Int
 
@@ -118,12 +121,10 @@ struct RSAPublicKey: Sendable {
                 .publicKeyUnacceptable, expected: "the RSA exponent 65537",
                 found: "0x\(hexadecimal(bytes.shown(exponent)))")
         }
-        do {
-            // The range above has checked the size; the other initialiser would refuse 1,024 bits.
-            key = try _RSA.Signing.PublicKey(unsafeDERRepresentation: bytes.copy(whole))
-        } catch {
+        guard let key = RSASignatureKey(bytes, pkcs1: pkcs1, subjectPublicKeyInfo: whole) else {
             throw VerificationError(.publicKeyUnacceptable, expected: "a usable RSA key")
         }
+        self.key = key
     }
 
     /// The same for a signature in an array.
@@ -134,13 +135,6 @@ struct RSAPublicKey: Sendable {
 
     /// Whether the signature is RSASSA-PKCS1-v1_5 by this key over this digest (RFC 8017, 8.2.2).
     func isValid(_ signature: Span<UInt8>, for digest: MessageDigest) -> Bool {
-        guard signature.count == modulusBytes else { return false }
-        let signature = signature.withUnsafeBytes { _RSA.Signing.RSASignature(rawRepresentation: $0) }
-        return switch digest {
-        case .sha1(let digest): key.isValidSignature(signature, for: digest, padding: .insecurePKCS1v1_5)
-        case .sha256(let digest): key.isValidSignature(signature, for: digest, padding: .insecurePKCS1v1_5)
-        case .sha384(let digest): key.isValidSignature(signature, for: digest, padding: .insecurePKCS1v1_5)
-        case .sha512(let digest): key.isValidSignature(signature, for: digest, padding: .insecurePKCS1v1_5)
-        }
+        signature.count == modulusBytes && key.isValid(signature, for: digest)
     }
 }

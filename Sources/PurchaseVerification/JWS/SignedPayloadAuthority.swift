@@ -1,4 +1,8 @@
-import Crypto
+#if canImport(CryptoKit)
+    import CryptoKit
+#else
+    import Crypto
+#endif
 
 /// Judges the certificates of signed payloads and the signature over them.
 struct SignedPayloadAuthority: Sendable {

@@ -1,4 +1,8 @@
-import Crypto
+#if canImport(CryptoKit)
+    import CryptoKit
+#else
+    import Crypto
+#endif
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials

@@ -17,7 +17,26 @@ open class SKPayment: NSObject {
     init(_ productIdentifier: String) { self.productIdentifier = productIdentifier }
 }
 
+open class SKPaymentDiscount: NSObject {
+    public let identifier: String
+    public let keyIdentifier: String
+    public let nonce: UUID
+    public let signature: String
+    public let timestamp: NSNumber
+
+    public init(identifier: String, keyIdentifier: String, nonce: UUID, signature: String, timestamp: NSNumber) {
+        self.identifier = identifier
+        self.keyIdentifier = keyIdentifier
+        self.nonce = nonce
+        self.signature = signature
+        self.timestamp = timestamp
+    }
+}
+
 open class SKMutablePayment: SKPayment {
+    open var simulatesAskToBuyInSandbox = false
+    open var paymentDiscount: SKPaymentDiscount?
+
     public convenience init(product: SKProduct) { self.init(product.productIdentifier) }
 }
 
@@ -25,7 +44,8 @@ public enum SKPaymentTransactionState: Int, Sendable {
     case purchasing, purchased, failed, restored, deferred
 }
 
-open class SKPaymentTransaction: NSObject, @unchecked Sendable {
+// Apple's class is not Sendable, either.
+open class SKPaymentTransaction: NSObject {
     public let payment: SKPayment
     public let transactionState: SKPaymentTransactionState
     public let transactionIdentifier: String?
@@ -59,122 +79,6 @@ open class SKPaymentTransaction: NSObject, @unchecked Sendable {
             original: isRestored
                 ? SKPaymentTransaction(payment, .purchased, id: facts.originalTransactionId) : nil,
             transactionReceipt: Data(base64Encoded: sold.evidence.transactionReceipt))
-    }
-}
-
-public protocol SKPaymentTransactionObserver: AnyObject {
-    func paymentQueue(_ queue: SKPaymentQueue, updatedTransactions transactions: [SKPaymentTransaction])
-    func paymentQueueRestoreCompletedTransactionsFinished(_ queue: SKPaymentQueue)
-    func paymentQueue(_ queue: SKPaymentQueue, restoreCompletedTransactionsFailedWithError error: any Error)
-    func paymentQueue(
-        _ queue: SKPaymentQueue, shouldAddStorePayment payment: SKPayment, for product: SKProduct
-    ) -> Bool
-    func paymentQueue(
-        _ queue: SKPaymentQueue, didRevokeEntitlementsForProductIdentifiers productIdentifiers: [String])
-}
-
-/// A payment that did not take place.
-struct PaymentCancelled: Error {}
-
-open class SKPaymentQueue: NSObject, @unchecked Sendable {
-    private let lock = NSLock()
-    private var observers: [any SKPaymentTransactionObserver & Sendable] = []
-    private var waiting: [SKPaymentTransaction] = []
-
-    private static let shared = SKPaymentQueue()
-
-    open class func `default`() -> SKPaymentQueue { shared }
-
-    open var transactions: [SKPaymentTransaction] { lock.withLock { waiting } }
-
-    open func add(_ observer: any SKPaymentTransactionObserver & Sendable) {
-        lock.withLock { observers.append(observer) }
-        let task = Task { try await self.deliverUnfinished() }
-        _ = task
-    }
-
-    open func add(_ payment: SKPayment) {
-        deliver([SKPaymentTransaction(payment, .purchasing)])
-        let (id, quantity, username) = (payment.productIdentifier, payment.quantity, payment.applicationUsername)
-        Task {
-            let payment = SKPayment(id)
-            payment.quantity = quantity
-            do {
-                let store = try StandInStore.require()
-                var body: [String: Any] = store.owner
-                body["product_id"] = id
-                body["quantity"] = quantity
-                if let username { body["app_account_token"] = username }
-                let paid: SoldPayment = try await store.post("app/purchases", body)
-                if let sold = paid.transaction {
-                    deliver([SKPaymentTransaction(sold, .purchased)])
-                } else if paid.result == "ask-to-buy" {
-                    deliver([SKPaymentTransaction(payment, .deferred)])
-                } else {
-                    deliver([SKPaymentTransaction(payment, .failed, error: PaymentCancelled())])
-                }
-            } catch {
-                deliver([SKPaymentTransaction(payment, .failed, error: error)])
-            }
-        }
-    }
-
-    open func finishTransaction(_ transaction: SKPaymentTransaction) {
-        lock.withLock { waiting.removeAll { $0 === transaction } }
-        guard let id = transaction.transactionIdentifier else { return }
-        // What was restored is finished in the store already.
-        guard transaction.transactionState != .restored else { return }
-        Task { let _: Nothing = try await StandInStore.require().post("app/finish", ["transaction_id": id]) }
-    }
-
-    open func restoreCompletedTransactions() {
-        Task {
-            do {
-                let store = try StandInStore.require()
-                let queue: SoldQueue = try await store.post("app/restore", store.owner)
-                deliver(queue.transactions.map { SKPaymentTransaction($0, .restored) })
-                for observer in currentObservers { observer.paymentQueueRestoreCompletedTransactionsFinished(self) }
-            } catch {
-                for observer in currentObservers {
-                    observer.paymentQueue(self, restoreCompletedTransactionsFailedWithError: error)
-                }
-            }
-        }
-    }
-
-    /// Withdraws products, and offers one that the customer chose on the App Store; for tests.
-    open func withdraw(_ productIdentifiers: [String]) {
-        for observer in currentObservers {
-            observer.paymentQueue(self, didRevokeEntitlementsForProductIdentifiers: productIdentifiers)
-        }
-    }
-
-    open func offer(_ productIdentifier: String) -> [Bool] {
-        currentObservers.map {
-            $0.paymentQueue(
-                self, shouldAddStorePayment: SKPayment(productIdentifier), for: SKProduct(productIdentifier))
-        }
-    }
-
-    private func deliverUnfinished() async throws {
-        let queue: SoldQueue = try await StandInStore.require().get("app/queue")
-        deliver(queue.transactions.map { SKPaymentTransaction($0, .purchased) })
-    }
-
-    private var currentObservers: [any SKPaymentTransactionObserver & Sendable] { lock.withLock { observers } }
-
-    private func deliver(_ transactions: [SKPaymentTransaction]) {
-        lock.withLock {
-            for transaction in transactions {
-                let isAtEnd = transaction.transactionState != .purchasing
-                waiting.removeAll {
-                    isAtEnd && $0.transactionState == .purchasing
-                        && $0.payment.productIdentifier == transaction.payment.productIdentifier
-                }
-                waiting.append(transaction)
-            }
-        }
-        for observer in currentObservers { observer.paymentQueue(self, updatedTransactions: transactions) }
     }
 }
 

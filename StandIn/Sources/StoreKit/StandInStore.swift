@@ -107,6 +107,8 @@ struct Sold: Decodable, Sendable {
         let productId: String
         let quantity: Int
         let appAccountToken: String?
+        let subscriptionGroupId: String?
+        let environment: String
         let purchaseDate: Date
         let expiresDate: Date?
         let upgradeDate: Date?
@@ -119,6 +121,7 @@ struct Sold: Decodable, Sendable {
 
     struct Evidence: Decodable, Sendable {
         let signedTransaction: String
+        let signedRenewalInfo: String?
         let transactionReceipt: String
         let appTransaction: String
     }
@@ -130,6 +133,25 @@ struct SoldReceipt: Decodable {
 
 struct SoldProduct: Decodable {
     let productId: String
+    let kind: String
+    let price: Int64
+    let currency: String
+    let subscription: Terms?
+
+    struct Terms: Decodable {
+        let groupId: String
+        let period: String
+        let offers: [Offer]?
+    }
+
+    struct Offer: Decodable {
+        let offerId: String
+        let kind: String
+        let mode: String
+        let period: String
+        let periods: Int
+        let price: Int64
+    }
 }
 
 struct SoldDevice: Decodable {

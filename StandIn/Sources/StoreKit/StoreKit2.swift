@@ -25,19 +25,25 @@ public struct Transaction: Sendable {
     public let id: UInt64
     public let originalID: UInt64
     public let productID: String
+    public let subscriptionGroupID: String?
     public let purchasedQuantity: Int
     public let appAccountToken: UUID?
     public let purchaseDate: Date
     public let expirationDate: Date?
     public let revocationDate: Date?
     public let isUpgraded: Bool
+    public let environment: AppStore.Environment
     let jws: String
+    let renewalInfo: String?
 
     init(_ sold: Sold) {
         let facts = sold.transaction
         id = UInt64(facts.transactionId) ?? 0
         originalID = UInt64(facts.originalTransactionId) ?? 0
         productID = facts.productId
+        subscriptionGroupID = facts.subscriptionGroupId
+        environment = AppStore.Environment(rawValue: facts.environment.capitalized)
+        renewalInfo = sold.evidence.signedRenewalInfo
         purchasedQuantity = facts.quantity
         appAccountToken = facts.appAccountToken.flatMap { UUID(uuidString: $0) }
         purchaseDate = facts.purchaseDate
@@ -65,7 +71,8 @@ public struct Transaction: Sendable {
 
     public static var unfinished: Transactions { once { try await $0.get("app/queue") } }
 
-    public static var currentEntitlements: Transactions { once { try await $0.post("app/restore", $0.owner) } }
+    /// No restore: nothing is asked of the customer, and nothing changes in the store.
+    public static var currentEntitlements: Transactions { once { try await $0.get("app/current") } }
 
     public static var updates: Transactions {
         Transactions(
@@ -115,26 +122,166 @@ public struct Transaction: Sendable {
 
 public struct Product: Sendable {
     public let id: String
+    public let type: ProductType
+    public let displayName: String
+    public let description = "Sold by the simulated store."
+    public let price: Decimal
+    public let displayPrice: String
+    public let subscription: SubscriptionInfo?
+
+    public struct ProductType: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+        public static let consumable = ProductType(rawValue: "consumable")
+        public static let nonConsumable = ProductType(rawValue: "non-consumable")
+        public static let nonRenewable = ProductType(rawValue: "non-renewing")
+        public static let autoRenewable = ProductType(rawValue: "auto-renewable")
+    }
+
+    init(_ sold: SoldProduct) {
+        id = sold.productId
+        type = ProductType(rawValue: sold.kind)
+        displayName = sold.productId
+        price = Decimal(sold.price) / 1_000
+        displayPrice = "\(price) \(sold.currency)"
+        subscription = sold.subscription.map { SubscriptionInfo($0) }
+    }
 
     public static func products<Identifiers: Collection>(
         for identifiers: Identifiers
     ) async throws -> [Product] where Identifiers.Element == String {
         let wanted = Set(identifiers)
         let products: [SoldProduct] = try await StandInStore.require().get("app/products")
-        return products.filter { wanted.contains($0.productId) }.map { Product(id: $0.productId) }
+        return products.filter { wanted.contains($0.productId) }.map { Product($0) }
     }
 
     public struct PurchaseOption: Hashable, Sendable {
-        private let name: String
-        let quantity: Int?
-        let token: UUID?
+        let name: String
+        let value: String
 
         public static func appAccountToken(_ token: UUID) -> PurchaseOption {
-            PurchaseOption(name: "token", quantity: nil, token: token)
+            PurchaseOption(name: "appAccountToken", value: token.uuidString)
         }
 
         public static func quantity(_ quantity: Int) -> PurchaseOption {
-            PurchaseOption(name: "quantity", quantity: quantity, token: nil)
+            PurchaseOption(name: "quantity", value: "\(quantity)")
+        }
+
+        public static func simulatesAskToBuyInSandbox(_ simulates: Bool) -> PurchaseOption {
+            PurchaseOption(name: "simulatesAskToBuyInSandbox", value: "\(simulates)")
+        }
+
+        public static func promotionalOffer(
+            offerID: String, keyID: String, nonce: UUID, signature: Data, timestamp: Int
+        ) -> PurchaseOption {
+            let parts = [offerID, keyID, nonce.uuidString, signature.base64EncodedString(), "\(timestamp)"]
+            return PurchaseOption(name: "promotionalOffer", value: parts.joined(separator: " "))
+        }
+
+        public static func promotionalOffer(_ offerID: String, compactJWS: String) -> [PurchaseOption] {
+            [
+                PurchaseOption(name: "promotionalOffer", value: offerID),
+                PurchaseOption(name: "compactJWS", value: compactJWS),
+            ]
+        }
+
+        public static func introductoryOfferEligibility(compactJWS: String) -> PurchaseOption {
+            PurchaseOption(name: "introductoryOfferEligibility", value: compactJWS)
+        }
+
+        public static func winBackOffer(_ offer: SubscriptionOffer) -> PurchaseOption {
+            PurchaseOption(name: "winBackOffer", value: offer.id ?? "")
+        }
+
+        /// The name and the value, for tests.
+        public var standInText: String { "\(name) \(value)" }
+    }
+
+    public struct SubscriptionPeriod: Hashable, Sendable {
+        public enum Unit: Hashable, Sendable { case day, week, month, year }
+        public let unit: Unit
+        public let value: Int
+
+        /// One unit of ISO 8601, such as `P1M`.
+        init(_ text: String) {
+            let units: [Character: Unit] = ["D": .day, "W": .week, "M": .month, "Y": .year]
+            unit = text.last.flatMap { units[$0] } ?? .month
+            value = Int(text.dropFirst().dropLast()) ?? 1
+        }
+    }
+
+    public struct SubscriptionOffer: Hashable, Sendable {
+        public let id: String?
+        public let type: OfferType
+        public let price: Decimal
+        public let displayPrice: String
+        public let period: SubscriptionPeriod
+        public let periodCount: Int
+        public let paymentMode: PaymentMode
+
+        public struct PaymentMode: RawRepresentable, Hashable, Sendable {
+            public let rawValue: String
+            public init(rawValue: String) { self.rawValue = rawValue }
+            public static let freeTrial = PaymentMode(rawValue: "FREE_TRIAL")
+            public static let payAsYouGo = PaymentMode(rawValue: "PAY_AS_YOU_GO")
+            public static let payUpFront = PaymentMode(rawValue: "PAY_UP_FRONT")
+        }
+
+        init(_ offer: SoldProduct.Offer) {
+            id = offer.kind == "introductory" ? nil : offer.offerId
+            type = OfferType(rawValue: offer.kind)
+            price = Decimal(offer.price) / 1_000
+            displayPrice = "\(price)"
+            period = SubscriptionPeriod(offer.period)
+            periodCount = offer.periods
+            paymentMode = PaymentMode(rawValue: offer.mode)
+        }
+
+        public struct OfferType: RawRepresentable, Hashable, Sendable {
+            public let rawValue: String
+            public init(rawValue: String) { self.rawValue = rawValue }
+            public static let introductory = OfferType(rawValue: "introductory")
+            public static let promotional = OfferType(rawValue: "promotional")
+            public static let winBack = OfferType(rawValue: "win-back")
+        }
+    }
+
+    public struct SubscriptionInfo: Sendable {
+        public let subscriptionGroupID: String
+        public let subscriptionPeriod: SubscriptionPeriod
+        public let introductoryOffer: SubscriptionOffer?
+        public let promotionalOffers: [SubscriptionOffer]
+        public let winBackOffers: [SubscriptionOffer]
+        /// The simulated store does not say it.
+        public var isEligibleForIntroOffer: Bool { get async { true } }
+
+        init(_ terms: SoldProduct.Terms) {
+            subscriptionGroupID = terms.groupId
+            subscriptionPeriod = SubscriptionPeriod(terms.period)
+            let offers = (terms.offers ?? []).map { SubscriptionOffer($0) }
+            introductoryOffer = offers.first { $0.type == .introductory }
+            promotionalOffers = offers.filter { $0.type == .promotional }
+            winBackOffers = offers.filter { $0.type == .winBack }
+        }
+
+        public struct Status: Sendable {
+            public let transaction: VerificationResult<Transaction>
+            public let renewalInfo: VerificationResult<RenewalInfo>
+        }
+
+        public struct RenewalInfo: Sendable {
+            /// The simulated store does not say it.
+            public let eligibleWinBackOfferIDs: [String] = []
+            let jws: String
+        }
+
+        /// The subscriptions of a group.
+        public static func status(for groupID: String) async throws -> [Status] {
+            let queue: SoldQueue = try await StandInStore.require().get("app/current")
+            return queue.transactions.map { Transaction($0) }.filter { $0.subscriptionGroupID == groupID }.map {
+                Status(
+                    transaction: .verified($0), renewalInfo: .verified(RenewalInfo(jws: $0.renewalInfo ?? "")))
+            }
         }
     }
 
@@ -144,19 +291,29 @@ public struct Product: Sendable {
         case pending
     }
 
+    @MainActor
     public func purchase(options: Set<PurchaseOption> = []) async throws -> PurchaseResult {
         let store = try StandInStore.require()
         var body: [String: Any] = store.owner
         body["product_id"] = id
-        if let quantity = options.compactMap(\.quantity).first { body["quantity"] = quantity }
-        if let token = options.compactMap(\.token).first { body["app_account_token"] = token.uuidString }
+        for option in options where option.name == "quantity" { body["quantity"] = Int(option.value) ?? 1 }
+        for option in options where option.name == "appAccountToken" { body["app_account_token"] = option.value }
         let payment: SoldPayment = try await store.post("app/purchases", body)
         if let sold = payment.transaction { return .success(.verified(Transaction(sold))) }
         return payment.result == "cancelled" ? .userCancelled : .pending
     }
 }
 
+extension VerificationResult where SignedType == Product.SubscriptionInfo.RenewalInfo {
+    public var jwsRepresentation: String { unsafePayloadValue.jws }
+}
+
 public enum AppStore {
+    public struct Environment: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+
     public static func sync() async throws {}
 
     /// StoreKit's own is not asynchronous, either: the identifier is known when the app runs.
@@ -180,27 +337,43 @@ public enum StandInDevice {
 
 public struct PurchaseIntent: Sendable {
     public let product: Product
+    public let offer: Product.SubscriptionOffer?
 
-    public static var intents: AsyncStream<PurchaseIntent> { AsyncStream { $0.finish() } }
+    /// What the customer chose on the App Store, for tests.
+    public static func standIn(_ productID: String, winBack offerID: String) async throws -> PurchaseIntent {
+        let products = try await Product.products(for: [productID])
+        guard let product = products.first else {
+            throw StandInStore.Refusal(status: 404, text: "The store does not sell \(productID).")
+        }
+        return PurchaseIntent(
+            product: product, offer: product.subscription?.winBackOffers.first { $0.id == offerID })
+    }
+
+    private static let chosen = AsyncStream<PurchaseIntent>.makeStream()
+
+    public static func choose(_ intent: PurchaseIntent) { chosen.continuation.yield(intent) }
+
+    public static var intents: AsyncStream<PurchaseIntent> { chosen.stream }
 }
 
 public struct AppTransaction: Sendable {
+    public let environment: AppStore.Environment
     let jws: String
 
+    /// Known without a purchase, as on a device: the simulator signs one with each transaction, so the newest one is used.
     public static var shared: VerificationResult<AppTransaction> {
         get async throws {
-            let queue: SoldQueue = try await StandInStore.require().post("app/restore", StandInStore.require().owner)
-            guard let sold = queue.transactions.first else {
+            let queue: SoldQueue = try await StandInStore.require().get("app/updates", ["after": "0"])
+            guard let sold = queue.transactions.last else {
                 throw StandInStore.Refusal(status: 404, text: "The customer has bought nothing yet.")
             }
-            return .verified(AppTransaction(jws: sold.evidence.appTransaction))
+            let environment = AppStore.Environment(rawValue: sold.transaction.environment.capitalized)
+            return .verified(AppTransaction(environment: environment, jws: sold.evidence.appTransaction))
         }
     }
 
-    public static func refresh() async throws -> VerificationResult<AppTransaction> {
-        try await StandInStore.require().refreshReceipt()
-        return try await shared
-    }
+    /// Brings a new app transaction. Like Apple's, it writes no receipt.
+    public static func refresh() async throws -> VerificationResult<AppTransaction> { try await shared }
 }
 
 extension VerificationResult where SignedType == AppTransaction {

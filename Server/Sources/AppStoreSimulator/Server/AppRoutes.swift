@@ -65,6 +65,17 @@ struct AppRoutes {
                     return QueueAnswer(last: state.store.events.last?.number ?? 0, transactions: transactions)
                 })
         }
+        router.get("/app/current") { request, _ in
+            let (bundleID, customerID) = (try request.query("bundle_id"), try request.query("customer_id"))
+            return try Response.json(
+                await service.change { state, _ in
+                    var transactions: [TransactionAnswer] = []
+                    for transaction in state.current(of: bundleID, customerID) {
+                        transactions.append(try TransactionAnswer(transaction, &state, issuer))
+                    }
+                    return QueueAnswer(last: state.store.events.last?.number ?? 0, transactions: transactions)
+                })
+        }
         router.post("/app/finish") { request, _ in
             let finished = try await request.read(Finished.self)
             return try Response.json(
@@ -109,7 +120,8 @@ struct AppRoutes {
             let customerID = try request.query("customer_id")
             return try Response.json(
                 await service.change { state, _ in
-                    Device(deviceID: try state.store.customer(customerID).deviceID)
+                    let customer = try state.store.customer(customerID)
+                    return Device(deviceID: customer.deviceID, environment: customer.environment)
                 })
         }
     }
@@ -207,4 +219,5 @@ private struct DeviceReceipt: Encodable {
 
 private struct Device: Encodable {
     let deviceID: String
+    let environment: StoreEnvironment
 }

@@ -46,6 +46,22 @@ extension ServiceState {
         }
     }
 
+    /// The transactions that entitle a customer now: purchases that do not end and are not revoked, and the newest period of each
+    /// subscription that is paid or in its grace period.
+    func current(of bundleID: String, _ customerID: String) -> [StoreTransaction] {
+        let all = store.currentTransactions(of: bundleID, customerID).filter {
+            $0.kind != .consumable && $0.revocation == nil && $0.upgradeDate == nil
+        }
+        return all.filter { transaction in
+            guard transaction.kind == .autoRenewable else { return true }
+            let status = store.state.subscriptions[transaction.originalTransactionID]?.status
+            let periods = all.filter { $0.originalTransactionID == transaction.originalTransactionID }
+            let newest = periods.max { $0.expiresDate ?? .distantPast < $1.expiresDate ?? .distantPast }
+            return (status == .active || status == .gracePeriod)
+                && newest?.transactionID == transaction.transactionID
+        }
+    }
+
     /// The transactions of a customer that changed after an event, each once, in the order of their last change.
     func updates(of bundleID: String, _ customerID: String, after number: Int) -> [StoreTransaction] {
         var ids: [String] = []

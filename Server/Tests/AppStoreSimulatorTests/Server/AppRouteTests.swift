@@ -30,6 +30,23 @@ struct AppRouteTests {
         }
     }
 
+    @Test("1 What is the customer's now is listed without a restore, and no consumable is in it")
+    func entitlements() async throws {
+        try await SimulatorClient.run { client in
+            try await client.openShop()
+            _ = try await Self.pay(client)
+            let path = "/app/current?\(Self.owner)"
+            #expect(try await Self.transactions(client, path).isEmpty)
+            try await client.buy("gold")
+            let listed = try await Self.transactions(client, path)
+            #expect(listed.count == 1, "\(listed)")
+            let evidence = listed.compactMap { $0["evidence"] as? [String: Any] }
+            #expect(evidence.filter { $0["signed_renewal_info"] is String }.count == 1)
+            #expect(try await Self.transactions(client, path).count == 1)
+            #expect(try await Self.transactions(client, "/app/queue?\(Self.owner)").count == 2)
+        }
+    }
+
     @Test(
         "A payment that waits becomes a purchase when it is approved, and nothing when it is declined",
         arguments: ["ask-to-buy", "interrupted"])

@@ -1,0 +1,106 @@
+import Crypto
+import Foundation
+import KitTestSupport
+import PurchaseKit
+import Synchronization
+import TestSupport
+import Testing
+
+/// One life of purchases, through each way to use the kit: what the screen shows at each step.
+@Suite("The life of a purchase")
+struct LifeOfAPurchaseTests {
+    enum Way: CaseIterable {
+        /// The original API: receipts, the delegate, a server.
+        case delegate
+        case storeKit2
+        /// StoreKit 2 without a server.
+        case alone
+    }
+
+    @Test("1 The screen shows what docs/life-of-a-purchase.md says, in each of three ways", .timeLimit(.minutes(5)))
+    func table() async throws {
+        var columns: [[(step: String, shown: String)]] = []
+        for way in Way.allCases { columns.append(try await Self.live(way)) }
+        let rows = columns[0].indices.map { index in
+            "| \(index + 1) | \(columns[0][index].step) | "
+                + columns.map { $0[index].shown }.joined(separator: " | ") + " |"
+        }
+        let page = try String(
+            contentsOf: Corpus.projectFolder.appending(path: "docs/life-of-a-purchase.md"), encoding: .utf8)
+        let written = page.split(separator: "\n").map(String.init).filter {
+            $0.first == "|" && $0.dropFirst(2).first?.isNumber ?? false
+        }
+        #expect(written == rows, "the table is:\n\(rows.joined(separator: "\n"))")
+    }
+
+    /// Lives it, and returns each step with what the screen shows after it.
+    private static func live(_ way: Way) async throws -> [(step: String, shown: String)] {
+        let rows = Mutex<[(step: String, shown: String)]>([])
+        try await KitWorld.run { world in
+            let device = try await world.device(isSigned: way != .delegate)
+            let delegate = Witness()
+            func launch(_ store: (any PurchaseStore)? = nil) async throws -> PurchaseEngine {
+                // The system writes the receipt anew when a renewal or a refund arrives.
+                if way == .delegate { try await device.simulated.refresh() }
+                let engine = try await device.engine(hasServer: way != .alone, store: store)
+                await engine.setDelegate(delegate)
+                await engine.start()
+                return engine
+            }
+            func show(_ step: String, _ engine: PurchaseEngine) async throws {
+                let active = try await engine.active()
+                rows.withLock { $0.append((step, active.isEmpty ? "–" : active.joined(separator: ", "))) }
+            }
+            var engine = try await launch()
+            await engine.buy("monthly")
+            try await show("buys a monthly subscription", engine)
+            let original = try #require(try await device.lastTransaction())
+            for times in ["once", "twice", "three times"] {
+                try await world.pass(days: 31, device)
+                engine = try await launch()
+                try await show("it renews \(times)", engine)
+            }
+            try await show("launches the app on a second device", try await launch(device.otherStore))
+            try device.store.setAside()
+            engine = try await launch()
+            try await show("deletes the app and installs it again", engine)
+            await engine.buy("pro")
+            try await show("buys \"pro\"", engine)
+            let pro = try #require(try await device.lastTransaction())
+            try await device.simulated.control("transactions/\(pro)/refund")
+            try await world.pass(days: 0.1, device)
+            if way == .delegate { try await device.simulated.refresh() }
+            await engine.handle(try await device.simulated.stored(pro))
+            try await show("\"pro\" is refunded", engine)
+            try await device.simulated.control("subscriptions/\(original)/billing", ["works": false])
+            try await world.pass(days: 31, device)
+            engine = try await launch()
+            try await show("a payment fails: grace period", engine)
+            try await world.pass(days: 14, device)
+            engine = try await launch()
+            try await show("the grace period ends", engine)
+            try await device.simulated.control("subscriptions/\(original)/recover")
+            try await world.pass(days: 0.1, device)
+            engine = try await launch()
+            try await show("the payment succeeds", engine)
+            device.link.isCut(true)
+            try await world.pass(days: 21, device)
+            engine = try await launch()
+            try await show("is offline for three weeks", engine)
+            device.time.set(3 * 366 * 86_400)
+            engine = try await launch()
+            try await show("the clock is three years ahead, offline", engine)
+            device.time.set(-3 * 366 * 86_400)
+            device.link.isCut(false)
+            try await world.pass(days: 0.1, device)
+            engine = try await launch()
+            try await show("the clock is right again, online", engine)
+            await engine.signIn(PurchaseCustomer(id: "bob-of-\(device.customer)"))
+            try await show("another customer signs in", engine)
+            await engine.signIn(PurchaseCustomer(id: device.customer))
+            try await show("the first customer signs in again", engine)
+            #expect(try await device.unfinished() == 0)
+        }
+        return rows.withLock { $0 }
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import KitTestSupport
+import Testing
+
+import PurchaseAPI
+@testable import PurchaseKit
+import PurchaseVerification
+
+/// What an app developer writes: screens, widgets, logs.
+@Suite("Screens, widgets and logs")
+struct ScreenTests {
+    @Test("3 A model follows a purchase, a use by the backend elsewhere, and a refund, by itself")
+    @MainActor
+    func model() async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            let model = await PurchaseModel(try await device.engine())
+            #expect(await model.outcome == nil)
+            await model.buy("pro")
+            #expect(await model.outcome?.isGranted == true)
+            try await Self.wait { await model.isActive("pro") }
+            await model.buy("coins", quantity: 3)
+            try await Self.wait { await model.balance("coins") == 3 }
+            let id = try #require(try await model.engine.purchases().first { $0.productID == "pro" }).key.transactionID
+            try await device.simulated.control("transactions/\(id)/refund")
+            try await Self.wait { await !model.isActive("pro") }
+            #expect(await !model.isBusy)
+            await model.restore()
+            #expect(await model.restored?.error == nil)
+        }
+    }
+
+    @Test("3 A screen that is open changes when the paid period ends, without news", arguments: [true, false])
+    func endOfPeriod(runs: Bool) async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            let engine = try await device.engine(hasServer: false)
+            #expect(await engine.buy("monthly").code == "granted")
+            let running = runs ? Task { await engine.run() } : nil
+            defer { running?.cancel() }
+            var seen: [Bool] = []
+            for await entitlements in engine.entitlementUpdates() {
+                seen.append(entitlements.contains { $0.productID == "monthly" && $0.isActive })
+                // The device's clock alone: the store renews nothing.
+                if seen == [true] { device.time.pass(32 * 86_400) }
+                if seen.last == false { break }
+            }
+            #expect(seen == [true, false])
+        }
+    }
+
+    @Test("3 The stream of entitlements has each state once, and begins with the present one")
+    func stream() async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            let engine = try await device.engine(hasServer: false)
+            let seen = Task {
+                var all: [[String]] = []
+                for await entitlements in engine.entitlementUpdates() {
+                    all.append(entitlements.filter(\.isActive).map(\.productID))
+                    if all.count == 3 { break }
+                }
+                return all
+            }
+            try await Task.sleep(for: .milliseconds(200))
+            _ = await engine.buy("pro")
+            try await Task.sleep(for: .milliseconds(200))
+            await engine.retryNow()
+            _ = await engine.buy("coins")
+            #expect(await seen.value == [[], ["pro"], ["coins", "pro"]])
+        }
+    }
+
+    @Test("3 A launch without a network shows what the last customer has, until they sign out")
+    func lastCustomer() async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            #expect(await (try await device.engine()).buy("pro").code == "granted")
+            device.link.isCut(true)
+            let second = try await device.engine(isSignedIn: false)
+            #expect(try await second.active() == ["pro"])
+            // Shown, and no more: a purchase needs somebody who is signed in.
+            #expect(await second.buy("coins").code == "customer_unknown")
+            await second.signIn(PurchaseCustomer(id: "somebody-else"))
+            #expect(try await second.active().isEmpty)
+            await second.signOut()
+            let third = try await device.engine(isSignedIn: false)
+            #expect(try await third.active().isEmpty)
+        }
+    }
+
+    @Test("3 A guest has one id over launches, and a login takes over what they bought, or nothing changes")
+    func guest() async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            let first = try await device.engine(isSignedIn: false)
+            let guest = try await first.signInAsGuest()
+            #expect(await first.buy("pro").code == "granted")
+            let second = try await device.engine(isSignedIn: false)
+            #expect(try await second.signInAsGuest() == guest)
+            #expect(try await second.active() == ["pro"])
+            let alice = PurchaseCustomer(id: "alice-\(guest.id.suffix(8))")
+            await #expect(throws: LineCut.self) { try await second.signIn(alice) { _, _ in throw LineCut() } }
+            #expect(try await second.active() == ["pro"])
+            #expect(try await second.guest() == guest)
+            try await second.signIn(alice) { guestID, customerID in
+                #expect(guestID == guest.id && customerID == alice.id)
+                try await world.merge(guestID, into: customerID)
+            }
+            #expect(try await second.active() == ["pro"])
+            #expect(try await second.guest() == nil)
+            #expect(try await world.entitlements(of: alice.id).map(\.state.rawValue) == ["active"])
+            // A second login has nothing to hand over.
+            try await second.signIn(PurchaseCustomer(id: "bob")) { _, _ in Issue.record("nothing to merge") }
+        }
+    }
+
+    @Test("3 A widget reads what the app wrote, knows the end of a period, and nothing before the first write")
+    func snapshot() async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            let engine = try await device.engine(hasServer: false)
+            let file = PurchaseSnapshotFile(file: world.folder.appending(path: "snapshot.json"))
+            #expect(try file.read() == nil)
+            let writing = Task { await engine.writeSnapshots(to: file) }
+            defer { writing.cancel() }
+            _ = await engine.buy("monthly")
+            _ = await engine.buy("coins", quantity: 2)
+            try await Self.wait { (try? file.read()?.balance("coins")) == 2 }
+            let snapshot = try #require(try file.read())
+            let until = try #require(snapshot.entitlements.first { $0.productID == "monthly" }?.until)
+            #expect(snapshot.isActive("monthly", at: until.addingTimeInterval(-1)))
+            #expect(!snapshot.isActive("monthly", at: until) && !snapshot.isActive("pro"))
+        }
+    }
+
+    @Test("3 The lines of the log name product, transaction and code, and hold no evidence")
+    func log() async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            let engine = try await device.engine()
+            let events = await KitEvents(engine)
+            _ = await engine.buy("pro")
+            device.link.isCut(true)
+            _ = await engine.buy("coins")
+            _ = await engine.restore()
+            await engine.promote("monthly", offer: .winBack(id: "back"))
+            let lines = try await events.all().map(\.logLine)
+            let id = try #require(try await engine.purchases().first).key.transactionID
+            #expect(lines.contains("granted pro \(id)"), "\(lines)")
+            #expect(
+                lines.contains { $0.hasPrefix("undetermined coins") && $0.hasSuffix("connection_failed") }, "\(lines)")
+            #expect(lines.contains("promoted monthly"))
+            let evidence = try await device.simulated.stored(id).signedTransaction ?? ""
+            #expect(!evidence.isEmpty && lines.allSatisfy { !$0.contains("eyJ") && $0.count < 200 })
+        }
+    }
+
+    @Test("3 Outcomes have a sentence for people, except a cancelled purchase")
+    func messages() {
+        let error = PurchaseError(.connectionFailed)
+        let outcomes: [PurchaseOutcome] = [
+            .notCounted(error), .refused(error), .invalid(error), .undetermined(error), .pending, .failed(error),
+        ]
+        let texts = outcomes.map { $0.message ?? "" }
+        #expect(Set(texts).count == outcomes.count && texts.allSatisfy { $0.hasSuffix(".") })
+        #expect(PurchaseOutcome.cancelled.message == nil)
+    }
+
+    @Test("3 An app transaction says when the app was bought, and in which version")
+    func appTransaction() async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            let engine = try await device.engine()
+            _ = await engine.buy("pro")
+            let id = try #require(try await engine.purchases().first).key.transactionID
+            let signed = try await device.simulated.appTransaction(id)
+            let verified = try await engine.verify(appTransaction: signed)
+            #expect(verified.originalApplicationVersion != nil && verified.originalPurchaseDate != nil)
+        }
+    }
+
+    /// Waits until it holds, for ten seconds at most.
+    private static func wait(_ holds: @Sendable () async throws -> Bool) async throws {
+        for _ in 0..<500 {
+            if try await holds() { return }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        Issue.record("it did not happen within ten seconds")
+    }
+}

@@ -1,0 +1,56 @@
+public import Foundation
+
+/// Moving purchases, and reports about the kit's state.
+extension PurchaseEngine {
+    /// Everything that was granted and consumed, as JSON, without evidence: for another device, or another store.
+    public func exportPurchases() throws -> Data {
+        try load()
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .millisecondsSince1970
+        encoder.outputFormatting = .sortedKeys
+        return try encoder.encode(ExportedPurchases(granted: record.granted, units: record.units))
+    }
+
+    /// Adds exported purchases. A purchase that is already in the record is not added again.
+    ///
+    /// The text is believed, so it must come from a place that the customer cannot write to.
+    public func importPurchases(_ data: Data) throws {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .millisecondsSince1970
+        let exported = try decoder.decode(ExportedPurchases.self, from: data)
+        try change { record in
+            for purchase in exported.granted { record.add(purchase) }
+            for (product, totals) in exported.units { record.units[product, default: UnitTotals()].add(totals) }
+        }
+    }
+
+    /// Adds purchases that the app stored before it used the kit, such as those of RMStore's persistor. Give each a transaction id: a
+    /// repeated call then adds nothing.
+    public func adopt(_ purchases: [GrantedPurchase]) throws {
+        try change { record in
+            for purchase in purchases { record.add(purchase) }
+        }
+    }
+
+    private struct ExportedPurchases: Codable {
+        var granted: [GrantedPurchase]
+        var units: [String: UnitTotals]
+    }
+
+    /// The state of the kit for an error report.
+    public func diagnostics() throws -> PurchaseDiagnostics {
+        try load()
+        return PurchaseDiagnostics(
+            startedPurchases: record.started.count,
+            waiting: record.outbox.map { entry in
+                PurchaseDiagnostics.Waiting(
+                    transactionID: entry.transaction.transactionID, productID: entry.transaction.productID,
+                    environment: entry.transaction.environment, attempts: entry.attempts,
+                    nextAttempt: entry.nextAttempt, code: entry.code?.rawValue, isDecided: entry.decision != nil,
+                    hasCustomer: entry.customerID != nil, hasOrder: entry.orderID != nil)
+            },
+            grantedPurchases: record.granted.count, storedEntitlements: record.entitlements.count,
+            isSignedIn: customer != nil, environment: record.environment, clockMark: record.mark.latest,
+            isClockBehind: time.now < record.mark.latest ?? .distantPast)
+    }
+}

@@ -1,0 +1,222 @@
+import Foundation
+import PurchaseMessages
+import PurchaseVerification
+
+#if canImport(CryptoKit)
+    import CryptoKit
+#else
+    import Crypto
+#endif
+
+/// The look at the current evidence, without a password prompt: what another device bought or renewed, and what was there before
+/// the app was installed again.
+extension PurchaseEngine {
+    /// Looks at the evidence that the system has now, so that `entitlements` follows the newest news.
+    ///
+    /// With a server, evidence that is unknown, changed, or a day old is sent in one request. Without one, it is verified here. It
+    /// finishes no transaction and asks the customer for nothing. `start` calls it, and `run` when the app comes to the foreground,
+    /// when the network returns, and once a day.
+    ///
+    /// - Parameter evenIfKnown: whether to ask the server also if it knew all of it less than a day ago.
+    public func refreshEntitlements(evenIfKnown: Bool = false) async {
+        while let running = pass {
+            await running.value
+            if pass == running { pass = nil }
+        }
+        let task = Task { await self.look(evenIfKnown: evenIfKnown) }
+        pass = task
+        await task.value
+        if pass == task { pass = nil }
+    }
+
+    /// How old an answer about the current evidence may be, in seconds.
+    static let passInterval: Double = 86_400
+
+    private func look(evenIfKnown: Bool) async {
+        guard loads() else { return }
+        await learnEnvironment()
+        let isDone: Bool
+        do {
+            let transactions = try await queue.current()
+            if server == nil {
+                await lookHere(transactions)
+                isDone = true
+            } else {
+                isDone = await ask(about: transactions, evenIfKnown: evenIfKnown)
+            }
+        } catch {
+            emit(.failedOutside(PurchaseError(.queueFailed, error), nil))
+            isDone = false
+        }
+        failedPasses = isDone ? 0 : failedPasses + 1
+        nextPass = time.uptime + (isDone ? Self.passInterval : RetryDelay.seconds(after: failedPasses))
+        announce()
+        wake()
+    }
+
+    // MARK: With a server
+
+    /// A piece of current evidence.
+    private struct Proof {
+        let evidence: PurchaseEvidence
+        /// What tells it from an earlier state.
+        let version: String
+    }
+
+    /// Sends the evidence if there is something new in it.
+    ///
+    /// - Returns: whether nothing is left to ask now.
+    private func ask(about transactions: [PaymentTransaction]?, evenIfKnown: Bool) async -> Bool {
+        guard let server, let customerID = customer?.id else { return true }
+        let proofs = await currentProofs(transactions, of: customerID)
+        guard !proofs.isEmpty else { return true }
+        let last = record.lastPass.flatMap { $0.customerID == customerID ? $0 : nil }
+        let isFresh = last.map { abs(trustedNow().timeIntervalSince($0.at)) < Self.passInterval } ?? false
+        let seen = Set(proofs.map(\.version))
+        if !evenIfKnown, isFresh, let last, seen.isSubset(of: last.seen) { return true }
+        let endWork = await life.beginWork("refresh")
+        var answeredAt: Date?
+        for (request, _) in Self.requests(proofs, of: customerID, \.evidence) {
+            do {
+                guard case .accepted(let answer, let signedAt) = try await server.restore(request) else { continue }
+                take(answer, of: customerID, signedAt)
+                answeredAt = signedAt
+            } catch {
+                emit(.failedOutside(PurchaseError(.connectionFailed, error), nil))
+                answeredAt = nil
+                break
+            }
+        }
+        await endWork()
+        guard let answeredAt else { return false }
+        return changes { $0.lastPass = PurchaseRecord.Pass(customerID: customerID, at: answeredAt, seen: seen) }
+    }
+
+    /// The evidence of the customer who is signed in: that of another customer is theirs to send.
+    private func currentProofs(_ transactions: [PaymentTransaction]?, of customerID: String) async -> [Proof] {
+        guard let transactions else {
+            // A receipt has the purchases of everybody who used this device, also one that waits for somebody else.
+            let others = record.outbox.compactMap(\.customerID) + record.started.map(\.customerID)
+            guard !others.contains(where: { $0 != customerID }),
+                case .appReceipt(let receipt)? = await loadedReceipt()
+            else { return [] }
+            let digest = SHA256.hash(data: receipt).prefix(8).map { "\($0)" }.joined(separator: ".")
+            return receipt.isEmpty ? [] : [Proof(evidence: .appReceipt(receipt), version: digest)]
+        }
+        var proofs: [Proof] = []
+        for transaction in transactions {
+            guard let text = transaction.signedTransaction,
+                owner(of: transaction, startedPurchase(of: transaction)) == customerID
+            else { continue }
+            proofs.append(Proof(evidence: .signedTransaction(text), version: Self.version(of: transaction)))
+            if let renewal = transaction.signedRenewalInfo {
+                let digest = SHA256.hash(data: Array(renewal.utf8)).prefix(8).map { "\($0)" }.joined(separator: ".")
+                proofs.append(Proof(evidence: .signedTransaction(renewal), version: digest))
+            }
+        }
+        return proofs
+    }
+
+    private func take(_ answer: RestoreAnswer, of customerID: String, _ signedAt: Date) {
+        let entitlements = take(answer.entitlements, of: customerID, signedAt)
+        let now = trustedNow()
+        var ended: [GrantedPurchase] = []
+        _ = changes { record in
+            for purchase in answer.purchases {
+                let key = TransactionKey(
+                    environment: purchase.environment.rawValue, transactionID: purchase.transactionID)
+                let error = ServerDecision.notCounted(purchase.productID, purchase.environment, entitlements)
+                // One that waits is claimed with its order by itself.
+                let waits = record.entry(key) != nil || record.started.contains { $0.productID == purchase.productID }
+                if purchase.disposition == .granted, error == nil, !waits {
+                    record.add(
+                        GrantedPurchase(
+                            key: key, originalTransactionID: purchase.originalTransactionID,
+                            productID: purchase.productID, customerID: customerID,
+                            expirationDate: purchase.expiresAt.flatMap { Timestamp($0)?.date }, grantedAt: now,
+                            submissionID: purchase.submissionID))
+                } else if PurchaseError.Code(rawValue: purchase.code).endsPurchase, let one = record.end(key, at: now) {
+                    ended.append(one)
+                }
+            }
+            record.keep(entitlements)
+        }
+        for purchase in ended {
+            emit(
+                .revoked(
+                    PurchaseReport(purchase.key.transactionID, purchase.productID), PurchaseError(.purchaseRevoked)))
+        }
+    }
+
+    // MARK: Without a server
+
+    /// Takes what signed evidence says about purchases that are not consumables; those arrive as transactions.
+    private func lookHere(_ transactions: [PaymentTransaction]?) async {
+        guard let transactions else {
+            guard let evidence = await loadedReceipt(),
+                case .appReceipt(let receipt)? = await gather(evidence, for: nil).verified
+            else { return }
+            observe(.appReceipt(receipt), grace: nil)
+            return
+        }
+        for transaction in transactions where transaction.isVerifiedByStoreKit {
+            guard let text = transaction.signedTransaction,
+                let verified = await gather(.signedTransaction(text), for: transaction).verified
+            else { continue }
+            let grace = transaction.signedRenewalInfo.flatMap {
+                verifier.gracePeriodEnd($0, of: transaction.originalTransactionID)
+            }
+            observe(verified, grace: grace)
+        }
+    }
+
+    private func observe(_ verified: VerifiedEvidence, grace: Date?) {
+        let now = trustedNow()
+        let signedAt = verified.facts.signingDate?.date
+        var ended: [(GrantedPurchase, PurchaseError)] = []
+        _ = changes { record in
+            for facts in verified.facts.transactions {
+                let key = TransactionKey(
+                    environment: verified.facts.environment?.name, transactionID: facts.transactionID)
+                let kind = verified.productKind(of: facts.transactionID)
+                guard kind != .consumable, let productID = facts.productID else { continue }
+                if let error = verified.withdrawal(of: facts.transactionID) {
+                    if let one = record.end(key, at: now) { ended.append((one, error)) }
+                    continue
+                }
+                // Only a signed transaction, which is made anew, reverses a refund; a receipt can be an old one.
+                if record.granted(key)?.endedAt != nil, verified.kind != .signedTransaction { continue }
+                record.grant(
+                    GrantedPurchase(
+                        key: key, originalTransactionID: facts.originalTransactionID, productID: productID, kind: kind,
+                        quantity: facts.quantity.map { Int64(clamping: $0) } ?? 1, customerID: customer?.id,
+                        purchaseDate: facts.purchaseDate?.date,
+                        expirationDate: verified.expirationDate(of: facts.transactionID), graceUntil: grace,
+                        grantedAt: now, signedAt: signedAt))
+            }
+        }
+        for (purchase, error) in ended {
+            emit(.revoked(PurchaseReport(purchase.key.transactionID, purchase.productID), error))
+        }
+    }
+
+    // MARK: Helpers
+
+    /// The receipt as it is, without a refresh; `nil` if there is none now.
+    private func loadedReceipt() async -> PurchaseEvidence? {
+        do {
+            return try await receipts.load().map { .appReceipt(Data($0)) }
+        } catch {
+            emit(.failedOutside(PurchaseError(.receiptMissing, error), nil))
+            return nil
+        }
+    }
+
+    /// What tells a state of a transaction from an earlier one, in its stored form.
+    static func version(of transaction: PaymentTransaction) -> String {
+        let dates = [transaction.expirationDate, transaction.revocationDate].map { date in
+            date.map { "\(Int64($0.timeIntervalSince1970))" } ?? ""
+        }
+        return "\(transaction.transactionID ?? "") \(dates.joined(separator: " ")) \(transaction.isUpgraded)"
+    }
+}

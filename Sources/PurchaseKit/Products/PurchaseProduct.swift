@@ -1,0 +1,38 @@
+public import Foundation
+
+/// A product of the App Store, as a shop shows it; the same for both APIs of StoreKit.
+public struct PurchaseProduct: Sendable, Hashable, Identifiable {
+    public var productID: String
+    public var kind: ProductKind?
+    /// The name in the customer's language.
+    public var name: String
+    /// The description in the customer's language.
+    public var summary: String
+    public var price: Decimal
+    /// The price as the App Store of the customer writes it. Show this text, and never format the price yourself.
+    public var priceText: String
+    /// The paid period; `nil` if it is no auto-renewable subscription.
+    public var period: PurchasePeriod?
+    /// The group of the subscription: a customer has one product of a group at a time.
+    public var subscriptionGroupID: String?
+    public var offers: [PurchaseProductOffer]
+
+    public var id: String { productID }
+
+    /// A product by its parts.
+    public init(
+        productID: String, kind: ProductKind? = nil, name: String, summary: String = "", price: Decimal,
+        priceText: String, period: PurchasePeriod? = nil, subscriptionGroupID: String? = nil,
+        offers: [PurchaseProductOffer] = []
+    ) {
+        self.productID = productID
+        self.kind = kind
+        self.name = name
+        self.summary = summary
+        self.price = price
+        self.priceText = priceText
+        self.period = period
+        self.subscriptionGroupID = subscriptionGroupID
+        self.offers = offers
+    }
+}

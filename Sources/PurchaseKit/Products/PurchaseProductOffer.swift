@@ -1,0 +1,45 @@
+public import Foundation
+
+/// An offer of a subscription, as a shop shows it.
+public struct PurchaseProductOffer: Sendable, Hashable {
+    /// The id; an introductory offer has none.
+    public var offerID: String?
+    public var kind: Kind
+    public var payment: Payment
+    public var price: Decimal
+    /// The price as the App Store of the customer writes it.
+    public var priceText: String
+    public var period: PurchasePeriod
+    /// For how many periods the price holds.
+    public var periodCount: Int
+    /// Whether this customer may have it, as the system knows; `nil` if only your server decides, as with promotional offers.
+    public var isEligible: Bool?
+
+    /// For whom an offer is.
+    public enum Kind: String, Sendable, Hashable, Codable {
+        /// New subscribers.
+        case introductory
+        /// Present and former subscribers, as your server decides and signs.
+        case promotional
+        /// Former subscribers, as App Store Connect decides.
+        case winBack
+    }
+
+    /// How an offer is paid.
+    public enum Payment: String, Sendable, Hashable, Codable { case freeTrial, payAsYouGo, payUpFront }
+
+    /// An offer by its parts.
+    public init(
+        offerID: String?, kind: Kind, payment: Payment, price: Decimal, priceText: String, period: PurchasePeriod,
+        periodCount: Int = 1, isEligible: Bool? = nil
+    ) {
+        self.offerID = offerID
+        self.kind = kind
+        self.payment = payment
+        self.price = price
+        self.priceText = priceText
+        self.period = period
+        self.periodCount = periodCount
+        self.isEligible = isEligible
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import PurchaseMessages
+import PurchaseVerification
+
+/// What the newest signed answer says about a product in an environment. The answer was verified when it arrived, so it counts
+/// until a newer one, also after the pinned keys changed.
+struct StoredEntitlement: Codable, Equatable {
+    let customerID: String
+    let productID: String
+    let environment: String
+    let state: String
+    let reason: String?
+    let until: Date?
+    let balance: Int64?
+    let transactionID: String?
+    /// When the server signed it, by the server's clock.
+    let signedAt: Date
+
+    var isActive: Bool { state == EntitlementMessage.State.active.rawValue }
+
+    /// Whether the customer has, or had, the use of it: units may be used up by now.
+    var counts: Bool { isActive || state == EntitlementMessage.State.consumed.rawValue }
+
+    init(_ message: EntitlementMessage, of customerID: String, signedAt: Date) {
+        self.customerID = customerID
+        productID = message.productID
+        environment = message.environment.rawValue
+        state = message.state.rawValue
+        reason = message.reason?.rawValue
+        until = message.until.flatMap { Timestamp($0)?.date }
+        balance = message.balance
+        transactionID = message.transactionID
+        self.signedAt = signedAt
+    }
+
+    /// The entitlements of an answer, one for each product and environment. Purchases of one product can be of several kinds: an
+    /// active one comes first.
+    static func all(
+        _ messages: [EntitlementMessage], of customerID: String, signedAt: Date
+    ) -> [StoredEntitlement] {
+        var found: [StoredEntitlement] = []
+        for message in messages {
+            let new = StoredEntitlement(message, of: customerID, signedAt: signedAt)
+            if let place = found.firstIndex(where: { $0.isSameProduct(as: new) }) {
+                if !found[place].counts, new.counts { found[place] = new }
+            } else {
+                found.append(new)
+            }
+        }
+        return found
+    }
+
+    /// Whether both are about the same product of the same customer.
+    func isSameProduct(as other: StoredEntitlement) -> Bool {
+        productID == other.productID && environment == other.environment && customerID == other.customerID
+    }
+}

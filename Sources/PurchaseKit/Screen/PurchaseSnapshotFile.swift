@@ -1,0 +1,57 @@
+public import Foundation
+
+/// The file of a snapshot, which the app writes and its extensions read. On Apple's systems it is in the container of an App Group.
+public struct PurchaseSnapshotFile: Sendable {
+    private let file: URL
+
+    /// The name of the file in an App Group.
+    private static let name = "purchases.json"
+
+    /// - Parameter file: the file; its folder must exist.
+    public init(file: URL) { self.file = file }
+
+    #if canImport(Darwin)
+        /// The file in an App Group; `nil` if the program does not belong to the group.
+        public init?(appGroup: String) {
+            guard let folder = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: appGroup) else {
+                return nil
+            }
+            file = folder.appendingPathComponent(Self.name)
+        }
+    #endif
+
+    /// The snapshot; `nil` if the app has written none yet.
+    public func read() throws -> PurchaseSnapshot? {
+        guard FileManager.default.fileExists(atPath: file.path) else { return nil }
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .millisecondsSince1970
+        return try decoder.decode(PurchaseSnapshot.self, from: try Data(contentsOf: file))
+    }
+
+    /// Replaces the snapshot as a whole. Extensions cannot write one.
+    func write(_ snapshot: PurchaseSnapshot) throws {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .millisecondsSince1970
+        try encoder.encode(snapshot).write(to: file, options: .atomic)
+    }
+}
+
+extension PurchaseEngine {
+    /// Writes a snapshot now and after each change, until the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - file: the file.
+    ///   - written: called after each change with the error, if it could not be written; reload the widgets' timelines there.
+    public nonisolated func writeSnapshots(
+        to file: PurchaseSnapshotFile, written: @Sendable ((any Error)?) -> Void = { _ in }
+    ) async {
+        for await entitlements in entitlementUpdates() {
+            do {
+                try file.write(PurchaseSnapshot(entitlements: entitlements, writtenAt: time.now))
+                written(nil)
+            } catch {
+                written(error)
+            }
+        }
+    }
+}

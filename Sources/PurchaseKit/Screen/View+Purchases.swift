@@ -1,0 +1,28 @@
+#if canImport(SwiftUI)
+    public import SwiftUI
+
+    extension View {
+        /// Gives the customer's purchases to the views inside, which read them with `@EnvironmentObject`.
+        ///
+        ///     WindowGroup { ContentView().purchases(model) }
+        public func purchases(_ model: PurchaseModel) -> some View { environmentObject(model) }
+
+        /// Shows this view if the customer may use a product, and another one if not; it changes by itself.
+        ///
+        ///     Editor().requires("pro", in: model) { Shop() }
+        public func requires<Other: View>(
+            _ productID: String, in model: PurchaseModel, @ViewBuilder otherwise: () -> Other
+        ) -> some View { modifier(RequiredPurchase(productID: productID, model: model, other: otherwise())) }
+    }
+
+    /// Shows the content to customers of a product.
+    struct RequiredPurchase<Other: View>: ViewModifier {
+        let productID: String
+        @ObservedObject var model: PurchaseModel
+        let other: Other
+
+        func body(content: Content) -> some View {
+            if model.isActive(productID) { content } else { other }
+        }
+    }
+#endif

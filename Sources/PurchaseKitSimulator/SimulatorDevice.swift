@@ -1,0 +1,21 @@
+import Foundation
+public import PurchaseKit
+public import PurchaseVerification
+
+/// The identifiers of a device at the simulated store.
+public struct SimulatorDevice: DeviceIdentity {
+    private let store: SimulatedStore
+
+    public init(_ store: SimulatedStore) { self.store = store }
+
+    public func receiptIdentifiers() async -> [DeviceIdentifier] { [await deviceVerificationID()].compactMap(\.self) }
+
+    public func deviceVerificationID() async -> DeviceIdentifier? {
+        do {
+            return DeviceIdentifier(try await store.get(StoreAnswers.Device.self, "app/device").deviceId)
+        } catch {
+            // Unknown while the store does not answer, as before the first unlock of a device.
+            return nil
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+public import PurchaseKit
+
+/// The payment queue of a device at the simulated store, as StoreKit 2's on a real one.
+public struct SimulatorQueue: PaymentQueue {
+    private let store: SimulatedStore
+    private let progress = QueueProgress()
+    private let pause: Double
+
+    /// - Parameters:
+    ///   - store: the store.
+    ///   - pause: the seconds between two looks for updates.
+    public init(_ store: SimulatedStore, pause: Double = 0.2) {
+        self.store = store
+        self.pause = pause
+    }
+
+    public func updates() -> AsyncStream<PaymentTransaction> {
+        AsyncStream { continuation in
+            let task = Task {
+                while !Task.isCancelled {
+                    for transaction in await newer() { continuation.yield(transaction) }
+                    do {
+                        try await Task.sleep(nanoseconds: UInt64(max(0.01, pause) * 1_000_000_000))
+                    } catch {
+                        break
+                    }
+                }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    public func unfinished() async throws -> [PaymentTransaction] {
+        let answer = try await store.get(StoreAnswers.Queue.self, "app/queue")
+        // Updates begin after what the first look showed, so that none is missed.
+        await progress.begin(answer.last)
+        return answer.transactions.map(\.payment)
+    }
+
+    public func buy(_ payment: PaymentRequest) async throws -> PaymentResult {
+        var body: [String: Any] = store.owner
+        body["product_id"] = payment.productID
+        body["quantity"] = payment.quantity
+        if let token = payment.appAccountToken { body["app_account_token"] = token.uuidString }
+        let paid = try await store.post(StoreAnswers.Payment.self, "app/purchases", body)
+        if let sold = paid.transaction { return .purchased(sold.payment) }
+        return paid.result == "cancelled" ? .cancelled : .pending
+    }
+
+    public func finish(_ transaction: PaymentTransaction) async throws {
+        guard let id = transaction.transactionID else { return }
+        _ = try await store.post(StoreAnswers.Nothing.self, "app/finish", ["transaction_id": id])
+    }
+
+    public func restore() async throws -> [PaymentTransaction] {
+        let answer = try await store.post(StoreAnswers.Queue.self, "app/restore", store.owner)
+        return answer.transactions.map { sold in
+            var payment = sold.payment
+            payment.state = .restored
+            return payment
+        }
+    }
+
+    public func current() async throws -> [PaymentTransaction]? {
+        try await store.get(StoreAnswers.Queue.self, "app/current").transactions.map { sold in
+            var payment = sold.payment
+            payment.signedRenewalInfo = sold.evidence.signedRenewalInfo
+            return payment
+        }
+    }
+
+    public func environment() async -> String? {
+        do {
+            return try await store.get(StoreAnswers.Device.self, "app/device").environment.capitalized
+        } catch {
+            // Unknown while the store does not answer, as on a device without a network.
+            return nil
+        }
+    }
+
+    public func products(_ productIDs: [String]) async throws -> [PurchaseProduct] {
+        let products = try await store.get([StoreAnswers.Product].self, "app/products")
+        return productIDs.compactMap { id in products.first { $0.productId == id }?.product }
+    }
+
+    /// The transactions that changed since the last look; none while the store does not answer.
+    private func newer() async -> [PaymentTransaction] {
+        do {
+            guard let after = await progress.last else {
+                await progress.begin(try await store.get(StoreAnswers.Queue.self, "app/queue").last)
+                return []
+            }
+            let answer = try await store.get(StoreAnswers.Queue.self, "app/updates", ["after": "\(after)"])
+            await progress.advance(answer.last)
+            return answer.transactions.map(\.payment)
+        } catch {
+            return []
+        }
+    }
+}
+
+/// The last event of the store that the queue has seen.
+private actor QueueProgress {
+    private(set) var last: Int?
+
+    func begin(_ number: Int) { last = last ?? number }
+    func advance(_ number: Int) { last = number }
+}

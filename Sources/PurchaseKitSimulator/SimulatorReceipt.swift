@@ -1,0 +1,22 @@
+import Foundation
+public import PurchaseKit
+
+/// The app receipt of a device at the simulated store.
+public struct SimulatorReceipt: ReceiptSource {
+    private let store: SimulatedStore
+
+    public init(_ store: SimulatedStore) { self.store = store }
+
+    public func load() async throws -> [UInt8]? {
+        do {
+            let receipt = try await store.get(StoreAnswers.Receipt.self, "app/receipt")
+            return Data(base64Encoded: receipt.appReceipt).map { [UInt8]($0) }
+        } catch let error as SimulatedStoreError where error.status == 404 {
+            return nil
+        }
+    }
+
+    public func refresh() async throws {
+        _ = try await store.post(StoreAnswers.Receipt.self, "app/receipt/refresh", store.owner)
+    }
+}

@@ -1,0 +1,61 @@
+#if canImport(StoreKit)
+    public import Foundation
+    public import PurchaseKit
+    import StoreKit
+
+    /// The app receipt of this device. The refresh may ask the customer for their password.
+    ///
+    /// On the Mac, an app can also end with the status 173 at launch, whereupon the system fetches a receipt and starts it again.
+    /// That is the method of old systems, and is not used here.
+    public struct DeviceReceipt: ReceiptSource {
+        private let file: URL?
+
+        /// - Parameter file: the file of the receipt.
+        public init(file: URL? = Bundle.main.appStoreReceiptURL) { self.file = file }
+
+        public func load() async throws -> [UInt8]? {
+            guard let file, FileManager.default.fileExists(atPath: file.path) else { return nil }
+            return [UInt8](try Data(contentsOf: file))
+        }
+
+        /// Replaces the file by a new receipt. `AppTransaction.refresh()` would not: it brings an app transaction and writes no file.
+        public func refresh() async throws { try await ReceiptRefresh().run() }
+
+        /// The signed app transaction, which proves the app and its download where there is no receipt; `nil` before iOS 16 and macOS 13.
+        /// Give it to `PurchaseEngine.verify(appTransaction:)`.
+        ///
+        /// - Parameter refreshes: whether the App Store is asked for a new one, which may ask the customer for their password.
+        public func appTransaction(refreshes: Bool = false) async throws -> String? {
+            guard #available(iOS 16, macOS 13, tvOS 16, watchOS 9, *) else { return nil }
+            let result =
+                refreshes ? try await StoreKit.AppTransaction.refresh() : try await StoreKit.AppTransaction.shared
+            return result.jwsRepresentation
+        }
+    }
+
+    /// One `SKReceiptRefreshRequest`.
+    ///
+    /// Unchecked: StoreKit answers once, after `start`.
+    private final class ReceiptRefresh: NSObject, SKRequestDelegate, @unchecked Sendable {
+        private let request = SKReceiptRefreshRequest(receiptProperties: nil)
+        private var continuation: CheckedContinuation<Void, any Error>?
+
+        func run() async throws {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                self.continuation = continuation
+                request.delegate = self
+                request.start()
+            }
+        }
+
+        func requestDidFinish(_: SKRequest) {
+            continuation?.resume()
+            continuation = nil
+        }
+
+        func request(_: SKRequest, didFailWithError error: any Error) {
+            continuation?.resume(throwing: error)
+            continuation = nil
+        }
+    }
+#endif

@@ -1,0 +1,92 @@
+#if canImport(StoreKit)
+    import PurchaseKit
+    import StoreKit
+
+    /// The products of the App Store, for both queues: StoreKit 2 knows them on every system that the package supports.
+    enum ProductList {
+        /// The products in the order of their ids. Those that the App Store does not sell are left out.
+        static func list(_ productIDs: [String]) async throws -> [PurchaseProduct] {
+            let products = try await Product.products(for: productIDs)
+            var listed: [PurchaseProduct] = []
+            for id in productIDs {
+                guard let product = products.first(where: { $0.id == id }) else { continue }
+                var offers: [PurchaseProductOffer] = []
+                if let subscription = product.subscription { offers = await Self.offers(subscription) }
+                listed.append(
+                    PurchaseProduct(
+                        productID: product.id, kind: kind(product.type), name: product.displayName,
+                        summary: product.description, price: product.price, priceText: product.displayPrice,
+                        period: product.subscription.flatMap { period($0.subscriptionPeriod) },
+                        subscriptionGroupID: product.subscription?.subscriptionGroupID,
+                        offers: offers))
+            }
+            return listed
+        }
+
+        private static func kind(_ type: Product.ProductType) -> ProductKind? {
+            switch type {
+            case .consumable: .consumable
+            case .nonConsumable: .nonConsumable
+            case .nonRenewable: .nonRenewingSubscription
+            case .autoRenewable: .autoRenewableSubscription
+            default: nil
+            }
+        }
+
+        private static func period(_ period: Product.SubscriptionPeriod) -> PurchasePeriod? {
+            switch period.unit {
+            case .day: PurchasePeriod(period.value, .day)
+            case .week: PurchasePeriod(period.value, .week)
+            case .month: PurchasePeriod(period.value, .month)
+            case .year: PurchasePeriod(period.value, .year)
+            @unknown default: nil
+            }
+        }
+
+        private static func offers(_ subscription: Product.SubscriptionInfo) async -> [PurchaseProductOffer] {
+            var offers: [PurchaseProductOffer] = []
+            if let introductory = subscription.introductoryOffer {
+                let isEligible = await subscription.isEligibleForIntroOffer
+                offers += [offer(introductory, .introductory, isEligible: isEligible)].compactMap(\.self)
+            }
+            offers += subscription.promotionalOffers.compactMap { offer($0, .promotional, isEligible: nil) }
+            guard #available(iOS 18, macOS 15, tvOS 18, watchOS 11, visionOS 2, *),
+                !subscription.winBackOffers.isEmpty
+            else { return offers }
+            let eligible = await eligibleWinBackOffers(subscription.subscriptionGroupID)
+            for winBack in subscription.winBackOffers {
+                let isEligible = eligible.map { ids in winBack.id.map { ids.contains($0) } ?? false }
+                offers += [offer(winBack, .winBack, isEligible: isEligible)].compactMap(\.self)
+            }
+            return offers
+        }
+
+        /// `nil` if the system cannot say it now.
+        @available(iOS 18, macOS 15, tvOS 18, watchOS 11, visionOS 2, *)
+        private static func eligibleWinBackOffers(_ group: String) async -> [String]? {
+            do {
+                let statuses = try await Product.SubscriptionInfo.status(for: group)
+                return statuses.flatMap { $0.renewalInfo.unsafePayloadValue.eligibleWinBackOfferIDs }
+            } catch {
+                return nil
+            }
+        }
+
+        /// An offer of a way of payment that this version knows; others are left out, because a shop could not describe them.
+        private static func offer(
+            _ offer: Product.SubscriptionOffer, _ kind: PurchaseProductOffer.Kind, isEligible: Bool?
+        ) -> PurchaseProductOffer? {
+            let payment: PurchaseProductOffer.Payment
+            switch offer.paymentMode {
+            case .freeTrial: payment = .freeTrial
+            case .payAsYouGo: payment = .payAsYouGo
+            case .payUpFront: payment = .payUpFront
+            default: return nil
+            }
+            guard let period = period(offer.period) else { return nil }
+            return PurchaseProductOffer(
+                offerID: offer.id, kind: kind, payment: payment, price: offer.price, priceText: offer.displayPrice,
+                period: period, periodCount: offer.periodCount, isEligible: isEligible)
+        }
+    }
+#endif

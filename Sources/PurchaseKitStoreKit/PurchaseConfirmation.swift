@@ -1,0 +1,70 @@
+#if canImport(StoreKit)
+    import PurchaseKit
+    import StoreKit
+
+    #if canImport(UIKit) && !os(watchOS)
+        public import UIKit
+    #endif
+    #if canImport(AppKit) && !targetEnvironment(macCatalyst)
+        public import AppKit
+    #endif
+
+    /// The ready ways to ask a customer to pay: where the system shows the sheet that confirms a purchase.
+    ///
+    /// In SwiftUI, give the `PurchaseAction` of the environment's `purchase` to `StoreKit2Queue(purchase:)` instead.
+    public enum PurchaseConfirmation {
+        #if !os(visionOS)
+            /// Lets StoreKit choose the place. It needs an app with scenes since iOS 18.2, and does not exist on visionOS.
+            public static let automatic: StoreKit2Queue.Purchase = { product, options in
+                try await product.purchase(options: options)
+            }
+        #endif
+
+        #if canImport(UIKit) && !os(watchOS)
+            /// Shows the sheet in a scene, which is asked for at each purchase.
+            @available(iOS 17, macCatalyst 17, tvOS 17, visionOS 1, *)
+            public static func scene(
+                _ scene: @escaping @MainActor @Sendable () throws -> UIScene
+            ) -> StoreKit2Queue.Purchase {
+                { product, options in try await product.purchase(confirmIn: try scene(), options: options) }
+            }
+
+            /// Shows the sheet in a view controller, which is asked for at each purchase.
+            @available(iOS 18.2, macCatalyst 18.2, tvOS 18.2, visionOS 2.2, *)
+            public static func viewController(
+                _ controller: @escaping @MainActor @Sendable () throws -> UIViewController
+            ) -> StoreKit2Queue.Purchase {
+                { product, options in try await product.purchase(confirmIn: try controller(), options: options) }
+            }
+
+            /// Shows the sheet in the scene that the customer looks at; before iOS 17, StoreKit chooses the place.
+            @available(iOSApplicationExtension, unavailable)
+            @available(macCatalystApplicationExtension, unavailable)
+            @available(tvOSApplicationExtension, unavailable)
+            @available(visionOSApplicationExtension, unavailable)
+            public static let activeScene: StoreKit2Queue.Purchase = { product, options in
+                if #available(iOS 17, macCatalyst 17, tvOS 17, visionOS 1, *) {
+                    let scenes = UIApplication.shared.connectedScenes
+                    if let scene = scenes.first(where: { $0.activationState == .foregroundActive }) ?? scenes.first {
+                        return try await product.purchase(confirmIn: scene, options: options)
+                    }
+                }
+                #if os(visionOS)
+                    throw PurchaseError(.queueFailed, expected: "a scene to confirm the purchase in", found: "none")
+                #else
+                    return try await product.purchase(options: options)
+                #endif
+            }
+        #endif
+
+        #if canImport(AppKit) && !targetEnvironment(macCatalyst)
+            /// Shows the sheet at a window, which is asked for at each purchase.
+            @available(macOS 15.2, *)
+            public static func window(
+                _ window: @escaping @MainActor @Sendable () throws -> NSWindow
+            ) -> StoreKit2Queue.Purchase {
+                { product, options in try await product.purchase(confirmIn: try window(), options: options) }
+            }
+        #endif
+    }
+#endif

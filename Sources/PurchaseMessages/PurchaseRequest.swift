@@ -1,0 +1,39 @@
+/// `POST /v1/purchases`: evidence, and the purchase that its sender claims with it.
+public struct PurchaseRequest: Codable, Sendable, Equatable {
+    /// An app receipt or a transaction receipt, in base64.
+    public var receiptData: String?
+    /// Any JWS of the App Store that states the transaction: a signed transaction of StoreKit 2, or a notification.
+    public var signedTransaction: String?
+    public var productID: String
+    public var transactionID: String
+    /// The order that it pays.
+    public var orderID: String?
+    /// The customer who receives the purchase.
+    public var customerID: String?
+    /// The expected quantity, which must equal the purchased one.
+    public var quantity: Int64?
+
+    /// A claim with one of the first two, and at least one of order and customer.
+    public init(
+        receiptData: String? = nil, signedTransaction: String? = nil, productID: String, transactionID: String,
+        orderID: String? = nil, customerID: String? = nil, quantity: Int64? = nil
+    ) {
+        self.receiptData = receiptData
+        self.signedTransaction = signedTransaction
+        self.productID = productID
+        self.transactionID = transactionID
+        self.orderID = orderID
+        self.customerID = customerID
+        self.quantity = quantity
+    }
+
+    package enum CodingKeys: String, CodingKey {
+        case quantity
+        case receiptData = "receipt_data"
+        case signedTransaction = "signed_transaction"
+        case productID = "product_id"
+        case transactionID = "transaction_id"
+        case orderID = "order_id"
+        case customerID = "customer_id"
+    }
+}

@@ -1,0 +1,247 @@
+import Foundation
+import PurchaseKit
+import StoreKit
+import Testing
+
+@testable import StoreKitAdapters
+
+extension StoreKitAdapterTests {
+    /// The two queues alone, against the stand-in.
+    @Suite("The queues alone")
+    struct QueueTests {
+        static let offers: [PaymentOffer] = [
+            .promotional(
+                id: "half", keyID: "K1", nonce: UUID(), signature: Data([1, 2, 3]), timestamp: 1_700_000_000_000),
+            .promotionalJWS(id: "half", compactJWS: "a.b.c"),
+            .introductory(compactJWS: "d.e.f"),
+            .winBack(id: "back"),
+        ]
+
+        @Test("6 The closure buys, with the product and every option of the payment")
+        func closure() async throws {
+            try await Simulator.run { _ in
+                let token = UUID()
+                for offer in Self.offers {
+                    let asked = Asked()
+                    let queue = StoreKit2Queue { _, options in
+                        asked.add(options.map(\.standInText))
+                        return .userCancelled
+                    }
+                    let payment = PaymentRequest(
+                        productID: "monthly", appAccountToken: token, offer: offer, simulatesAskToBuyInSandbox: true)
+                    let result = try await queue.buy(payment)
+                    #expect(result == .cancelled)
+                    let texts = asked.texts
+                    #expect(
+                        texts.contains("quantity 1") && texts.contains("appAccountToken \(token.uuidString)"),
+                        "\(texts)")
+                    #expect(texts.contains("simulatesAskToBuyInSandbox true"), "\(texts)")
+                    switch offer {
+                    case .promotional(let id, let keyID, let nonce, let signature, let timestamp):
+                        let parts = [id, keyID, nonce.uuidString, signature.base64EncodedString(), "\(timestamp)"]
+                        #expect(texts.contains("promotionalOffer \(parts.joined(separator: " "))"), "\(texts)")
+                    case .promotionalJWS:
+                        #expect(
+                            texts.contains("promotionalOffer half") && texts.contains("compactJWS a.b.c"), "\(texts)")
+                    case .introductory: #expect(texts.contains("introductoryOfferEligibility d.e.f"), "\(texts)")
+                    case .winBack: #expect(texts.contains("winBackOffer back"), "\(texts)")
+                    }
+                }
+            }
+        }
+
+        @Test("6 A win-back offer that the product does not have ends the purchase before the customer is asked")
+        func unknownOffer() async throws {
+            try await Simulator.run { _ in
+                let asked = Asked()
+                let queue = StoreKit2Queue { product, options in
+                    asked.add(["asked"])
+                    return try await product.purchase(options: options)
+                }
+                for product in ["monthly", "pro"] {
+                    await #expect(throws: PurchaseError.self) {
+                        _ = try await queue.buy(PaymentRequest(productID: product, offer: .winBack(id: "other")))
+                    }
+                }
+                #expect(asked.texts.isEmpty)
+            }
+        }
+
+        @Test("6 An option of a newer system reaches the closure")
+        func moreOptions() async throws {
+            try await Simulator.run { _ in
+                let asked = Asked()
+                let more: @Sendable (PaymentRequest) -> Set<Product.PurchaseOption> = { _ in
+                    [.introductoryOfferEligibility(compactJWS: "x.y.z")]
+                }
+                let queue = StoreKit2Queue(moreOptions: more) { product, options in
+                    asked.add(options.map(\.standInText))
+                    return try await product.purchase(options: options)
+                }
+                _ = try await queue.buy(PaymentRequest(productID: "coins", quantity: 3))
+                #expect(Set(asked.texts) == ["quantity 3", "introductoryOfferEligibility x.y.z"])
+            }
+        }
+
+        @Test("6 The original API pays with a discount, and refuses an offer that it does not have")
+        func discount() async throws {
+            try await Simulator.run { _ in
+                let queue = OriginalQueue()
+                _ = try await queue.buy(PaymentRequest(productID: "monthly", offer: Self.offers[0]))
+                #expect(SKPaymentQueue.default().standInDiscount == "half")
+                for offer in Self.offers.dropFirst() {
+                    await #expect(throws: PurchaseError.self) {
+                        _ = try await queue.buy(PaymentRequest(productID: "monthly", offer: offer))
+                    }
+                }
+            }
+        }
+
+        @Test(
+            "11 The order of a Mac's addresses: built-in en0, built-in en1, en0 that is not built in, other built-in ones"
+        )
+        func addresses() {
+            func interface(_ name: String, _ isBuiltIn: Bool, _ byte: UInt8) -> NetworkInterface {
+                NetworkInterface(name: name, isBuiltIn: isBuiltIn, address: [byte])
+            }
+            let all = [
+                interface("en0", true, 1), interface("en1", true, 2), interface("en0", false, 3),
+                interface("en5", true, 4),
+                interface("en6", false, 5),
+            ]
+            // Every order in which the system lists them, and every Mac that has some of them.
+            for present in 0..<32 {
+                let some = all.indices.filter { present >> $0 & 1 == 1 }.map { all[$0] }
+                for shift in 0..<max(some.count, 1) {
+                    let listed = Array(some[shift...] + some[..<shift]).reversed()
+                    let found = NetworkInterface.likeliestFirst(Array(listed)).map(\.address[0])
+                    #expect(found == some.map(\.address[0]).filter { $0 != 5 })
+                }
+            }
+        }
+
+        @Test("11 A refresh replaces the receipt's file, and a new app transaction does not")
+        func refresh() async throws {
+            try await Simulator.run { simulator in
+                let file = simulator.folder.appendingPathComponent("receipt")
+                try await simulator.post("app/purchases", ["product_id": "pro"])
+                let receipt = DeviceReceipt(file: file)
+                #expect(try await receipt.appTransaction(refreshes: true) != nil)
+                #expect(try await receipt.load() == nil)
+                try await receipt.refresh()
+                #expect(try await receipt.load() != nil)
+            }
+        }
+
+        @Test("12 The queue removes itself from StoreKit's when the app lets it go")
+        func removal() async throws {
+            try await Simulator.run { _ in
+                let before = SKPaymentQueue.default().standInObservers
+                do {
+                    let queue = OriginalQueue()
+                    #expect(SKPaymentQueue.default().standInObservers == before + 1)
+                    _ = try await queue.unfinished()
+                }
+                #expect(SKPaymentQueue.default().standInObservers == before)
+            }
+        }
+
+        @Test("12 Transactions are finished by StoreKit's own values, without a copy of the whole queue")
+        func finish() async throws {
+            try await Simulator.run { simulator in
+                let queue = OriginalQueue()
+                for _ in 0..<20 { try await simulator.post("app/purchases", ["product_id": "coins"]) }
+                // Another queue of the app, whose observer brings what the store has.
+                let second = OriginalQueue()
+                var transactions: [PaymentTransaction] = []
+                while transactions.count < 20 { transactions = try await second.unfinished() }
+                let reads = SKPaymentQueue.default().standInReads
+                for transaction in transactions { try await second.finish(transaction) }
+                #expect(SKPaymentQueue.default().standInReads == reads)
+                #expect(try await second.unfinished().isEmpty)
+                _ = queue
+            }
+        }
+
+        @Test("12 A refund reaches an app with the original API, with its proof")
+        func refund() async throws {
+            try await Simulator.run { simulator in
+                try await simulator.post("app/purchases", ["product_id": "pro"])
+                let queue = OriginalQueue()
+                let bought = try #require(try await queue.current()?.first)
+                let updates = queue.updates()
+                let id = try #require(bought.transactionID)
+                let refund = Task {
+                    for _ in 0..<100 {
+                        try await Task.sleep(nanoseconds: 300_000_000)
+                        try await simulator.post("control/transactions/\(id)/refund", [:], isControl: true)
+                        return
+                    }
+                }
+                for await transaction in updates where transaction.revocationDate != nil {
+                    #expect(transaction.transactionID == id && transaction.signedTransaction != nil)
+                    try await queue.finish(transaction)
+                    break
+                }
+                try await refund.value
+                #expect(try await queue.current()?.isEmpty == true)
+            }
+        }
+
+        @Test("12 The version is read from the bundle, and the bundle id is not")
+        func version() throws {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).bundle")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer {
+                // A folder that stays behind in the temporary folder harms nothing.
+                try? FileManager.default.removeItem(at: folder)
+            }
+            let list = """
+                <?xml version="1.0" encoding="UTF-8"?>
+                <plist version="1.0"><dict><key>CFBundleIdentifier</key><string>com.example.other</string>
+                <key>CFBundleVersion</key><string>77</string></dict></plist>
+                """
+            try Data(list.utf8).write(to: folder.appendingPathComponent("Info.plist"))
+            let bundle = try #require(Bundle(url: folder))
+            let identity = AppIdentity(bundleID: "com.example.app", bundle: bundle)
+            #expect(identity.version == "77" && identity.bundleID == "com.example.app")
+        }
+
+        @Test("1 The current transactions come without a restore, a subscription with its renewal info")
+        func current() async throws {
+            try await Simulator.run { simulator in
+                for product in ["coins", "pro", "monthly"] {
+                    try await simulator.post("app/purchases", ["product_id": product])
+                }
+                let queues: [any PaymentQueue] = [StoreKit2Queue(), OriginalQueue()]
+                for queue in queues {
+                    let current = try #require(try await queue.current())
+                    #expect(Set(current.map(\.productID)) == ["pro", "monthly"])
+                    #expect(current.allSatisfy { ($0.signedRenewalInfo != nil) == ($0.productID == "monthly") })
+                }
+                #expect(try await OriginalQueue(prefersSignedTransactions: false).current() == nil)
+            }
+        }
+
+        @Test("7 The environment is the app transaction's, and the receipt's name says it where there is none")
+        func environment() async throws {
+            try await Simulator.run { simulator in
+                try await simulator.post("app/purchases", ["product_id": "pro"])
+                #expect(await StoreKit2Queue().environment() == "Production")
+            }
+            #expect(AppEnvironment.name(ofReceipt: "sandboxReceipt") == "Sandbox")
+            #expect(AppEnvironment.name(ofReceipt: "receipt") == "Production")
+            #expect(AppEnvironment.name(ofReceipt: nil) == nil)
+        }
+    }
+}
+
+/// What a closure was asked for.
+private final class Asked: @unchecked Sendable {
+    private let lock = NSLock()
+    private var all: [String] = []
+
+    var texts: [String] { lock.withLock { all } }
+
+    func add(_ texts: [String]) { lock.withLock { all += texts } }
+}

@@ -1,0 +1,280 @@
+// What the adapters take from StoreKit, with the availability and the isolation that Apple declares (Apple, "StoreKit"), without an
+// implementation, for dev/check-availability.py.
+
+public import Foundation
+
+#if os(macOS)
+    public import AppKit
+#elseif !os(watchOS)
+    public import UIKit
+#endif
+
+public enum VerificationResult<SignedType> {
+    case unverified(SignedType, any Error)
+    case verified(SignedType)
+
+    public var unsafePayloadValue: SignedType { fatalError() }
+    public var jwsRepresentation: String { fatalError() }
+}
+
+extension VerificationResult: Sendable where SignedType: Sendable {}
+
+public struct Transaction: Sendable {
+    public let id: UInt64
+    public let originalID: UInt64
+    public let productID: String
+    public let subscriptionGroupID: String?
+    public let purchasedQuantity: Int
+    public let appAccountToken: UUID?
+    public let purchaseDate: Date
+    public let expirationDate: Date?
+    public let revocationDate: Date?
+    public let isUpgraded: Bool
+    @available(iOS 16.0, macOS 13.0, tvOS 16.0, watchOS 9.0, *)
+    public var environment: AppStore.Environment { fatalError() }
+    public func finish() async {}
+
+    public struct Transactions: AsyncSequence, Sendable {
+        public typealias Element = VerificationResult<Transaction>
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            public mutating func next() async -> VerificationResult<Transaction>? { nil }
+        }
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator() }
+    }
+    public static var unfinished: Transactions { fatalError() }
+    public static var currentEntitlements: Transactions { fatalError() }
+    public static var updates: Transactions { fatalError() }
+}
+
+public struct Product: Sendable {
+    public let id: String
+    public let displayName: String
+    public let description: String
+    public let displayPrice: String
+    public let price: Decimal
+    public let type: ProductType
+    public let subscription: SubscriptionInfo?
+
+    public static func products<Identifiers: Collection>(
+        for identifiers: Identifiers
+    ) async throws -> [Product] where Identifiers.Element == String { fatalError() }
+
+    public struct ProductType: RawRepresentable, Sendable, Hashable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+        public static var consumable: ProductType { fatalError() }
+        public static var nonConsumable: ProductType { fatalError() }
+        public static var nonRenewable: ProductType { fatalError() }
+        public static var autoRenewable: ProductType { fatalError() }
+    }
+
+    public struct SubscriptionPeriod: Sendable, Hashable {
+        public enum Unit: Sendable, Hashable { case day, week, month, year }
+        public let unit: Unit
+        public let value: Int
+    }
+
+    public struct SubscriptionOffer: Sendable, Hashable {
+        public struct OfferType: RawRepresentable, Sendable, Hashable {
+            public let rawValue: String
+            public init(rawValue: String) { self.rawValue = rawValue }
+            public static var introductory: OfferType { fatalError() }
+            public static var promotional: OfferType { fatalError() }
+            @available(iOS 18.0, macOS 15.0, tvOS 18.0, watchOS 11.0, visionOS 2.0, *)
+            public static var winBack: OfferType { fatalError() }
+        }
+        public struct PaymentMode: RawRepresentable, Sendable, Hashable {
+            public let rawValue: String
+            public init(rawValue: String) { self.rawValue = rawValue }
+            public static var payAsYouGo: PaymentMode { fatalError() }
+            public static var payUpFront: PaymentMode { fatalError() }
+            public static var freeTrial: PaymentMode { fatalError() }
+        }
+        public let id: String?
+        public let type: OfferType
+        public let price: Decimal
+        public let displayPrice: String
+        public let period: SubscriptionPeriod
+        public let periodCount: Int
+        public let paymentMode: PaymentMode
+    }
+
+    public struct SubscriptionInfo: Sendable {
+        public let introductoryOffer: SubscriptionOffer?
+        public let promotionalOffers: [SubscriptionOffer]
+        @available(iOS 18.0, macOS 15.0, tvOS 18.0, watchOS 11.0, visionOS 2.0, *)
+        public var winBackOffers: [SubscriptionOffer] { fatalError() }
+        public let subscriptionGroupID: String
+        public let subscriptionPeriod: SubscriptionPeriod
+        public var isEligibleForIntroOffer: Bool { get async { fatalError() } }
+        public var status: [Status] { get async throws { fatalError() } }
+        public static func status(for groupID: String) async throws -> [Status] { fatalError() }
+
+        public struct Status: Sendable {
+            public let transaction: VerificationResult<Transaction>
+            public let renewalInfo: VerificationResult<RenewalInfo>
+        }
+        public struct RenewalInfo: Sendable {
+            @available(iOS 18.0, macOS 15.0, tvOS 18.0, watchOS 11.0, visionOS 2.0, *)
+            public var eligibleWinBackOfferIDs: [String] { fatalError() }
+        }
+    }
+
+    public struct PurchaseOption: Sendable, Hashable {
+        public static func appAccountToken(_ token: UUID) -> PurchaseOption { fatalError() }
+        public static func quantity(_ quantity: Int) -> PurchaseOption { fatalError() }
+        public static func simulatesAskToBuyInSandbox(_ simulates: Bool) -> PurchaseOption { fatalError() }
+        public static func promotionalOffer(
+            offerID: String, keyID: String, nonce: UUID, signature: Data, timestamp: Int
+        ) -> PurchaseOption { fatalError() }
+        public static func promotionalOffer(_ offerID: String, compactJWS: String) -> [PurchaseOption] { fatalError() }
+        public static func introductoryOfferEligibility(compactJWS: String) -> PurchaseOption { fatalError() }
+        @available(iOS 18.0, macOS 15.0, tvOS 18.0, watchOS 11.0, visionOS 2.0, *)
+        public static func winBackOffer(_ offer: SubscriptionOffer) -> PurchaseOption { fatalError() }
+    }
+
+    public enum PurchaseResult: Sendable {
+        case success(VerificationResult<Transaction>)
+        case userCancelled
+        case pending
+    }
+
+    @available(visionOS, unavailable)
+    @MainActor
+    public func purchase(options: Set<PurchaseOption> = []) async throws -> PurchaseResult { fatalError() }
+
+    #if os(macOS)
+        @available(macOS 15.2, *)
+        @MainActor
+        public func purchase(confirmIn window: NSWindow, options: Set<PurchaseOption> = []) async throws -> PurchaseResult {
+            fatalError()
+        }
+    #elseif !os(watchOS)
+        @available(iOS 17.0, macCatalyst 17.0, tvOS 17.0, visionOS 1.0, *)
+        @MainActor
+        public func purchase(
+            confirmIn scene: some UIScene, options: Set<PurchaseOption> = []
+        ) async throws -> PurchaseResult { fatalError() }
+        @available(iOS 18.2, macCatalyst 18.2, tvOS 18.2, visionOS 2.2, *)
+        @MainActor
+        public func purchase(
+            confirmIn viewController: UIViewController, options: Set<PurchaseOption> = []
+        ) async throws -> PurchaseResult { fatalError() }
+    #endif
+}
+
+public enum AppStore {
+    public struct Environment: RawRepresentable, Sendable, Hashable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+    public static func sync() async throws {}
+    public static var deviceVerificationID: UUID? { fatalError() }
+}
+
+@available(iOS 16.0, macOS 13.0, tvOS 16.0, watchOS 9.0, *)
+public struct AppTransaction: Sendable {
+    public let environment: AppStore.Environment
+    public let originalAppVersion: String
+    public let originalPurchaseDate: Date
+    public static var shared: VerificationResult<AppTransaction> { get async throws { fatalError() } }
+    public static func refresh() async throws -> VerificationResult<AppTransaction> { fatalError() }
+}
+
+#if os(iOS) || os(macOS)
+    @available(iOS 16.4, macOS 14.4, macCatalyst 16.4, *)
+    public struct PurchaseIntent: Sendable {
+        public let product: Product
+        @available(iOS 18.0, macOS 15.0, macCatalyst 18.0, *)
+        public var offer: Product.SubscriptionOffer? { fatalError() }
+
+        public struct PurchaseIntents: AsyncSequence, Sendable {
+            public typealias Element = PurchaseIntent
+            public struct AsyncIterator: AsyncIteratorProtocol {
+                public mutating func next() async -> PurchaseIntent? { nil }
+            }
+            public func makeAsyncIterator() -> AsyncIterator { AsyncIterator() }
+        }
+        public static var intents: PurchaseIntents { fatalError() }
+    }
+#endif
+
+// The original API. Apple's classes are not Sendable.
+
+open class SKProductDiscount: NSObject {
+    public var identifier: String? { fatalError() }
+}
+
+open class SKProduct: NSObject {
+    public var productIdentifier: String { fatalError() }
+    public var localizedTitle: String { fatalError() }
+    public var localizedDescription: String { fatalError() }
+}
+
+@available(watchOS 6.2, *)
+open class SKPaymentDiscount: NSObject {
+    public init(identifier: String, keyIdentifier: String, nonce: UUID, signature: String, timestamp: NSNumber) {
+        fatalError()
+    }
+}
+
+open class SKPayment: NSObject {
+    public var productIdentifier: String { fatalError() }
+    public var quantity: Int { fatalError() }
+    public var applicationUsername: String? { fatalError() }
+}
+
+open class SKMutablePayment: SKPayment {
+    public convenience init(product: SKProduct) { fatalError() }
+    public override var quantity: Int { get { fatalError() } set {} }
+    public override var applicationUsername: String? { get { fatalError() } set {} }
+    public var simulatesAskToBuyInSandbox: Bool { get { fatalError() } set {} }
+    public var paymentDiscount: SKPaymentDiscount? { get { fatalError() } set {} }
+}
+
+public enum SKPaymentTransactionState: Int, Sendable {
+    case purchasing, purchased, failed, restored, deferred
+}
+
+open class SKPaymentTransaction: NSObject {
+    public var payment: SKPayment { fatalError() }
+    public var transactionState: SKPaymentTransactionState { fatalError() }
+    public var transactionIdentifier: String? { fatalError() }
+    public var transactionDate: Date? { fatalError() }
+    public var original: SKPaymentTransaction? { fatalError() }
+    public var error: (any Error)? { fatalError() }
+    #if os(iOS) && !targetEnvironment(macCatalyst)
+        public var transactionReceipt: Data? { fatalError() }
+    #endif
+}
+
+public protocol SKPaymentTransactionObserver: NSObjectProtocol {
+    func paymentQueue(_ queue: SKPaymentQueue, updatedTransactions transactions: [SKPaymentTransaction])
+}
+
+open class SKPaymentQueue: NSObject {
+    open class func `default`() -> SKPaymentQueue { fatalError() }
+    public var transactions: [SKPaymentTransaction] { fatalError() }
+    public func add(_ observer: any SKPaymentTransactionObserver) {}
+    public func remove(_ observer: any SKPaymentTransactionObserver) {}
+    public func add(_ payment: SKPayment) {}
+    public func finishTransaction(_ transaction: SKPaymentTransaction) {}
+    public func restoreCompletedTransactions() {}
+}
+
+public protocol SKRequestDelegate: NSObjectProtocol {}
+
+open class SKRequest: NSObject {
+    public weak var delegate: (any SKRequestDelegate)?
+    public func start() {}
+}
+
+public protocol SKProductsRequestDelegate: SKRequestDelegate {
+    func productsRequest(_ request: SKProductsRequest, didReceive response: SKProductsResponse)
+}
+
+open class SKProductsResponse: NSObject { public var products: [SKProduct] { fatalError() } }
+
+open class SKProductsRequest: SKRequest { public init(productIdentifiers: Set<String>) { fatalError() } }
+
+open class SKReceiptRefreshRequest: SKRequest { public init(receiptProperties: [String: Any]?) { fatalError() } }

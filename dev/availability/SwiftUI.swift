@@ -1,0 +1,97 @@
+// What the kit takes from SwiftUI, declared without an implementation.
+
+@MainActor
+@preconcurrency
+public protocol View {
+    associatedtype Body: View
+    @ViewBuilder var body: Body { get }
+}
+
+extension Never: View { public var body: Never { fatalError() } }
+
+@resultBuilder
+public struct ViewBuilder {
+    public static func buildBlock<Content: View>(_ content: Content) -> Content { content }
+    public static func buildEither<First: View, Second: View>(first: First) -> Either<First, Second> { fatalError() }
+    public static func buildEither<First: View, Second: View>(second: Second) -> Either<First, Second> { fatalError() }
+}
+
+public struct Either<First: View, Second: View>: View { public var body: Never { fatalError() } }
+
+public struct TaskView<Content: View>: View { public var body: Never { fatalError() } }
+
+public struct EnvironmentView<Content: View>: View { public var body: Never { fatalError() } }
+
+extension View {
+    @available(iOS 15.0, macOS 12.0, tvOS 15.0, watchOS 8.0, *)
+    public func task(_ action: @escaping @Sendable () async -> Void) -> some View { TaskView<Self>() }
+    public func environmentObject<Object: ObservableObject>(_ object: Object) -> some View { EnvironmentView<Self>() }
+}
+
+@MainActor
+@preconcurrency
+public protocol ViewModifier {
+    associatedtype Body: View
+    typealias Content = ModifiedContent
+    @ViewBuilder func body(content: Content) -> Body
+}
+
+public struct ModifiedContent: View { public var body: Never { fatalError() } }
+
+public struct Modified<Content: View, Modifier: ViewModifier>: View { public var body: Never { fatalError() } }
+
+extension View {
+    public func modifier<Modifier: ViewModifier>(_ modifier: Modifier) -> Modified<Self, Modifier> { fatalError() }
+}
+
+@_exported public import Combine
+
+@propertyWrapper
+public struct ObservedObject<Object: ObservableObject> {
+    public init(wrappedValue: Object) { self.wrappedValue = wrappedValue }
+    public var wrappedValue: Object
+}
+
+@available(iOS 14.0, macOS 11.0, tvOS 14.0, watchOS 7.0, *)
+@propertyWrapper
+@MainActor
+@preconcurrency
+public struct StateObject<Object: ObservableObject> {
+    public init(wrappedValue: @autoclosure @escaping () -> Object) {}
+    public var wrappedValue: Object { fatalError() }
+}
+
+@propertyWrapper
+@MainActor
+@preconcurrency
+public struct EnvironmentObject<Object: ObservableObject> {
+    public init() {}
+    public var wrappedValue: Object { fatalError() }
+}
+
+public struct Text: View {
+    public init(_ text: String) {}
+    public var body: Never { fatalError() }
+}
+
+public struct Button: View {
+    public init(_ title: String, action: @escaping @MainActor () -> Void) {}
+    public var body: Never { fatalError() }
+    public func disabled(_ isDisabled: Bool) -> some View { self }
+}
+
+@MainActor
+@preconcurrency
+public protocol Scene {}
+
+public struct WindowGroup<Content: View>: Scene { public init(@ViewBuilder content: () -> Content) {} }
+
+@MainActor
+@preconcurrency
+public protocol App {
+    associatedtype Body: Scene
+    var body: Body { get }
+    init()
+}
+
+extension App { public static func main() {} }

@@ -1,0 +1,14 @@
+import PurchaseKit
+import SwiftUI
+
+struct ProScreen: View {
+    @EnvironmentObject private var purchases: PurchaseModel
+
+    var body: some View {
+        if purchases.isActive("pro") {
+            Text("You have Pro.")
+        } else {
+            Button("Buy Pro") { Task { await purchases.buy("pro") } }.disabled(purchases.isBusy)
+        }
+    }
+}
