@@ -9,6 +9,12 @@ import Testing
 extension PurchaseEngine {
     /// The products that the customer may use now.
     func active() async throws -> [String] { try entitlements().filter(\.isActive).map(\.productID) }
+
+    /// The seconds until the first waiting transaction is tried.
+    func pause(_ device: KitDevice) async throws -> Int {
+        let next = try #require(try diagnostics().waiting.first?.nextAttempt)
+        return Int(next.timeIntervalSince(device.time.now).rounded())
+    }
 }
 
 extension KitLink {

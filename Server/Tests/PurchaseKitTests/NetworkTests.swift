@@ -57,12 +57,8 @@ struct NetworkTests {
             device.link.intercept { _, _ in throw LineCut() }
             let engine = try await device.engine()
             var pauses: [String] = []
-            func note() async throws {
-                let next = try #require(try await engine.diagnostics().waiting.first?.nextAttempt)
-                pauses.append("\(Int(next.timeIntervalSince(device.time.now).rounded()))")
-            }
             _ = await engine.buy("coins")
-            try await note()
+            pauses.append("\(try await engine.pause(device))")
             for _ in 0..<2 {
                 let sent = device.link.paths.count
                 await engine.retryDue()
@@ -70,7 +66,7 @@ struct NetworkTests {
                 device.time.pass(60)
                 await engine.retryDue()
                 #expect(device.link.paths.count == sent + 1)
-                try await note()
+                pauses.append("\(try await engine.pause(device))")
             }
             return pauses
         },

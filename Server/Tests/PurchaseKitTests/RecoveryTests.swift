@@ -33,10 +33,6 @@ struct RecoveryTests {
                 current: key.publicKey.rawRepresentation.base64EncodedString(), next: device.world.signer.publicKey)
             let engine = try await device.engine(keys: keys)
             let pauses = Mutex<[Int]>([])
-            func note() async throws {
-                let next = try #require(try await engine.diagnostics().waiting.first?.nextAttempt)
-                pauses.withLock { $0.append(Int(next.timeIntervalSince(device.time.now).rounded())) }
-            }
             device.link.intercept { request, forward in
                 // The signature of the genuine answer covers the nonce; none of that answer reaches the device.
                 var answer = try await forward(request)
@@ -50,9 +46,11 @@ struct RecoveryTests {
                 return try NetworkTests.resigned(answer, request, by: key, keyID: NetworkTests.id(of: key))
             }
             let first = await engine.buy("coins")
-            try await note()
+            let firstPause = try await engine.pause(device)
+            pauses.withLock { $0.append(firstPause) }
             let second = await engine.handle(try #require(try await device.door.unfinished().first))
-            try await note()
+            let secondPause = try await engine.pause(device)
+            pauses.withLock { $0.append(secondPause) }
             #expect(try await device.unfinished() == 1)
             device.link.intercept(nil)
             let found = pauses.withLock { $0.map { "\($0)" } }
