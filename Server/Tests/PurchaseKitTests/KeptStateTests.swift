@@ -35,6 +35,28 @@ struct KeptStateTests {
         }
     }
 
+    @Test("1.5 Whatever two clocks a device had, the next answer shows what is paid", .timeLimit(.minutes(2)))
+    func everyClock() async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            let engine = try await device.engine()
+            #expect(await engine.buy("monthly").code == "granted")
+            let errors = [-20.0 * 366, -1, 0, 40, 20 * 366].map { $0 * 86_400 }
+            var error = 0.0
+            for first in errors {
+                for second in errors {
+                    for next in [first, second] {
+                        device.time.set(next - error)
+                        error = next
+                        _ = try await engine.active()
+                    }
+                    await engine.refreshEntitlements(evenIfKnown: true)
+                    #expect(try await engine.active() == ["monthly"], "\(first), then \(second)")
+                }
+            }
+        }
+    }
+
     @Test("1.5 Turning the clock back gains nothing, from any day to any day", arguments: [true, false])
     func clockBack(hasServer: Bool) async throws {
         try await KitWorld.run { world in

@@ -22,7 +22,10 @@ extension PurchaseEngine {
             if known == nil || (known?.isActive == false && shown.isActive) { found[stored.productID] = shown }
         }
         let granted = grantedPurchases().filter { isOfThisApp($0.key.environment) }
-        for (product, purchases) in Dictionary(grouping: granted, by: \.productID) where found[product] == nil {
+        var products = Dictionary(grouping: granted, by: \.productID)
+        // Units whose purchases are no longer listed.
+        if server == nil { for product in record.units.keys where products[product] == nil { products[product] = [] } }
+        for (product, purchases) in products where found[product] == nil {
             found[product] = localEntitlement(product, purchases, now)
         }
         return found.values.sorted { $0.productID < $1.productID }
@@ -152,7 +155,7 @@ extension PurchaseEngine {
         let age = now.timeIntervalSince(stored.signedAt)
         // An answer from before the refund does not outlive it.
         let isEnded = record.granted.contains { purchase in
-            purchase.endedAt.map { $0 > stored.signedAt } ?? false
+            purchase.endedAt.map { $0 >= stored.signedAt } ?? false
                 && purchase.key.transactionID == stored.transactionID
         }
         let counts =
@@ -169,15 +172,15 @@ extension PurchaseEngine {
         let kept = purchases.filter { $0.endedAt == nil }
         let counting = kept.filter { purchase in purchase.until.map { now < $0 } ?? true }
         let lasting = counting.contains { $0.until == nil }
+        let totals = record.units[product]
         var entitlement = PurchaseEntitlement(
             productID: product, environment: purchases.last?.key.environment, isActive: !counting.isEmpty,
             until: lasting ? nil : (counting.isEmpty ? kept : counting).compactMap(\.until).max(), source: .device)
-        if purchases.contains(where: { $0.kind == .consumable }) {
-            let totals = record.units[product] ?? UnitTotals()
-            let bought = kept.reduce(totals.boughtEarlier) { $0 + $1.quantity }
-            let balance = max(0, bought - totals.used)
+        if totals != nil || purchases.contains(where: { $0.kind == .consumable }) {
+            let bought = kept.reduce(totals?.boughtEarlier ?? 0) { $0 + $1.quantity }
+            let balance = max(0, bought - (totals?.used ?? 0))
             entitlement.balance = balance
-            entitlement.isActive = entitlement.isActive && balance > 0
+            entitlement.isActive = balance > 0
         }
         return entitlement
     }

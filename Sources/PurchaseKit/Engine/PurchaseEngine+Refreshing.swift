@@ -110,8 +110,12 @@ extension PurchaseEngine {
             else { continue }
             proofs.append(Proof(evidence: .signedTransaction(text), version: Self.version(of: transaction)))
             if let renewal = transaction.signedRenewalInfo {
-                let digest = SHA256.hash(data: Array(renewal.utf8)).prefix(8).map { "\($0)" }.joined(separator: ".")
-                proofs.append(Proof(evidence: .signedTransaction(renewal), version: digest))
+                // It is signed anew each time; what is new in it is the end of a grace period.
+                let original = transaction.originalTransactionID
+                let grace = verifier.gracePeriodEnd(renewal, of: original).map { "\(Int64($0.timeIntervalSince1970))" }
+                proofs.append(
+                    Proof(
+                        evidence: .signedTransaction(renewal), version: "\(original ?? "") grace \(grace ?? "none")"))
             }
         }
         return proofs
