@@ -173,7 +173,7 @@ extension StoreKitAdapterTests {
                 let id = try #require(bought.transactionID)
                 let refund = Task {
                     for _ in 0..<100 {
-                        try await Task.sleep(nanoseconds: 300_000_000)
+                        try await Task.sleep(nanoseconds: 1_500_000_000)
                         try await simulator.post("control/transactions/\(id)/refund", [:], isControl: true)
                         return
                     }

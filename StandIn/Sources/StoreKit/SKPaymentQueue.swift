@@ -49,7 +49,7 @@ open class SKPaymentQueue: NSObject {
     open func remove(_ observer: any SKPaymentTransactionObserver) { desk.remove(observer) }
 
     open func add(_ payment: SKPayment) {
-        desk.deliver([SKPaymentTransaction(payment, .purchasing)])
+        if let store = StandInStore.current { desk.deliver([SKPaymentTransaction(payment, .purchasing)], from: store) }
         desk.pay(
             payment.productIdentifier, payment.quantity, payment.applicationUsername,
             discount: (payment as? SKMutablePayment)?.paymentDiscount?.identifier)
@@ -93,13 +93,18 @@ private final class PaymentDesk: @unchecked Sendable {
     private let lock = NSLock()
     private var known: [Registered] = []
     private var waiting: [SKPaymentTransaction] = []
+    /// The store whose transactions wait: the queue of a process is one, and tests have a store each.
+    private var address: URL?
     private var readCount = 0
     private var discount: String?
     unowned(unsafe) var queue: SKPaymentQueue?
 
     var observers: [any SKPaymentTransactionObserver] { lock.withLock { known.compactMap(\.observer) } }
     var registered: Int { lock.withLock { known.count } }
-    var transactions: [SKPaymentTransaction] { lock.withLock { waiting } }
+    var transactions: [SKPaymentTransaction] {
+        let current = StandInStore.current?.address
+        return lock.withLock { address == current ? waiting : [] }
+    }
     var reads: Int { lock.withLock { readCount } }
     var lastDiscount: String? { lock.withLock { discount } }
 
@@ -115,23 +120,24 @@ private final class PaymentDesk: @unchecked Sendable {
 
     func pay(_ product: String, _ quantity: Int, _ username: String?, discount: String?) {
         lock.withLock { self.discount = discount }
+        guard let store = StandInStore.current else { return }
         Task {
             do {
-                let store = try StandInStore.require()
                 var body: [String: Any] = store.owner
                 body["product_id"] = product
                 body["quantity"] = quantity
                 if let username { body["app_account_token"] = username }
                 let paid: SoldPayment = try await store.post("app/purchases", body)
                 if let sold = paid.transaction {
-                    deliver([SKPaymentTransaction(sold, .purchased)])
+                    deliver([SKPaymentTransaction(sold, .purchased)], from: store)
                 } else if paid.result == "ask-to-buy" {
-                    deliver([SKPaymentTransaction(Self.payment(product, quantity), .deferred)])
+                    deliver([SKPaymentTransaction(Self.payment(product, quantity), .deferred)], from: store)
                 } else {
-                    deliver([SKPaymentTransaction(Self.payment(product, quantity), .failed, error: PaymentCancelled())])
+                    let payment = Self.payment(product, quantity)
+                    deliver([SKPaymentTransaction(payment, .failed, error: PaymentCancelled())], from: store)
                 }
             } catch {
-                deliver([SKPaymentTransaction(Self.payment(product, quantity), .failed, error: error)])
+                deliver([SKPaymentTransaction(Self.payment(product, quantity), .failed, error: error)], from: store)
             }
         }
     }
@@ -155,7 +161,7 @@ private final class PaymentDesk: @unchecked Sendable {
             do {
                 let store = try StandInStore.require()
                 let sold: SoldQueue = try await store.post("app/restore", store.owner)
-                deliver(sold.transactions.map { SKPaymentTransaction($0, .restored) })
+                deliver(sold.transactions.map { SKPaymentTransaction($0, .restored) }, from: store)
                 if let queue {
                     for observer in observers { observer.paymentQueueRestoreCompletedTransactionsFinished(queue) }
                 }
@@ -169,12 +175,17 @@ private final class PaymentDesk: @unchecked Sendable {
     }
 
     func deliverUnfinished() async throws {
-        let sold: SoldQueue = try await StandInStore.require().get("app/queue")
-        deliver(sold.transactions.map { SKPaymentTransaction($0, .purchased) })
+        let store = try StandInStore.require()
+        let sold: SoldQueue = try await store.get("app/queue")
+        deliver(sold.transactions.map { SKPaymentTransaction($0, .purchased) }, from: store)
     }
 
-    func deliver(_ transactions: [SKPaymentTransaction]) {
+    /// Delivers transactions of the present store. Those of the store of an earlier test are dropped.
+    func deliver(_ transactions: [SKPaymentTransaction], from store: StandInStore) {
+        guard store.address == StandInStore.current?.address else { return }
         lock.withLock {
+            if address != store.address { waiting = [] }
+            address = store.address
             for transaction in transactions {
                 let isAtEnd = transaction.transactionState != .purchasing
                 waiting.removeAll {
