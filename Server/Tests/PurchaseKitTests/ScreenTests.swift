@@ -3,7 +3,7 @@ import KitTestSupport
 import Testing
 
 import PurchaseAPI
-@testable import PurchaseKit
+import PurchaseKit
 import PurchaseVerification
 
 /// What an app developer writes: screens, widgets, logs.
