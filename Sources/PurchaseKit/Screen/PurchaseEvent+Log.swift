@@ -1,6 +1,6 @@
 extension PurchaseEvent {
     /// The event in a line for a log: name, product, transaction and code, never evidence.
-    var logLine: String {
+    public var logLine: String {
         switch self {
         case .granted(let report), .pending(let report), .cancelled(let report), .refreshNeeded(let report),
             .customerNeeded(let report), .discarded(let report):
