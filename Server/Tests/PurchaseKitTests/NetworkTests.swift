@@ -82,7 +82,7 @@ struct NetworkTests {
             return [first.code, "\(waiting)", "\(try await device.engine().diagnostics().waiting.count)"]
         },
         KitCase("A full disk finishes nothing", unfinished: 1, codes: ["store_failed"]) { device in
-            let store = FailingStore(store: device.store, writes: 3)
+            let store = FailingStore(store: device.store, writes: 4)
             return [try await device.engine(store: store).buy("coins").code]
         },
         KitCase(

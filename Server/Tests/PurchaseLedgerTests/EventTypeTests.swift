@@ -19,6 +19,7 @@ struct EventTypeTests {
             try await operators(&history)
             try await settings(&history)
             try await appStore(&history)
+            try await notifications(&history)
             let world = history.world
             _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "bob", reason: "asked for it"))
             try await history.expect(.customerErased)
@@ -69,6 +70,15 @@ struct EventTypeTests {
         try await history.expect(.orderCreated, .orderCreated, .granted, .orderPaid, .orderReopened, .orderPaid)
         _ = try await world.consume(1, "use")
         try await history.expect(.consumed)
+    }
+
+    private func notifications(_ history: inout EventHistory) async throws {
+        let bought = LedgerWorld.template("4")
+        _ = try await history.world.claim("4", try MintedWorld.mint(bought))
+        var request = NotificationTemplate(notificationType: "CONSUMPTION_REQUEST", transaction: bought)
+        request.data?.consumptionRequestReason = "UNINTENDED_PURCHASE"
+        try await history.world.observe(try MintedWorld.mint(request))
+        try await history.expect(.granted, .refundRequested)
     }
 
     private func coins(_ id: String, revoked: Bool = false, signedAfter seconds: Double = 0) throws -> [UInt8] {

