@@ -78,7 +78,7 @@ struct EventTypeTests {
         var request = NotificationTemplate(notificationType: "CONSUMPTION_REQUEST", transaction: bought)
         request.data?.consumptionRequestReason = "UNINTENDED_PURCHASE"
         try await history.world.observe(try MintedWorld.mint(request))
-        try await history.expect(.granted, .refundRequested)
+        try await history.expect(.granted, .orderPaid, .refundRequested)
     }
 
     private func coins(_ id: String, revoked: Bool = false, signedAfter seconds: Double = 0) throws -> [UInt8] {

@@ -187,5 +187,6 @@ extension WrittenAccess {
         guard let access else { return reasons.isEmpty }
         guard let denial = access.denial else { return false }
         return reasons.contains(denial.rawValue) || isOfAnother && denial == .ownedByAnother
+            || isOfAnotherLater && denial == .notStarted
     }
 }

@@ -14,10 +14,8 @@ struct WrittenSubscription: Sendable {
         var access = WrittenAccess()
         let others = periods.filter { $0.product == product && $0.owner != nil && $0.owner != customer }
         access.isOfAnother = others.contains { $0.start <= day }
-        guard periods.contains(where: { $0.product == product && $0.owner == customer }) else {
-            if !others.isEmpty, !access.isOfAnother { access.reasons = ["not_started"] }
-            return access
-        }
+        access.isOfAnotherLater = others.contains { day < $0.start }
+        guard periods.contains(where: { $0.product == product && $0.owner == customer }) else { return access }
         if let reason = state(product, customer, day).reason {
             access.reasons = [reason]
             return access
