@@ -198,7 +198,9 @@ struct KeptStateTests {
             await engine.start()
             #expect(device.link.paths.count == sent + 1)
             #expect(try await engine.diagnostics().waiting.count == 1)
-            for transaction in try await device.simulated.unfinished() { try await device.simulated.finish(transaction) }
+            for transaction in try await device.simulated.unfinished() {
+                try await device.simulated.finish(transaction)
+            }
             let events = await KitEvents(engine)
             await engine.start()
             #expect(try await engine.diagnostics().waiting.isEmpty)

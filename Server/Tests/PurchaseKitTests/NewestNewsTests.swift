@@ -56,7 +56,9 @@ struct NewestNewsTests {
             let engine = try await device.engine(hasServer: hasServer)
             #expect(await engine.buy("monthly").code == "granted")
             try await world.pass(days: 32, device)
-            for transaction in try await device.simulated.unfinished() { try await device.simulated.finish(transaction) }
+            for transaction in try await device.simulated.unfinished() {
+                try await device.simulated.finish(transaction)
+            }
             #expect(try await engine.active().isEmpty)
             await engine.refreshEntitlements()
             #expect(try await engine.active() == ["monthly"])

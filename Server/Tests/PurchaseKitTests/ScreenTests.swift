@@ -1,10 +1,9 @@
 import Foundation
 import KitTestSupport
-import Testing
-
 import PurchaseAPI
 import PurchaseKit
 import PurchaseVerification
+import Testing
 
 /// What an app developer writes: screens, widgets, logs.
 @Suite("Screens, widgets and logs")

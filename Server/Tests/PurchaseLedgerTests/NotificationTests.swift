@@ -44,7 +44,8 @@ struct NotificationTests {
             // Signed again by Apple, with the same UUID.
             let signedAgain = try Self.notification("REFUND", refunded) {
                 $0.signedDate = $0.signedDate?.addingTimeInterval(3600)
-                $0.notificationUUID = NotificationTemplate(notificationType: "REFUND", transaction: refunded).notificationUUID
+                $0.notificationUUID =
+                    NotificationTemplate(notificationType: "REFUND", transaction: refunded).notificationUUID
             }
             #expect(try await world.observe(signedAgain).isRepeated)
             #expect(try await world.events().count { $0 == "revoked" } == 1)
@@ -120,12 +121,15 @@ struct NotificationTests {
         }
     }
 
-    @Test("28.1 Notifications of a customer and of a transaction are listed in pages, and an erasure forgets the customer")
+    @Test(
+        "28.1 Notifications of a customer and of a transaction are listed in pages, and an erasure forgets the customer"
+    )
     func lists() async throws {
         try await LedgerWorld.with { world async throws in
             for number in 1...5 {
                 let bought = LedgerWorld.template("\(number)")
-                _ = try await world.claim("\(number)", customer: number < 4 ? "alice" : "bob", try MintedWorld.mint(bought))
+                _ = try await world.claim(
+                    "\(number)", customer: number < 4 ? "alice" : "bob", try MintedWorld.mint(bought))
                 try await world.observe(try Self.notification("ONE_TIME_CHARGE", bought))
             }
             #expect(try await Self.list(world, NotificationFilter(customerID: "alice")).count == 3)

@@ -64,7 +64,8 @@ struct NotificationRouteTests {
             switch fault {
             case .algNone, .algES384, .algRS256, .hs256WithPublicKey:
                 #expect(answer.status == 503, "\(fault): \(answer.text)")
-            case .wrongRoot, .foreignSignature, .flippedSignatureByte, .reusedSignature, .zeroSignature, .flippedPayloadByte,
+            case .wrongRoot, .foreignSignature, .flippedSignatureByte, .reusedSignature, .zeroSignature,
+                .flippedPayloadByte,
                 .editedClaims, .developerCertificate, .missingLeafMarker, .expiredChain, .notAnAuthority:
                 #expect(answer.status == 400, "\(fault): \(answer.text)")
             default: break
@@ -75,7 +76,9 @@ struct NotificationRouteTests {
     @Test("28.1 Bodies that are no notification, and notifications of apps that nobody has")
     func wrongBodies() async throws {
         try await PurchaseServerWorld.run { world async throws in
-            for body in ["", "[]", "{}", #"{"signedPayload":5}"#, #"{"signedPayload":""}"#, "null", "{\"signedPayload\""] {
+            for body in [
+                "", "[]", "{}", #"{"signedPayload":5}"#, #"{"signedPayload":""}"#, "null", "{\"signedPayload\"",
+            ] {
                 let answer = try await world.send(
                     .post, "/notifications/v2", data: Data(body.utf8), as: nil, idempotencyKey: nil)
                 #expect(answer.status == 400, "\(body)")

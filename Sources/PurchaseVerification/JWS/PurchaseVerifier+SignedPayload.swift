@@ -51,7 +51,9 @@ extension PurchaseVerifier {
             try SignedPayloadAuthority.requireSignature(jws, by: path.leaf)
         } catch {
             // Without a valid date the caller finds the same error as a verifier with an empty memory.
-            guard let signingDate = try? SigningDate(jws.payload).moment, path.isValid(at: signingDate) else { return nil }
+            guard let signingDate = try? SigningDate(jws.payload).moment, path.isValid(at: signingDate) else {
+                return nil
+            }
             throw error
         }
         do throws(VerificationError) {

@@ -144,7 +144,9 @@ struct ReplayStep {
             findings.add(impossible: leaf, "the notification was received before")
             return
         }
-        try table.insert(details, appKey: app.key, environment: environment, entry: entry.key)
+        try table.insert(
+            details.notificationID, type: details.type, subtype: details.subtype, appKey: app.key,
+            environment: environment, entry: entry.key)
         guard !isOfEntriesAlone else { return }
         try NotificationEvents(transaction: transaction, app: app, entry: entry).write(details)
     }

@@ -13,7 +13,8 @@ struct TableDump: Sendable {
     var condition: String?
 
     /// Every table that the journal determines.
-    static let all: [TableDump] = registry + customers + purchases + entitlements + orders + [notifications, appStoreClaims, events]
+    static let all: [TableDump] =
+        registry + customers + purchases + entitlements + orders + [notifications, appStoreClaims, events]
 
     /// The tables, and the columns of orders, that entries determine without their evidence.
     static let ofEntries: [TableDump] =

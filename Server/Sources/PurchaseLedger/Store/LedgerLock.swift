@@ -53,7 +53,7 @@ public struct LedgerLock: Sendable, Hashable {
     static var appStoreClaims: LedgerLock { LedgerLock(10, []) }
 
     /// The row of a notification.
-    static func notification(_ id: ExactText) -> LedgerLock { LedgerLock(11, id.string.utf8) }
+    static func notification(_ id: String) -> LedgerLock { LedgerLock(11, id.utf8) }
 
     /// FNV-1a with 64 bits: it is the same in every process, and a collision only costs time.
     private init(_ kind: UInt8, _ parts: any Collection<UInt8>...) {

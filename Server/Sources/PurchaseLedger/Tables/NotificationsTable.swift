@@ -4,12 +4,6 @@ import PurchaseVerification
 struct NotificationsTable {
     let connection: any LedgerConnection
 
-    /// A notification with its entry.
-    struct Found {
-        let notificationID: String
-        let entry: JournalRow
-    }
-
     /// The entry of a notification; `nil` if it was not received.
     func entry(_ id: String, appKey: Int64, environment: Int64) throws(LedgerStorageError) -> Int64? {
         let rows = try connection.rows(
@@ -20,7 +14,7 @@ struct NotificationsTable {
     }
 
     func insert(
-        _ details: NotificationDetails, appKey: Int64, environment: Int64, entry: Int64
+        _ id: String, type: String?, subtype: String?, appKey: Int64, environment: Int64, entry: Int64
     ) throws(LedgerStorageError) {
         try connection.send(
             """
@@ -28,8 +22,7 @@ struct NotificationsTable {
             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
             """,
             [
-                .integer(appKey), .integer(environment), .text(details.notificationID), .integer(entry),
-                .text(details.type), .text(details.subtype),
+                .integer(appKey), .integer(environment), .text(id), .integer(entry), .text(type), .text(subtype),
             ])
     }
 

@@ -45,12 +45,14 @@ struct NotificationRoutes {
         let isKnown = ledger.isCertificateHeaderKnown(of: payload)
         guard isKnown || lanes.admitsUnknownHeader() else {
             throw Problem(
-                .serviceUnavailable, "server_busy", "Too many notifications have certificates that were not seen before.",
+                .serviceUnavailable, "server_busy",
+                "Too many notifications have certificates that were not seen before.",
                 retryAfter: Problem.notificationRetrySeconds)
         }
         let (examined, seconds) = try await workers.run { [ledger] in
             let start = ContinuousClock.now
-            let examined = ledger.examine(EvidenceSubmission(app: nil, source: EvidenceSubmission.notification, evidence: payload))
+            let examined = ledger.examine(
+                EvidenceSubmission(app: nil, source: EvidenceSubmission.notification, evidence: payload))
             return (examined, (ContinuousClock.now - start) / .seconds(1))
         }
         if !isKnown { lanes.use(seconds) }

@@ -8,7 +8,7 @@ extension ExaminedEvidence {
         var locks: Set<LedgerLock> = [.evidence(stored.sha256)]
         if !stored.isVerified { locks.insert(.unverified) }
         guard case .success(let observation) = verified else { return locks }
-        if let notification { locks.insert(.notification(notification.id)) }
+        if let notification { locks.insert(.notification(notification.id.string)) }
         for facts in observation.transactionFacts {
             locks.insert(.original(facts.original.environment, facts.original.transactionID.string))
             if let token = facts.accountToken { locks.insert(.token(token.uuid)) }

@@ -40,6 +40,7 @@ struct ReceivedNotification {
     /// Writes the row of a first delivery.
     func insert(_ entry: JournalEntry, _ transaction: LedgerTransaction) throws(LedgerStorageError) {
         try NotificationsTable(connection: transaction.connection).insert(
-            details, appKey: app.key, environment: environment, entry: entry.key)
+            facts.id.string, type: facts.type?.string, subtype: facts.subtype?.string, appKey: app.key,
+            environment: environment, entry: entry.key)
     }
 }
