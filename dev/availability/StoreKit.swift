@@ -30,7 +30,7 @@ public struct Transaction: Sendable {
     public let expirationDate: Date?
     public let revocationDate: Date?
     public let isUpgraded: Bool
-    @available(iOS 16.0, macOS 13.0, tvOS 16.0, watchOS 9.0, *)
+    @available(iOS 16.0, macOS 13.0, tvOS 16.0, watchOS 9.0, visionOS 1.0, *)
     public var environment: AppStore.Environment { fatalError() }
     public func finish() async {}
 
@@ -172,7 +172,7 @@ public enum AppStore {
     public static var deviceVerificationID: UUID? { fatalError() }
 }
 
-@available(iOS 16.0, macOS 13.0, tvOS 16.0, watchOS 9.0, *)
+@available(iOS 16.0, macOS 13.0, tvOS 16.0, watchOS 9.0, visionOS 1.0, *)
 public struct AppTransaction: Sendable {
     public let environment: AppStore.Environment
     public let originalAppVersion: String

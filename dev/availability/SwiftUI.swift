@@ -23,7 +23,7 @@ public struct TaskView<Content: View>: View { public var body: Never { fatalErro
 public struct EnvironmentView<Content: View>: View { public var body: Never { fatalError() } }
 
 extension View {
-    @available(iOS 15.0, macOS 12.0, tvOS 15.0, watchOS 8.0, *)
+    @available(iOS 15.0, macOS 12.0, tvOS 15.0, watchOS 8.0, visionOS 1.0, *)
     public func task(_ action: @escaping @Sendable () async -> Void) -> some View { TaskView<Self>() }
     public func environmentObject<Object: ObservableObject>(_ object: Object) -> some View { EnvironmentView<Self>() }
 }
@@ -52,7 +52,7 @@ public struct ObservedObject<Object: ObservableObject> {
     public var wrappedValue: Object
 }
 
-@available(iOS 14.0, macOS 11.0, tvOS 14.0, watchOS 7.0, *)
+@available(iOS 14.0, macOS 11.0, tvOS 14.0, watchOS 7.0, visionOS 1.0, *)
 @propertyWrapper
 @MainActor
 @preconcurrency
