@@ -39,7 +39,7 @@ extension PurchaseEngine {
         do {
             let transactions = try await queue.current()
             if server == nil {
-                await lookHere(transactions)
+                await lookHere(transactions, besides: try await queue.unfinished())
                 isDone = true
             } else {
                 isDone = await ask(about: transactions, evenIfKnown: evenIfKnown)
@@ -155,12 +155,14 @@ extension PurchaseEngine {
     // MARK: Without a server
 
     /// Takes what signed evidence says about purchases that are not consumables; those arrive as transactions.
-    private func lookHere(_ transactions: [PaymentTransaction]?) async {
+    ///
+    /// - Parameter waiting: unfinished transactions. What they are about is granted, announced and finished with them.
+    private func lookHere(_ transactions: [PaymentTransaction]?, besides waiting: [PaymentTransaction]) async {
         guard let transactions else {
             guard let evidence = await loadedReceipt(),
                 case .appReceipt(let receipt)? = await gather(evidence, for: nil).verified
             else { return }
-            observe(.appReceipt(receipt), grace: nil)
+            observe(.appReceipt(receipt), grace: nil, besides: waiting)
             return
         }
         for transaction in transactions where transaction.isVerifiedByStoreKit {
@@ -170,11 +172,11 @@ extension PurchaseEngine {
             let grace = transaction.signedRenewalInfo.flatMap {
                 verifier.gracePeriodEnd($0, of: transaction.originalTransactionID)
             }
-            observe(verified, grace: grace)
+            observe(verified, grace: grace, besides: waiting)
         }
     }
 
-    private func observe(_ verified: VerifiedEvidence, grace: Date?) {
+    private func observe(_ verified: VerifiedEvidence, grace: Date?, besides waiting: [PaymentTransaction]) {
         let now = trustedNow()
         let signedAt = verified.facts.signingDate?.date
         var ended: [(GrantedPurchase, PurchaseError)] = []
@@ -184,6 +186,12 @@ extension PurchaseEngine {
                     environment: verified.facts.environment?.name, transactionID: facts.transactionID)
                 let kind = verified.productKind(of: facts.transactionID)
                 guard kind != .consumable, let productID = facts.productID else { continue }
+                let waits = waiting.contains { transaction in
+                    transaction.transactionID == facts.transactionID
+                        || transaction.transactionID == nil && transaction.productID == productID
+                }
+                // It may be known from an earlier look; then what is new about it counts.
+                guard !waits || record.granted(key) != nil else { continue }
                 if let error = verified.withdrawal(of: facts.transactionID) {
                     if let one = record.end(key, at: now) { ended.append((one, error)) }
                     continue
