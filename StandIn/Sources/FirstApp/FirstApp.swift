@@ -1,3 +1,4 @@
+import Foundation
 import PurchaseKit
 import PurchaseKitSimulator
 
@@ -17,7 +18,8 @@ struct FirstApp {
         await purchases.buy("pro")
         for await entitlements in engine.entitlementUpdates() {
             let isPro = entitlements.contains { $0.productID == "pro" && $0.isActive }
-            print("pro: \(isPro ? "yes" : "no")")
+            // A line at once, also into a file.
+            FileHandle.standardOutput.write(Data("pro: \(isPro ? "yes" : "no")\n".utf8))
             if !isPro { break }
         }
     }
