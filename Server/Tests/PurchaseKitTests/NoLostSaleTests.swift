@@ -229,4 +229,28 @@ struct NoLostSaleTests {
             #expect(!(try await events.names().contains("granted")))
         }
     }
+
+    @Test(
+        "1.8 A look at the current evidence leaves a waiting purchase to its transaction, which is announced",
+        arguments: [true, false])
+    func announced(isSigned: Bool) async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device(isSigned: isSigned)
+            let transaction = try await device.sell("pro")
+            let engine = try await device.engine(hasServer: false)
+            let events = await KitEvents(engine)
+            await engine.refreshEntitlements()
+            #expect(try await engine.purchases().isEmpty)
+            #expect(await engine.handle(transaction).code == "granted")
+            #expect(
+                try await events.all().contains {
+                    if case .granted(let report) = $0 { report.productID == "pro" } else { false }
+                })
+            #expect(try await device.unfinished() == 0)
+            // What is finished is taken from the evidence.
+            let other = try await device.engine(hasServer: false, store: device.otherStore)
+            await other.refreshEntitlements()
+            #expect(try await other.purchases().map(\.productID) == ["pro"])
+        }
+    }
 }

@@ -11,6 +11,8 @@ struct QueryPlanTests {
     private let wholeTables = [
         "FROM schema_migrations", "FROM rules", "FROM apps", "FROM bundles", "FROM api_keys", "FROM testers JOIN",
         "FROM webhooks WHERE app_key = ?1 ORDER BY url",
+        // Sorts the notifications of one subscription.
+        "transaction_key IN (SELECT transaction_key FROM transactions",
         // A migration.
         "UPDATE entitlements SET ground =",
         "UPDATE events SET type = CASE", "UPDATE settings_history SET settings_key", "FROM settings_history AS earlier",
@@ -101,6 +103,12 @@ struct QueryPlanTests {
         filters[5].from = world.clock.now
         for filter in filters {
             _ = try await world.ledger.answer(SubmissionList(app: "example", filter: filter, limit: 5))
+        }
+        for filter in [
+            NotificationFilter(), NotificationFilter(type: "REFUND"), NotificationFilter(customerID: "alice"),
+            NotificationFilter(transactionID: "1"),
+        ] {
+            _ = try await world.ledger.answer(NotificationList(app: "example", filter: filter, limit: 5))
         }
         _ = try await world.ledger.answer(EventList(app: "example", limit: 5))
         try await exerciseWebhook(world)

@@ -133,12 +133,8 @@ struct ReplayStep {
         _ details: NotificationDetails, _ entry: JournalEntry, _ app: RegistryApp?
     ) throws(LedgerStorageError) {
         guard let app else { return }
-        let environment =
-            if let name = details.environment {
-                try transaction.environments.keyToWrite(of: AppStoreEnvironment(name))
-            } else {
-                Int64(0)
-            }
+        let environment = try transaction.environments.keyToWrite(
+            ofStated: details.environment.map { AppStoreEnvironment($0) })
         let table = NotificationsTable(connection: connection)
         guard try table.entry(details.notificationID, appKey: app.key, environment: environment) == nil else {
             findings.add(impossible: leaf, "the notification was received before")

@@ -37,6 +37,12 @@ struct EnvironmentsTable {
         return try reader.integer()
     }
 
+    /// The number of an environment that may not be stated; 0 if it is not.
+    func keyToWrite(ofStated environment: AppStoreEnvironment?) throws(LedgerStorageError) -> Int64 {
+        guard let environment else { return 0 }
+        return try keyToWrite(of: environment)
+    }
+
     /// The environment of a number.
     func environment(_ key: Int64) throws(LedgerStorageError) -> AppStoreEnvironment {
         switch key {

@@ -254,30 +254,39 @@ struct JournalTable {
         return found
     }
 
+    /// The entries of an app's notifications before a position, the newest first.
+    ///
+    /// - Parameter type: only of this type; `nil` for all.
+    func notifications(
+        appKey: Int64, type: String?, before key: Int64, limit: Int64
+    ) throws(LedgerStorageError) -> [JournalRow] {
+        let ofType = type == nil ? "" : "AND type = ?4 "
+        return try JournalRow.all(
+            """
+            WHERE entry_key IN (
+                SELECT entry_key FROM notifications WHERE app_key = ?1 \(ofType)AND entry_key < ?2
+                ORDER BY entry_key DESC LIMIT ?3)
+            ORDER BY entry_key DESC
+            """,
+            [.integer(appKey), .integer(key), .integer(limit)] + (type.map { [.text($0)] } ?? []), connection)
+    }
+
     /// The entries of the notifications about purchases of a customer, before a position, the newest first.
-    func notifications(customer: Int64, before key: Int64, limit: Int64) throws(LedgerStorageError) -> [Int64] {
+    func notifications(customer: Int64, before key: Int64, limit: Int64) throws(LedgerStorageError) -> [JournalRow] {
         // 23 is `JournalKind.notification`.
-        try connection.rows(
-            """
-            SELECT entry_key FROM journal WHERE customer_key = ?1 AND kind = 23 AND entry_key < ?2
-            ORDER BY entry_key DESC LIMIT ?3
-            """, [.integer(customer), .integer(key), .integer(limit)]
-        ).map(Self.number)
+        try JournalRow.all(
+            "WHERE customer_key = ?1 AND kind = 23 AND entry_key < ?2 ORDER BY entry_key DESC LIMIT ?3",
+            [.integer(customer), .integer(key), .integer(limit)], connection)
     }
 
-    /// The entries of the notifications about a transaction, before a position, the newest first.
-    func notifications(transaction: Int64, before key: Int64, limit: Int64) throws(LedgerStorageError) -> [Int64] {
-        try connection.rows(
+    /// The entries of the notifications about the transactions of an original, before a position, the newest first. They are
+    /// sorted: one subscription has few.
+    func notifications(original: Int64, before key: Int64, limit: Int64) throws(LedgerStorageError) -> [JournalRow] {
+        try JournalRow.all(
             """
-            SELECT entry_key FROM journal WHERE transaction_key = ?1 AND kind = 23 AND entry_key < ?2
-            ORDER BY entry_key DESC LIMIT ?3
-            """, [.integer(transaction), .integer(key), .integer(limit)]
-        ).map(Self.number)
-    }
-
-    private static func number(_ row: LedgerRow) throws(LedgerStorageError) -> Int64 {
-        var reader = row.reader
-        return try reader.integer()
+            WHERE transaction_key IN (SELECT transaction_key FROM transactions WHERE original_key = ?1) AND kind = 23
+            AND entry_key < ?2 ORDER BY entry_key DESC LIMIT ?3
+            """, [.integer(original), .integer(key), .integer(limit)], connection)
     }
 
     /// Deletes the details of an entry, and the salt.

@@ -25,30 +25,4 @@ struct NotificationsTable {
                 .integer(appKey), .integer(environment), .text(id), .integer(entry), .text(type), .text(subtype),
             ])
     }
-
-    /// The entries of an app's notifications before a position, the newest first.
-    ///
-    /// - Parameter type: only of this type; `nil` for all.
-    func entries(
-        appKey: Int64, type: String?, before entry: Int64, limit: Int64
-    ) throws(LedgerStorageError) -> [Int64] {
-        let rows =
-            if let type {
-                try connection.rows(
-                    """
-                    SELECT entry_key FROM notifications WHERE app_key = ?1 AND type = ?4 AND entry_key < ?2
-                    ORDER BY entry_key DESC LIMIT ?3
-                    """, [.integer(appKey), .integer(entry), .integer(limit), .text(type)])
-            } else {
-                try connection.rows(
-                    """
-                    SELECT entry_key FROM notifications WHERE app_key = ?1 AND entry_key < ?2
-                    ORDER BY entry_key DESC LIMIT ?3
-                    """, [.integer(appKey), .integer(entry), .integer(limit)])
-            }
-        return try rows.map { row throws(LedgerStorageError) in
-            var reader = row.reader
-            return try reader.integer()
-        }
-    }
 }

@@ -24,6 +24,8 @@ public struct NotificationFacts: Sendable, Equatable {
     /// When Apple signed the notification. The data in it has dates of its own.
     public var signedAt: Timestamp?
     public var environment: AppStoreEnvironment?
+    /// The App Store's number of the app; absent in the sandbox.
+    public var appAppleID: UInt64?
     public var content: Content
     /// The status of the subscription at that time, from 1 to 5 (Apple, "status").
     public var status: Int64?
@@ -42,6 +44,7 @@ public struct NotificationFacts: Sendable, Equatable {
         subtype = ExactText(identifier: notification.subtype?.rawValue)
         signedAt = notification.signedDate
         environment = notification.environment
+        appAppleID = notification.appAppleID
         status = notification.data?.status?.rawValue
         refundReason = ExactText(identifier: notification.data?.consumptionRequestReason?.rawValue)
         transactionID = ExactText(identifier: notification.transaction?.transactionID)
@@ -62,5 +65,13 @@ public struct NotificationFacts: Sendable, Equatable {
             } else {
                 .unknown
             }
+    }
+
+    /// Whether it is of the app with an Apple id. In production every notification states one.
+    ///
+    /// - Parameter appleID: the id in the settings; `nil` if they have none.
+    func isOf(_ appleID: UInt64?) -> Bool {
+        guard let appleID, environment == .production else { return true }
+        return appAppleID == appleID
     }
 }

@@ -1,5 +1,6 @@
-import Foundation
+import Crypto
 import Logging
+import PurchaseLedger
 import PurchaseVerification
 import Synchronization
 
@@ -37,8 +38,8 @@ final class NotificationAlarm: Sendable {
     ///
     /// - Parameters:
     ///   - error: its error, which names the issuer.
-    ///   - sha256: the hash of the certificate header, in hexadecimal.
-    func noteUnknownIssuer(_ error: VerificationError, sha256: String, _ logger: Logger) {
+    ///   - header: the part of the signed payload that holds its certificates.
+    func noteUnknownIssuer(_ error: VerificationError, header: ArraySlice<UInt8>, _ logger: Logger) {
         let now = uptime()
         let count = state.withLock { state -> Int? in
             state.unknown += 1
@@ -53,7 +54,8 @@ final class NotificationAlarm: Sendable {
             "notifications come from an unknown issuer, and no genuine one came for an hour; compare the issuer with Apple's certificates, and trust a new one with --trust",
             metadata: [
                 "code": "\(error.code.rawValue)", "issuer": "\(error.found ?? "unknown")",
-                "certificates_sha256": "\(sha256)", "notifications": .stringConvertible(count),
+                "certificates_sha256": "\(Array(SHA256.hash(data: header)).hexadecimal)",
+                "notifications": .stringConvertible(count),
             ])
     }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import Synchronization
 
 /// The processor time for notifications whose certificates were not verified before.
@@ -18,7 +17,6 @@ final class NotificationLanes: Sendable {
         /// The seconds that may be used; negative if the last search took longer than was left.
         var seconds: Double
         var time: Double
-        var refused = 0
     }
 
     /// - Parameter uptime: seconds since any moment, never going back.
@@ -33,10 +31,7 @@ final class NotificationLanes: Sendable {
         return state.withLock { state in
             state.seconds = min(Self.burst, state.seconds + max(0, now - state.time) * Self.share)
             state.time = max(now, state.time)
-            guard state.seconds > 0 else {
-                state.refused += 1
-                return false
-            }
+            guard state.seconds > 0 else { return false }
             // At least this is taken at once, so that many that arrive together are not all admitted.
             state.seconds -= Self.leastCost
             return true
@@ -50,7 +45,4 @@ final class NotificationLanes: Sendable {
     func use(_ seconds: Double) {
         state.withLock { $0.seconds -= max(0, seconds - Self.leastCost) }
     }
-
-    /// The number of notifications that were refused because too many had an unknown header.
-    var refused: Int { state.withLock { $0.refused } }
 }

@@ -1,5 +1,3 @@
-import Crypto
-import Foundation
 import HTTPTypes
 import Hummingbird
 import PurchaseAPI
@@ -32,7 +30,7 @@ struct NotificationRoutes {
             return Array(read.message.signedPayload.utf8)
         }
         let examined = try await examine(payload, context)
-        guard let owner = examined.observer, app.map({ $0.isSame(as: owner) }) ?? true else {
+        guard let owner = examined.observer, examined.isOfAppleID, app.map({ $0.isSame(as: owner) }) ?? true else {
             throw Problem.notificationOfNoApp(examined.bundleID)
         }
         let outcome = try await ledger.perform(ObserveEvidence(examined))
@@ -59,9 +57,7 @@ struct NotificationRoutes {
         if let error = examined.error {
             context.facts.note(rejectedVerifications: 1)
             if error.code.isOfUnknownIssuer {
-                let header = payload.prefix { $0 != UInt8(ascii: ".") }
-                let sha256 = SHA256.hash(data: header).map { String(format: "%02x", $0) }.joined()
-                alarm.noteUnknownIssuer(error, sha256: sha256, context.logger)
+                alarm.noteUnknownIssuer(error, header: payload.prefix { $0 != UInt8(ascii: ".") }, context.logger)
             }
             throw Problem(notification: error)
         }

@@ -31,6 +31,8 @@ public struct ExaminedEvidenceSubmission: Sendable {
     let evidence: ExaminedEvidence
     /// The app that observes it; `nil` if no app has its bundle id or accepts its environment.
     public let observer: String?
+    /// Whether the notification states the Apple id that the settings of that app have, if they have one.
+    public let isOfAppleID: Bool
 
     /// Why it is not genuine; `nil` if it is.
     public var error: VerificationError? {
@@ -51,9 +53,10 @@ extension PurchaseLedger {
     /// Evidence without a claim that was verified already.
     func examined(_ submission: EvidenceSubmission, _ evidence: ExaminedEvidence) -> ExaminedEvidenceSubmission {
         let named = submission.app.flatMap(registry.app)
+        let observer = registry.observer(of: evidence, claimedFor: named)?.settings
         return ExaminedEvidenceSubmission(
-            submission: submission, evidence: evidence,
-            observer: registry.observer(of: evidence, claimedFor: named)?.settings.id)
+            submission: submission, evidence: evidence, observer: observer?.id,
+            isOfAppleID: evidence.notification?.isOf(observer?.appleID) ?? true)
     }
 
     /// Whether signed data has a certificate header that was verified before, so that verifying it takes no search of a path.

@@ -12,14 +12,18 @@ struct NotificationEvents {
 
     /// Writes the events of a first delivery.
     func write(_ details: NotificationDetails) throws(LedgerStorageError) {
-        guard details.type == NotificationType.consumptionRequest.rawValue, let row = try row(details) else { return }
+        guard NotificationType.consumptionRequest.rawValue.isSame(as: details.type), let row = try row(details) else {
+            return
+        }
         let writer = EventWriter(transaction: transaction, app: app, entry: entry)
         var event = writer.event(.refundRequested)
         event.productKey = row.productKey
         event.transactionKey = row.key
         event.originalKey = row.originalKey
         event.figures.reason = details.refundReason
-        event.figures.until = details.signedAt.map { Timestamp(millisecondsSince1970: $0 + Self.answerTime) }
+        event.figures.until = details.signedAt.map {
+            Timestamp(millisecondsSince1970: $0).adding(milliseconds: Self.answerTime, times: 1)
+        }
         try writer.write(event, customer: row.ownerKey)
     }
 

@@ -52,7 +52,7 @@ public struct NotificationList: LedgerQuery {
 
     /// The maximum number of notifications that a page reads. With a filter that excludes most of them, a page can be shorter than its
     /// limit; the next page continues.
-    static let readRows = 512
+    static let mostRows = 512
 
     public var app: String
     public var filter: NotificationFilter
@@ -77,60 +77,61 @@ public struct NotificationList: LedgerQuery {
     }
 
     public func answer(_ reader: LedgerTransaction) throws -> Answer {
-        let app = try reader.app(app)
-        let keys = try entries(app, reader)
+        let rows = try rows(try reader.app(app), reader)
         var found: [NotificationRecord] = []
         var place = before
-        for key in keys {
+        for row in rows {
             guard found.count < max(1, limit) else { return Answer(notifications: found, next: place) }
-            place = key
-            guard let row = try JournalTable(connection: reader.connection).row(key: key) else { continue }
-            let record = try NotificationRecord(row, reader)
-            if matches(record) { found.append(record) }
+            place = row.key
+            let details = try row.details.map(NotificationDetails.init(encoded:))
+            if matches(details) { found.append(try NotificationRecord(row, details, reader)) }
         }
-        return Answer(notifications: found, next: keys.count < Self.readRows ? nil : place)
+        return Answer(notifications: found, next: rows.count < readRows ? nil : place)
+    }
+
+    /// The number of rows that a page reads: with a filter that no index serves, more than the limit.
+    private var readRows: Int {
+        filter.subtype == nil && filter.transactionID == nil && (filter.type == nil || filter.customerID == nil)
+            ? min(max(1, limit) + 1, Self.mostRows) : Self.mostRows
     }
 
     /// The entries that the narrowest index gives, the newest first.
-    private func entries(_ app: RegistryApp, _ reader: LedgerTransaction) throws -> [Int64] {
-        let limit = Int64(Self.readRows)
+    private func rows(_ app: RegistryApp, _ reader: LedgerTransaction) throws -> [JournalRow] {
         let journal = JournalTable(connection: reader.connection)
+        let count = Int64(readRows)
+        var rows: [JournalRow] = []
         if let id = filter.transactionID {
             let originals = OriginalsTable(connection: reader.connection)
-            var keys: [Int64] = []
+            // One for each environment, because another app can have a transaction with this id.
             for row in try reader.transactions.rows(id: id) where try originals.row(row.originalKey).appKey == app.key {
-                for sibling in try reader.transactions.rows(originalKey: row.originalKey) {
-                    keys += try journal.notifications(transaction: sibling.key, before: before, limit: limit)
-                }
+                rows += try journal.notifications(original: row.originalKey, before: before, limit: count)
             }
-            return Array(Set(keys).sorted(by: >).prefix(Self.readRows))
-        }
-        if let name = filter.customerID {
+        } else if let name = filter.customerID {
             guard let named = try reader.customers.named(name, appKey: app.key) else {
                 throw LedgerRefusal(.customerUnknown, expected: name)
             }
-            var keys: [Int64] = []
             for customer in try reader.customers.family(of: named, limit: EventSearch.largestFamily) {
-                keys += try journal.notifications(customer: customer, before: before, limit: limit)
+                rows += try journal.notifications(customer: customer, before: before, limit: count)
             }
-            return Array(keys.sorted(by: >).prefix(Self.readRows))
+        } else {
+            return try journal.notifications(appKey: app.key, type: filter.type, before: before, limit: count)
         }
-        return try NotificationsTable(connection: reader.connection).entries(
-            appKey: app.key, type: filter.type, before: before, limit: limit)
+        return Array(rows.sorted { $0.key > $1.key }.prefix(readRows))
     }
 
-    private func matches(_ record: NotificationRecord) -> Bool {
-        (filter.type.map { $0.isSame(as: record.type) } ?? true)
-            && (filter.subtype.map { $0.isSame(as: record.subtype) } ?? true)
+    private func matches(_ details: NotificationDetails?) -> Bool {
+        (filter.type.map { $0.isSame(as: details?.type) } ?? true)
+            && (filter.subtype.map { $0.isSame(as: details?.subtype) } ?? true)
             && (filter.transactionID.map {
-                $0.isSame(as: record.transactionID) || $0.isSame(as: record.originalTransactionID)
+                $0.isSame(as: details?.transactionID) || $0.isSame(as: details?.originalTransactionID)
             } ?? true)
     }
 }
 
 extension NotificationRecord {
-    init(_ row: JournalRow, _ reader: LedgerTransaction) throws(LedgerStorageError) {
-        let details = try row.details.map(NotificationDetails.init(encoded:))
+    init(
+        _ row: JournalRow, _ details: NotificationDetails?, _ reader: LedgerTransaction
+    ) throws(LedgerStorageError) {
         entryID = row.id
         receivedAt = row.at
         notificationID = details?.notificationID

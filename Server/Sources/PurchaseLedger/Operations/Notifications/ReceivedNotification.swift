@@ -17,8 +17,7 @@ struct ReceivedNotification {
         guard let facts = evidence.notification else { return nil }
         self.facts = facts
         self.app = app
-        environment =
-            if let stated = facts.environment { try transaction.environments.keyToWrite(of: stated) } else { 0 }
+        environment = try transaction.environments.keyToWrite(ofStated: facts.environment)
         first = try NotificationsTable(connection: transaction.connection).entry(
             facts.id.string, appKey: app.key, environment: environment)
     }
