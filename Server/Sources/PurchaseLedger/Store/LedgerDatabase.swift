@@ -89,11 +89,6 @@ public protocol LedgerConnection {
     /// with the commit; its error is then thrown there.
     func send(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError)
 
-    /// Executes a statement that changes a known number of rows.
-    ///
-    /// - Throws: `constraint` for another number; a driver may throw it later, but before the commit.
-    func send(_ sql: String, _ parameters: [LedgerValue], changing rows: Int) throws(LedgerStorageError)
-
     /// Returns the rows of a query, with or without this write's own changes to some tables. The caller knows that these changes
     /// do not matter, or adds them to the rows.
     ///
@@ -139,13 +134,6 @@ extension LedgerConnection {
 
     public func send(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) {
         try execute(sql, parameters)
-    }
-
-    public func send(_ sql: String, _ parameters: [LedgerValue], changing rows: Int) throws(LedgerStorageError) {
-        let changed = try execute(sql, parameters)
-        guard changed == rows else {
-            throw LedgerStorageError(.constraint, "\(changed) rows were changed instead of \(rows): \(sql)")
-        }
     }
 
     public func rows(

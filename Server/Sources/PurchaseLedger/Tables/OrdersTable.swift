@@ -179,17 +179,18 @@ struct OrdersTable {
 
     /// Writes a new state, if the order is still in the old one.
     ///
-    /// - Throws: `constraint` if the state was changed concurrently, which locking prevents.
+    /// - Throws: `constraint` if the state was changed concurrently, which locking prevents; at the latest with the commit.
     func update(_ row: OrderRow, from old: OrderStatus) throws(LedgerStorageError) {
+        // The state of an order is never null, so the database refuses the update of one in another state.
         try connection.send(
             """
-            UPDATE orders SET status = ?2, paid_by = ?3, paid_at = ?4, fulfilled_at = ?5, closed_at = ?6,
-            fulfilled_units = ?7 WHERE order_key = ?1 AND status = ?8
+            UPDATE orders SET status = CASE WHEN status = ?8 THEN ?2 END, paid_by = ?3, paid_at = ?4, fulfilled_at = ?5,
+            closed_at = ?6, fulfilled_units = ?7 WHERE order_key = ?1
             """,
             [
                 .integer(row.key), .text(row.status.rawValue), .integer(row.paidBy), .time(row.paidAt),
                 .time(row.fulfilledAt), .time(row.closedAt), .integer(row.fulfilledUnits), .text(old.rawValue),
-            ], changing: 1)
+            ])
     }
 
     /// Removes everything from a customer's orders except their ids, and their app, so that they cannot be found.

@@ -4,8 +4,6 @@ struct PostgreSQLChange {
     let parameters: [LedgerValue]
     /// Whether it must be executed in order with the other changes of the transaction.
     var isOrdered = false
-    /// The number of rows that it must change.
-    var rows: Int?
 
     /// The statements that execute changes. Insertions into one table become one statement, unless the table is also changed in
     /// another way.
@@ -21,11 +19,7 @@ struct PostgreSQLChange {
         return statements
     }
 
-    var statement: PostgreSQLStatement {
-        guard let rows else { return PostgreSQLStatement(text.sql, parameters) }
-        return PostgreSQLStatement(
-            Self.counted(text.sql, rows: "?\(parameters.count + 1)"), parameters + [.integer(Int64(rows))])
-    }
+    var statement: PostgreSQLStatement { PostgreSQLStatement(text.sql, parameters) }
 
     private static func joined(
         _ changes: ArraySlice<PostgreSQLChange>
@@ -77,14 +71,5 @@ struct PostgreSQLChange {
             rounds[round].append(change)
         }
         return rounds
-    }
-
-    /// A statement that fails on the server with a division by zero unless it changes this number of rows. Then a later `COMMIT`
-    /// in the same round trip is not executed.
-    private static func counted(_ statement: String, rows: String) -> String {
-        """
-        WITH changed AS (\(statement) RETURNING 1)
-        SELECT 1 / (CASE WHEN count(*) = \(rows) THEN 1 ELSE 0 END) FROM changed
-        """
     }
 }

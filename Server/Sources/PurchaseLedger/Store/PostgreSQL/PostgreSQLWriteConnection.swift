@@ -106,10 +106,6 @@ final class PostgreSQLWriteConnection: LedgerConnection {
         try change(PostgreSQLChange(text: transaction.session.texts[sql], parameters: parameters))
     }
 
-    func send(_ sql: String, _ parameters: [LedgerValue], changing rows: Int) throws(LedgerStorageError) {
-        try change(PostgreSQLChange(text: transaction.session.texts[sql], parameters: parameters, rows: rows))
-    }
-
     func insert(_ sql: String, key: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int64? {
         guard let insertion = transaction.session.texts[sql].insertion, insertion.tail.isEmpty, locked != nil else {
             guard var reader = try rows("\(sql) RETURNING \(key)", parameters).first?.reader else { return nil }
