@@ -13,9 +13,7 @@ struct PostgreSQLFetch {
 
     var shapes: [ReadShape] { groups.map(\.shape) }
 
-    init(
-        _ texts: PostgreSQLTexts, _ reads: [ExpectedRead], _ missing: [LedgerStatement], _ insertions: [String: Int]
-    ) {
+    init(_ reads: [ExpectedRead], _ insertions: [String: Int]) {
         // Numbers are reserved after the locks and before everything else, so that their order is one in which the writes could
         // have run one after the other.
         numberings = insertions.keys.sorted()
@@ -38,7 +36,6 @@ struct PostgreSQLFetch {
         }
         // PostgreSQL refuses text with a zero byte, so no row contains such text. It comes from unchecked requests.
         for read in reads where !read.values.contains(where: \.hasZeroByte) { add(read.shape, read.values) }
-        for statement in missing { add(texts[statement.sql].listShape, statement.parameters) }
         for place in groups.indices {
             let (shape, values) = (groups[place].shape, groups[place].values)
             groups[place].isList = values.count > 1 && shape.valueCount > 0 && !values.contains { $0.contains(.null) }

@@ -10,16 +10,12 @@ final class PostgreSQLTexts {
         let insertion: PostgreSQLInsertion?
         /// The names that it contains.
         private let words: Set<Substring>
-        /// The query for lists of values.
-        private(set) lazy var listShape = ReadShape(sql, (0..<parameterCount).map { _ in .value })
         let sql: String
-        private let parameterCount: Int
 
         fileprivate init(_ sql: String) {
             self.sql = sql
             let words = sql.split { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == "?") }
             self.words = Set(words)
-            parameterCount = words.compactMap { $0.first == "?" ? Int($0.dropFirst()) : nil }.max() ?? 0
             isQuery = words.first == "SELECT"
             switch words.first {
             case "INSERT", "DELETE": changedTable = words.dropFirst(2).first.map(String.init)

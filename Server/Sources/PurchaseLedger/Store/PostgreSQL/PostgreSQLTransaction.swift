@@ -1,5 +1,5 @@
 /// A transaction that several writes share. It needs few round trips: one locks and reads the rows that the writes will probably
-/// need, and one writes and commits. Other rows are read in rounds, for all writes together.
+/// need, and one writes and commits. Any other row takes a round trip of its own.
 ///
 /// Only the thread of its session uses it.
 final class PostgreSQLTransaction {
@@ -60,7 +60,7 @@ final class PostgreSQLTransaction {
                     [.integer(numbers.eventMark)]),
             ]
         }
-        let fetch = PostgreSQLFetch(session.texts, reads, [], insertions)
+        let fetch = PostgreSQLFetch(reads, insertions)
         let (outputs, failure) = try session.runAll(statements + fetch.statements)
         // Under a newer schema, other statements can fail as well.
         if let schema, let place, failure == nil || !outputs[place].command.isEmpty {
@@ -88,18 +88,24 @@ final class PostgreSQLTransaction {
         return nil
     }
 
-    /// Reads in one round trip, after the pending changes were sent.
-    ///
-    /// - Parameter forgets: whether the pending changes may affect the rows that were read before.
-    func fetch(
-        _ reads: [ExpectedRead], _ missing: [LedgerStatement], _ insertions: [String: Int], forgets: Bool
-    ) throws(LedgerStorageError) {
-        if forgets { known = [:] }
-        let fetch = PostgreSQLFetch(session.texts, reads, missing, insertions)
-        let changes = PostgreSQLChange.statements(pending)
-        pending = []
-        let outputs = try session.run(changes + fetch.statements)
-        try take(outputs.dropFirst(changes.count), of: fetch)
+    /// Loads rows in one round trip, after the pending changes were sent, and forgets all others.
+    func load(_ reads: [ExpectedRead]) throws(LedgerStorageError) {
+        known = [:]
+        let fetch = PostgreSQLFetch(reads, [:])
+        try take(try run(fetch.statements)[...], of: fetch)
+    }
+
+    /// Reads rows that were not loaded, after the pending changes were sent.
+    func read(_ statement: LedgerStatement) throws(LedgerStorageError) -> [LedgerRow] {
+        let rows = try run([PostgreSQLStatement(statement)]).last?.rows ?? []
+        known[statement] = rows
+        return rows
+    }
+
+    /// Reserves numbers for new rows of a table.
+    func reserve(_ count: Int, of numbering: String) throws(LedgerStorageError) {
+        let fetch = PostgreSQLFetch([], [numbering: count])
+        try take(try run(fetch.statements)[...], of: fetch)
     }
 
     /// Sends the pending changes, and then statements in order.
@@ -117,7 +123,7 @@ final class PostgreSQLTransaction {
         _ parts: [Set<LedgerLock>], _ reads: [ExpectedRead], _ insertions: [String: Int]
     ) throws(LedgerStorageError) -> [Bool] {
         (known, keys) = ([:], [:])
-        let fetch = PostgreSQLFetch(session.texts, reads, [], insertions)
+        let fetch = PostgreSQLFetch(reads, insertions)
         let changes = PostgreSQLChange.statements(pending)
         pending = []
         let locks = parts.map { parts in

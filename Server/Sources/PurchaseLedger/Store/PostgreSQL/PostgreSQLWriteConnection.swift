@@ -1,31 +1,23 @@
 /// The connection of one write of a transaction. Only the thread of its session uses it.
 ///
-/// A planned write uses the rows that the transaction has prefetched, and its changes are buffered. If it needs another row, it
-/// ends with `isIncomplete`, and runs again after that row was read. If it reads a table that it has changed, the buffered
-/// changes are sent to the server first, and from then on the write runs on the server, inside a savepoint.
+/// A planned write uses the rows that the transaction has loaded, and its changes are buffered. A row that was not loaded is read at
+/// once, in a round trip of its own. If the write reads a table that it has changed, the buffered changes are sent to the server
+/// first, and from then on it runs on the server, inside a savepoint.
 final class PostgreSQLWriteConnection: LedgerConnection {
     /// The number of buffered changes at which they are sent.
     private static let maximumChanges = 512
-    /// The number of rounds after which a write runs on the server, because it may need another row in each round.
-    private static let maximumRounds = 24
 
     private let transaction: PostgreSQLTransaction
     private let locks: LedgerLocks
     private var locked: Set<LedgerLock>?
     private var changes: [PostgreSQLChange] = []
     private var changedTables: Set<String> = []
-    /// The row numbers that the write has used; it uses the same ones when it runs again.
+    /// The row numbers that the write has used.
     private var keys: [String: [Int64]] = [:]
-    private var usedKeys: [String: Int] = [:]
-    private var rounds = 0
     private var isDirect: Bool
     private let isPlanned: Bool
     private var isSaved = false
 
-    /// The reads that the write needs and that are still missing.
-    private(set) var missing: [LedgerStatement] = []
-    /// The tables and columns for which the write needs row numbers.
-    private(set) var missingKeys: [String: Int] = [:]
     /// The parts of the ledger that the write needs and has not locked.
     private(set) var needed: Set<LedgerLock> = []
     /// The first error of the server, after which the transaction cannot continue.
@@ -33,23 +25,12 @@ final class PostgreSQLWriteConnection: LedgerConnection {
 
     /// A connection for one write.
     ///
-    /// - Parameter isPlanned: whether it uses prefetched rows.
+    /// - Parameter isPlanned: whether it uses loaded rows.
     init(_ transaction: PostgreSQLTransaction, _ locks: LedgerLocks, isPlanned: Bool) {
         self.transaction = transaction
         self.locks = locks
         (self.isPlanned, isDirect) = (isPlanned, !isPlanned)
         if case .parts(let parts) = locks { locked = parts } else { locked = nil }
-    }
-
-    /// Whether it ended because a row was not read yet.
-    var isIncomplete: Bool { !missing.isEmpty || !missingKeys.isEmpty }
-
-    /// Begins the write, for the first time or again.
-    func begin() {
-        (changes, changedTables, usedKeys) = ([], [], [:])
-        (missing, missingKeys, needed) = ([], [:], [])
-        rounds += 1
-        if rounds > Self.maximumRounds { isDirect = true }
     }
 
     /// Ends the write, and adds its changes to those of the transaction.
@@ -98,8 +79,7 @@ final class PostgreSQLWriteConnection: LedgerConnection {
         guard !isDirect else { return try output(of: sql, parameters)?.rows ?? [] }
         let statement = LedgerStatement(sql, parameters)
         if let rows = transaction.rows(statement, new: keys) { return rows }
-        missing.append(statement)
-        throw LedgerStorageError(.conflict, "a row is read in the next round")
+        return try noting { () throws(LedgerStorageError) in try transaction.read(statement) }
     }
 
     func send(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) {
@@ -112,11 +92,7 @@ final class PostgreSQLWriteConnection: LedgerConnection {
             return try reader.integer()
         }
         let numbering = "\(insertion.table).\(key)"
-        guard let number = number(numbering) else {
-            guard isDirect else {
-                missingKeys[numbering, default: 0] += 1
-                throw LedgerStorageError(.conflict, "a number is reserved in the next round")
-            }
+        guard let number = try number(numbering) else {
             guard var reader = try rows("\(sql) RETURNING \(key)", parameters).first?.reader else { return nil }
             return try reader.integer()
         }
@@ -127,15 +103,18 @@ final class PostgreSQLWriteConnection: LedgerConnection {
 
     var looksBeforeInserting: Bool { locked != nil }
 
-    private func number(_ numbering: String) -> Int64? {
-        let used = usedKeys[numbering, default: 0]
-        if let taken = keys[numbering], used < taken.count {
-            usedKeys[numbering] = used + 1
-            return taken[used]
+    /// A number for a new row.
+    ///
+    /// - Returns: `nil` if the server numbers it, because the write runs there.
+    private func number(_ numbering: String) throws(LedgerStorageError) -> Int64? {
+        let used = keys[numbering, default: []].count
+        var number = transaction.key(numbering)
+        if number == nil, !isDirect {
+            // Each time as many as were used, so that the number of round trips grows slowly.
+            try noting { () throws(LedgerStorageError) in try transaction.reserve(max(1, used), of: numbering) }
+            number = transaction.key(numbering)
         }
-        guard let number = transaction.key(numbering) else { return nil }
-        keys[numbering, default: []].append(number)
-        usedKeys[numbering] = used + 1
+        if let number { keys[numbering, default: []].append(number) }
         return number
     }
 
@@ -161,8 +140,15 @@ final class PostgreSQLWriteConnection: LedgerConnection {
         statements += changes.map(\.statement)
         changes = []
         if let sql { statements.append(PostgreSQLStatement(sql, parameters)) }
+        return try noting { () throws(LedgerStorageError) in try transaction.run(statements).last }
+    }
+
+    /// Notes an error of the server.
+    private func noting<Value>(
+        _ body: () throws(LedgerStorageError) -> Value
+    ) throws(LedgerStorageError) -> Value {
         do throws(LedgerStorageError) {
-            return try transaction.run(statements).last
+            return try body()
         } catch {
             failure = failure ?? error
             throw error
