@@ -56,6 +56,8 @@ struct CustomersTable {
     /// The owner of the first transaction of an original.
     static let ownerOfOriginal = ReadShape(
         byKey, [.column(TransactionsTable.ownerColumn, of: TransactionsTable.ofOriginal)])
+    /// The customer to whom a token was assigned.
+    static let ofToken = ReadShape(byKey, [.column(0, of: AccountTokensTable.assignment)])
     private static let byKey = CustomerRow.table.select("WHERE customer_key = ?1")
     /// The maximum length of a chain of merges; no longer chain is created, so no reader can hang.
     static let mergeDepth = 64

@@ -88,6 +88,11 @@ final class PostgreSQLTransaction {
         return nil
     }
 
+    /// The loaded rows of a read; none if a row that it refers to does not exist.
+    func rows(of read: ExpectedRead) -> [LedgerRow] {
+        read.shape.statement(read.values[...], rows: { known[$0] }).flatMap { known[$0] } ?? []
+    }
+
     /// Loads rows in one round trip, after the pending changes were sent, and forgets all others.
     func load(_ reads: [ExpectedRead]) throws(LedgerStorageError) {
         known = [:]

@@ -118,7 +118,13 @@ final class PostgreSQLWriter: @unchecked Sendable {
         do throws(LedgerStorageError) {
             for (number, wave) in waves.enumerated() {
                 if number > 0 { try transaction.load(wave.flatMap(\.plan.reads)) }
-                for job in wave { try perform(job, transaction, &batch) }
+                for job in wave {
+                    if job.add(try job.plan.furtherParts(transaction.rows)) {
+                        batch.again.append(job)
+                    } else {
+                        try perform(job, transaction, &batch)
+                    }
+                }
             }
             try performAgain(transaction, &batch)
             for job in jobs where !job.isPlanned { try perform(job, transaction, &batch) }
@@ -155,8 +161,8 @@ final class PostgreSQLWriter: @unchecked Sendable {
         return waves
     }
 
-    /// Executes the writes that need parts of the ledger that they did not name, if these parts are not locked. The others begin
-    /// again in another transaction, which waits for the locks.
+    /// Executes the writes that need parts of the ledger that they did not name, if no other write holds these parts. The others
+    /// begin again in another transaction, which waits for the locks.
     private func performAgain(
         _ transaction: PostgreSQLTransaction, _ batch: inout Batch
     ) throws(LedgerStorageError) {
@@ -179,6 +185,7 @@ final class PostgreSQLWriter: @unchecked Sendable {
     private func perform(
         _ job: any PostgreSQLWriteJob, _ transaction: PostgreSQLTransaction, _ batch: inout Batch
     ) throws(LedgerStorageError) {
+        counters.add(decisions: 1)
         let connection = PostgreSQLWriteConnection(transaction, job.plan.locks, isPlanned: job.isPlanned)
         let failure: any Error
         do {
