@@ -325,7 +325,7 @@ struct EvidenceWrite {
             var details = details
             let isAsked =
                 input.asksAppStore && app.settings.mode == .both
-                && claims.contains { $0.isFirstGrant(isRestore: every != nil) } && input.evidence?.canBeAskedAbout ?? false
+                && claims.contains(where: \.isFirstGrant) && input.evidence?.canBeAskedAbout ?? false
             if isAsked { details.appStore = .confirms }
             let entry = try transaction.journal.append(draft, details)
             try finish(entry, refusal: refusal)

@@ -17,10 +17,8 @@ struct PurchaseClaim {
     /// Why it is refused; `nil` if it is accepted.
     var refusal: Rejection? { verdict.refusal }
     var hasPurchase: Bool { verdict.hasPurchase }
-    /// Whether it gives the purchase its first owner.
-    ///
-    /// - Parameter isRestore: whether a purchase without access counts, too.
-    func isFirstGrant(isRestore: Bool) -> Bool { isFirst && (isRestore ? binds : refusal == nil) }
+    /// Whether it is accepted, and gives the purchase its first owner.
+    var isFirstGrant: Bool { isFirst && refusal == nil }
     /// `accepted`, or the code of the refusal.
     var code: String { refusal?.code ?? DecisionCode.accepted.rawValue }
 }
