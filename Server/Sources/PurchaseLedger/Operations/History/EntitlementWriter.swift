@@ -213,7 +213,7 @@ struct EntitlementWriter {
         }
         var balances: Balances = [:]
         let customers = Set(takes.keys).union([lot?.customerKey, former?.customerKey].compactMap(\.self))
-        if connection.locksParts, !takes.isEmpty { try transaction.lock(customers: customers) }
+        if !takes.isEmpty { try transaction.lock(customers: { customers }) }
         for customer in customers.sorted() {
             let taken = takes[customer] ?? 0
             let (before, after) = (Self.part(former, customer, taken), Self.part(lot, customer, taken))

@@ -51,7 +51,7 @@ struct PostgreSQLFetch {
 
     /// Stores the rows that were read.
     func take(
-        _ outputs: [PostgreSQLSession.Output], _ known: inout [LedgerStatement: [LedgerRow]],
+        _ outputs: [PostgreSQLSession.Output], _ known: inout [LedgerStatement: PostgreSQLKnownRows],
         _ keys: inout [String: ArraySlice<Int64>]
     ) throws(LedgerStorageError) {
         var rest = outputs[...]
@@ -74,11 +74,18 @@ struct PostgreSQLFetch {
                 for place in rows.indices { rows[place] = rest.popFirst()?.rows ?? [] }
             }
             for (values, rows) in zip(group.values, rows) {
-                guard let statement = group.shape.statement(values[...], rows: { known[$0] }) else { continue }
-                known[statement] = rows
+                guard let statement = group.shape.statement(values[...], rows: { known[$0]?.rows }) else { continue }
+                known[statement] = PostgreSQLKnownRows(rows: rows, tables: group.shape.tables)
             }
         }
     }
+}
+
+/// The rows of a query.
+struct PostgreSQLKnownRows {
+    let rows: [LedgerRow]
+    /// The tables that the query reads; `nil` for any.
+    let tables: [String]?
 }
 
 extension LedgerValue {

@@ -12,7 +12,7 @@ final class PostgreSQLTransaction {
     /// The changes of finished writes that were not sent to the server yet.
     private var pending: [PostgreSQLChange] = []
     /// The rows that were read for the current writes.
-    private var known: [LedgerStatement: [LedgerRow]] = [:]
+    private var known: [LedgerStatement: PostgreSQLKnownRows] = [:]
     /// The expected queries, by text.
     private var shapes: [String: [ReadShape]] = [:]
     /// The numbers that were reserved for new rows, by table and column.
@@ -76,7 +76,7 @@ final class PostgreSQLTransaction {
     ///
     /// - Parameter new: the numbers of rows that the write has just inserted; no other row refers to them.
     func rows(_ statement: LedgerStatement, new: [String: [Int64]]) -> [LedgerRow]? {
-        if let rows = known[statement] { return rows }
+        if let known = known[statement] { return known.rows }
         for shape in shapes[statement.sql] ?? [] {
             for (parameter, value) in zip(shape.parameters, statement.parameters) {
                 guard case .column(0, of: let other) = parameter, let numbering = other.numbering,
@@ -90,7 +90,7 @@ final class PostgreSQLTransaction {
 
     /// The loaded rows of a read; none if a row that it refers to does not exist.
     func rows(of read: ExpectedRead) -> [LedgerRow] {
-        read.shape.statement(read.values[...], rows: { known[$0] }).flatMap { known[$0] } ?? []
+        read.shape.statement(read.values[...], rows: { known[$0]?.rows }).flatMap { known[$0]?.rows } ?? []
     }
 
     /// Loads rows in one round trip, after the pending changes were sent, and forgets all others.
@@ -101,9 +101,9 @@ final class PostgreSQLTransaction {
     }
 
     /// Reads rows that were not loaded, after the pending changes were sent.
-    func read(_ statement: LedgerStatement) throws(LedgerStorageError) -> [LedgerRow] {
+    func read(_ statement: LedgerStatement, of tables: [String]?) throws(LedgerStorageError) -> [LedgerRow] {
         let rows = try run([PostgreSQLStatement(statement)]).last?.rows ?? []
-        known[statement] = rows
+        known[statement] = PostgreSQLKnownRows(rows: rows, tables: tables)
         return rows
     }
 
@@ -158,11 +158,10 @@ final class PostgreSQLTransaction {
     /// Adds the changes of a finished write.
     func add(_ changes: [PostgreSQLChange]) {
         pending += changes
-        for change in changes {
-            guard let table = change.text.changedTable, Self.dictionaries.contains(table) else { continue }
-            // The next write must find the row.
-            known = known.filter { !session.texts[$0.key.sql].names([table]) }
-        }
+        let dictionaries = Set(changes.lazy.map(\.table)).intersection(Self.dictionaries)
+        guard !dictionaries.isEmpty else { return }
+        // The next write must find the row.
+        known = known.filter { $0.value.tables.map { dictionaries.isDisjoint(with: $0) } ?? false }
     }
 
     /// Sends the pending changes, and commits.

@@ -37,9 +37,7 @@ final class PostgreSQLWriteConnection: LedgerConnection {
     func end() {
         if isSaved {
             for index in changes.indices { changes[index].isOrdered = true }
-            var release = PostgreSQLChange(text: transaction.session.texts["RELEASE SAVEPOINT job"], parameters: [])
-            release.isOrdered = true
-            changes.append(release)
+            changes.append(.end)
         }
         transaction.add(changes)
         changes = []
@@ -61,43 +59,53 @@ final class PostgreSQLWriteConnection: LedgerConnection {
     @discardableResult
     func execute(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int {
         isDirect = true
-        return try output(of: sql, parameters)?.changes ?? 0
+        return try output(of: sql, parameters, isChange: true)?.changes ?? 0
     }
 
     func rows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow] {
-        try rows(sql, parameters, despiteChangesOf: [])
+        try rows(sql, parameters, of: nil)
     }
 
     func rows(
-        _ sql: String, _ parameters: [LedgerValue], despiteChangesOf tables: [String]
+        _ sql: String, _ parameters: [LedgerValue], of tables: [String]?
     ) throws(LedgerStorageError) -> [LedgerRow] {
-        if !isDirect {
-            let text = transaction.session.texts[sql]
-            let changed = tables.isEmpty ? changedTables : changedTables.subtracting(tables)
-            if !text.isQuery || text.names(changed) { isDirect = true }
-        }
+        if !changedTables.isEmpty, tables.map({ !changedTables.isDisjoint(with: $0) }) ?? true { isDirect = true }
         guard !isDirect else { return try output(of: sql, parameters)?.rows ?? [] }
         let statement = LedgerStatement(sql, parameters)
         if let rows = transaction.rows(statement, new: keys) { return rows }
-        return try noting { () throws(LedgerStorageError) in try transaction.read(statement) }
+        return try noting { () throws(LedgerStorageError) in try transaction.read(statement, of: tables) }
     }
 
-    func send(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) {
-        try change(PostgreSQLChange(text: transaction.session.texts[sql], parameters: parameters))
+    func changedRows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow] {
+        isDirect = true
+        return try output(of: sql, parameters, isChange: true)?.rows ?? []
     }
 
-    func insert(_ sql: String, key: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int64? {
-        guard let insertion = transaction.session.texts[sql].insertion, insertion.tail.isEmpty, locked != nil else {
-            guard var reader = try rows("\(sql) RETURNING \(key)", parameters).first?.reader else { return nil }
+    func send(
+        to table: String, _ sql: String, _ parameters: [LedgerValue]
+    ) throws(LedgerStorageError) {
+        try change(PostgreSQLChange(content: .statement(sql, table: table), parameters: parameters))
+    }
+
+    func insert(_ insertion: LedgerInsertion, _ parameters: [LedgerValue]) throws(LedgerStorageError) {
+        guard insertion.condition == nil else { return try send(to: insertion.table, insertion.sql, parameters) }
+        let insertion = transaction.session.insertions[insertion]
+        try change(PostgreSQLChange(content: .insertion(insertion), parameters: parameters))
+    }
+
+    func insert(
+        _ insertion: LedgerInsertion, key: String, _ parameters: [LedgerValue]
+    ) throws(LedgerStorageError) -> Int64? {
+        guard locked != nil, insertion.conflict.isEmpty, insertion.condition == nil,
+            let number = try number("\(insertion.table).\(key)")
+        else {
+            guard var reader = try changedRows("\(insertion.sql) RETURNING \(key)", parameters).first?.reader else {
+                return nil
+            }
             return try reader.integer()
         }
-        let numbering = "\(insertion.table).\(key)"
-        guard let number = try number(numbering) else {
-            guard var reader = try rows("\(sql) RETURNING \(key)", parameters).first?.reader else { return nil }
-            return try reader.integer()
-        }
-        let text = transaction.session.texts[insertion.withKey(key)]
-        try change(PostgreSQLChange(text: text, parameters: parameters + [.integer(number)]))
+        let insertion = transaction.session.insertions[insertion, key: key]
+        try change(PostgreSQLChange(content: .insertion(insertion), parameters: parameters + [.integer(number)]))
         return number
     }
 
@@ -120,7 +128,7 @@ final class PostgreSQLWriteConnection: LedgerConnection {
 
     private func change(_ change: PostgreSQLChange) throws(LedgerStorageError) {
         changes.append(change)
-        if let table = change.text.changedTable { changedTables.insert(table) }
+        changedTables.insert(change.table)
         guard changes.count >= Self.maximumChanges else { return }
         isDirect = true
         _ = try output(of: nil, [])
@@ -128,12 +136,11 @@ final class PostgreSQLWriteConnection: LedgerConnection {
 
     /// Sends the changes and a statement.
     private func output(
-        of sql: String?, _ parameters: [LedgerValue]
+        of sql: String?, _ parameters: [LedgerValue], isChange: Bool = false
     ) throws(LedgerStorageError) -> PostgreSQLSession.Output? {
         var statements: [PostgreSQLStatement] = []
-        let isWriting = !changes.isEmpty || sql.map { !transaction.session.texts[$0].isQuery } ?? false
         // A planned write can turn out to need another lock, and runs again in the same transaction.
-        if transaction.isShared || isPlanned, !isSaved, isWriting {
+        if transaction.isShared || isPlanned, !isSaved, isChange || !changes.isEmpty {
             isSaved = true
             statements.append(PostgreSQLStatement("SAVEPOINT job", [LedgerValue]()))
         }
@@ -157,11 +164,9 @@ final class PostgreSQLWriteConnection: LedgerConnection {
 
     // MARK: Locks
 
-    var locksParts: Bool { locked != nil }
-
-    func lock(_ parts: [LedgerLock]) throws(LedgerStorageError) {
+    func lock(_ parts: () throws(LedgerStorageError) -> [LedgerLock]) throws(LedgerStorageError) {
         guard let locked else { return }
-        let missing = parts.filter { !locked.contains($0) }
+        let missing = try parts().filter { !locked.contains($0) }
         guard !missing.isEmpty else { return }
         needed.formUnion(missing)
         throw LedgerStorageError(.conflict, "the write needs more locks")
