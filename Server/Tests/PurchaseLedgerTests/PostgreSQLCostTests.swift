@@ -29,12 +29,15 @@ struct PostgreSQLCostTests {
     /// The round trips and statements of a body, in at most some transactions.
     private func cost(
         _ database: PostgreSQLDatabase, transactions: Int = 1, _ body: () async throws -> Void
-    ) async throws -> (trips: Int, statements: Int) {
+    ) async throws -> (trips: Int, statements: Int, decisions: Int) {
         let before = database.writerFigures
         try await body()
         let after = database.writerFigures
         #expect(after.transactions - before.transactions <= transactions)
-        return (after.roundTrips - before.roundTrips, after.statements - before.statements)
+        return (
+            after.roundTrips - before.roundTrips, after.statements - before.statements,
+            after.decisions - before.decisions
+        )
     }
 
     @Test(
@@ -95,7 +98,51 @@ struct PostgreSQLCostTests {
                 print("PostgreSQL, \(name): \(cost.trips) round trips, \(cost.statements) statements")
                 let most = isRefused ? 10 : name == "observed renewal" ? 3 : 2
                 #expect(cost.trips <= most, "\(name)")
+                #expect(cost.decisions == (isRefused ? 2 : 1), "\(name)")
             }
+        }
+    }
+
+    @Test("33.1 A receipt with more purchases than are loaded in advance is decided once")
+    func longReceipt() async throws {
+        try await withWorld { world, database in
+            let purchases: [PurchaseTemplate] = (0..<60).map {
+                .consumable(
+                    productID: LedgerWorld.coins, transactionID: "2\(100_000_000 + $0)",
+                    purchaseDate: MintedWorld.moment.addingTimeInterval(Double($0)))
+            }
+            let restore = RestoreSubmission(
+                app: "example", customerID: "alice", evidence: [try LedgerWorld.receipt(purchases)])
+            let cost = try await cost(database) {
+                let outcome = try await world.ledger.restore(restore)
+                #expect(outcome.purchases.count == 60)
+            }
+            print("PostgreSQL, a receipt with 60 purchases: \(cost.trips) round trips, \(cost.statements) statements")
+            #expect(cost.decisions == 1)
+            #expect(try await world.entitlement(environment: .sandbox)?.balance == 60)
+        }
+    }
+
+    @Test("33.1 The owners of the purchases in evidence are locked before it is decided: by purchase, order, and token")
+    func furtherLocks() async throws {
+        try await withWorld { world, database in
+            let token = UUID()
+            _ = try await world.ledger.perform(
+                AssignToken(app: "example", customerID: "carol", token: token))
+            _ = try await world.claim("20", customer: "bob", try LedgerWorld.signed("20"))
+            let refund = try await cost(database) {
+                try await world.observe(try LedgerWorld.signed("20") { $0.revocationDate = $0.purchaseDate })
+            }
+            #expect(refund.decisions == 1)
+            let ofToken = try await cost(database) {
+                try await world.observe(try LedgerWorld.signed("21") { $0.appAccountToken = token.uuidString })
+            }
+            #expect(ofToken.decisions == 1)
+            let order = try await world.order()
+            let ofOrder = try await cost(database) {
+                _ = try await world.claim("22", customer: nil, order: order.id, try LedgerWorld.signed("22"))
+            }
+            #expect(ofOrder.decisions == 1)
         }
     }
 

@@ -56,7 +56,8 @@ struct PostgreSQLTests {
                                 if number % 5 == 0 { throw Refusal() }
                                 if number % 7 == 0 {
                                     // Its result is not awaited, and the error is thrown by the commit.
-                                    try connection.send("INSERT INTO t (n) VALUES (?1)", [.integer(Int64(number))])
+                                    try connection.send(
+                                        to: "t", "INSERT INTO t (n) VALUES (?1)", [.integer(Int64(number))])
                                 }
                             }
                             return false

@@ -35,6 +35,7 @@ struct EntryOrder: Sendable {
                     "SELECT entry_key FROM entry_locks WHERE lock = ?1", [.integer(lock.number)])
                 if case .integer(let key)? = known.first?.values.first { earlier = max(earlier, key) }
                 try connection.send(
+                    to: "entry_locks",
                     """
                     INSERT INTO entry_locks (lock, entry_key) VALUES (?1, ?2)
                     ON CONFLICT (lock) DO UPDATE SET entry_key = max(entry_key, excluded.entry_key)

@@ -98,7 +98,6 @@ public final class PostgreSQLTrialDatabase: LedgerDatabase {
     private static func copy(_ home: String, _ session: PostgreSQLSession) throws(LedgerStorageError) {
         let transaction = PostgreSQLTransaction(session, isShared: false)
         let connection = PostgreSQLWriteConnection(transaction, .everything, isPlanned: false)
-        connection.begin()
         do throws(LedgerStorageError) {
             try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ", [])
             let dialect = PostgreSQLDialect(functions: functions)

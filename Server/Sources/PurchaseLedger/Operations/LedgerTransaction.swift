@@ -92,11 +92,14 @@ public final class LedgerTransaction {
     }
 
     /// Locks the balances and orders of customers, after all merges.
-    func lock(customers keys: some Collection<Int64>) throws(LedgerStorageError) {
-        guard connection.locksParts else { return }
-        var parts: [LedgerLock] = []
-        for key in keys { parts.append(try customers.surviving(try customers.row(key)).lock) }
-        try connection.lock(parts)
+    ///
+    /// - Parameter keys: computes the customers, if the engine locks anything.
+    func lock(customers keys: () throws(LedgerStorageError) -> Set<Int64>) throws(LedgerStorageError) {
+        try connection.lock { () throws(LedgerStorageError) in
+            var parts: [LedgerLock] = []
+            for key in try keys().sorted() { parts.append(try customers.surviving(try customers.row(key)).lock) }
+            return parts
+        }
     }
 
     /// The key of a product. Throws a refusal if it is not in the settings.

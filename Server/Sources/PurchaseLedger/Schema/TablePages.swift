@@ -75,7 +75,7 @@ struct TablePages: Sendable {
             var values: [LedgerValue] = []
             values.reserveCapacity(size * table.columns.count)
             for row in rest.prefix(size) { values += row.values }
-            try connection.send(insertion(of: size), values)
+            try connection.send(to: table.name, insertion(of: size), values)
             rest = rest.dropFirst(size)
         }
     }

@@ -76,31 +76,34 @@ public protocol LedgerConnection {
     @discardableResult
     func execute(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int
 
-    /// Returns the rows of a query, or of a statement with `RETURNING`.
+    /// Returns the rows of a query, with all changes of this write.
     func rows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow]
+
+    /// Returns the rows of a query, with this write's changes to some tables. Its changes to other tables do not matter to the
+    /// query, or the caller adds them to the rows. An engine that buffers changes until the commit does not have to send these.
+    ///
+    /// - Parameter tables: the tables; `nil` for every table.
+    func rows(
+        _ sql: String, _ parameters: [LedgerValue], of tables: [String]?
+    ) throws(LedgerStorageError) -> [LedgerRow]
+
+    /// Executes a statement that changes rows, and returns them (`RETURNING`).
+    func changedRows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow]
 
     /// Inserts a row into a table that numbers its rows.
     ///
     /// - Parameter key: the column of the number.
     /// - Returns: the number; `nil` if a rule of the table skipped the row.
-    func insert(_ sql: String, key: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int64?
+    func insert(
+        _ insertion: LedgerInsertion, key: String, _ parameters: [LedgerValue]
+    ) throws(LedgerStorageError) -> Int64?
 
-    /// Executes a statement whose result is not needed. A driver may send it later, with the next statement that has a result, or
-    /// with the commit; its error is then thrown there.
-    func send(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError)
+    /// Inserts a row. A driver may send it later, as with `send`.
+    func insert(_ insertion: LedgerInsertion, _ parameters: [LedgerValue]) throws(LedgerStorageError)
 
-    /// Executes a statement that changes a known number of rows.
-    ///
-    /// - Throws: `constraint` for another number; a driver may throw it later, but before the commit.
-    func send(_ sql: String, _ parameters: [LedgerValue], changing rows: Int) throws(LedgerStorageError)
-
-    /// Returns the rows of a query, with or without this write's own changes to some tables. The caller knows that these changes
-    /// do not matter, or adds them to the rows.
-    ///
-    /// An engine that buffers writes until the commit does not have to send them first.
-    func rows(
-        _ sql: String, _ parameters: [LedgerValue], despiteChangesOf tables: [String]
-    ) throws(LedgerStorageError) -> [LedgerRow]
+    /// Executes a statement that changes a table and whose result is not needed. A driver may send it later, with the next
+    /// statement that has a result, or with the commit; its error is then thrown there.
+    func send(to table: String, _ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError)
 
     /// Whether a row that may exist is looked up before it is inserted, so that the insertion has no result. Otherwise a rule of
     /// the table skips an existing row.
@@ -110,12 +113,11 @@ public protocol LedgerConnection {
     /// reads it before anything else.
     func settledEvent() throws(LedgerStorageError) -> Int64?
 
-    /// Whether writes lock parts of the ledger. An engine with one writer at a time need not lock.
-    var locksParts: Bool { get }
-
     /// Locks parts of the ledger that the write did not name when it began. If one of them is not locked yet, the driver restarts
     /// the write with all of them, so that nothing was read before it was locked.
-    func lock(_ parts: [LedgerLock]) throws(LedgerStorageError)
+    ///
+    /// - Parameter parts: computes the parts. An engine with one writer at a time locks nothing, and does not call it.
+    func lock(_ parts: () throws(LedgerStorageError) -> [LedgerLock]) throws(LedgerStorageError)
 }
 
 extension LedgerDialect {
@@ -130,37 +132,45 @@ extension LedgerDialect {
 }
 
 extension LedgerConnection {
-    public func insert(
-        _ sql: String, key: String, _ parameters: [LedgerValue]
-    ) throws(LedgerStorageError) -> Int64? {
-        guard var reader = try rows("\(sql) RETURNING \(key)", parameters).first?.reader else { return nil }
-        return try reader.integer()
-    }
-
-    public func send(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) {
-        try execute(sql, parameters)
-    }
-
-    public func send(_ sql: String, _ parameters: [LedgerValue], changing rows: Int) throws(LedgerStorageError) {
-        let changed = try execute(sql, parameters)
-        guard changed == rows else {
-            throw LedgerStorageError(.constraint, "\(changed) rows were changed instead of \(rows): \(sql)")
-        }
+    /// Returns the rows of a query with a shape.
+    func rows(_ shape: ReadShape, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow] {
+        try rows(shape.sql, parameters, of: shape.tables)
     }
 
     public func rows(
-        _ sql: String, _ parameters: [LedgerValue], despiteChangesOf tables: [String]
+        _ sql: String, _ parameters: [LedgerValue], of tables: [String]?
     ) throws(LedgerStorageError) -> [LedgerRow] {
         try rows(sql, parameters)
+    }
+
+    public func changedRows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow] {
+        try rows(sql, parameters)
+    }
+
+    public func insert(
+        _ insertion: LedgerInsertion, key: String, _ parameters: [LedgerValue]
+    ) throws(LedgerStorageError) -> Int64? {
+        guard var reader = try changedRows("\(insertion.sql) RETURNING \(key)", parameters).first?.reader else {
+            return nil
+        }
+        return try reader.integer()
+    }
+
+    public func insert(_ insertion: LedgerInsertion, _ parameters: [LedgerValue]) throws(LedgerStorageError) {
+        try execute(insertion.sql, parameters)
+    }
+
+    public func send(
+        to table: String, _ sql: String, _ parameters: [LedgerValue]
+    ) throws(LedgerStorageError) {
+        try execute(sql, parameters)
     }
 
     public var looksBeforeInserting: Bool { false }
 
     public func settledEvent() throws(LedgerStorageError) -> Int64? { nil }
 
-    public var locksParts: Bool { false }
-
-    public func lock(_ parts: [LedgerLock]) throws(LedgerStorageError) {}
+    public func lock(_ parts: () throws(LedgerStorageError) -> [LedgerLock]) throws(LedgerStorageError) {}
 }
 
 /// A statement with its parameters.

@@ -68,13 +68,3 @@ public struct LedgerLock: Sendable, Hashable {
         number = Int64(bitPattern: hash)
     }
 }
-
-extension LedgerConnection {
-    /// Locks parts of the ledger that the write did not name when it began.
-    ///
-    /// An engine with one writer does not even compute the parts.
-    func lock(_ parts: () throws(LedgerStorageError) -> [LedgerLock]) throws(LedgerStorageError) {
-        guard locksParts else { return }
-        try lock(try parts())
-    }
-}

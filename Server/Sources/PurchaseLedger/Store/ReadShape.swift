@@ -1,7 +1,7 @@
 /// A query whose parameters are values, or columns of the first row of another query: for example, the entitlements of the
 /// customer with a name.
 ///
-/// Shapes are created once. The text of the query must be the one that the write uses later.
+/// Shapes are created once.
 final class ReadShape: Sendable {
     /// A parameter of the query.
     enum Parameter: Sendable {
@@ -12,6 +12,8 @@ final class ReadShape: Sendable {
 
     /// Portable SQL with the parameters `?1`, `?2`…
     let sql: String
+    /// The tables whose changes by the same write matter to the query.
+    let tables: [String]
     let parameters: [Parameter]
     /// The table and column whose numbers are in its first column. No other row refers to a number that was just reserved, so for
     /// such a row the result is known to be empty.
@@ -23,8 +25,9 @@ final class ReadShape: Sendable {
     /// The number of these values.
     let valueCount: Int
 
-    init(_ sql: String, _ parameters: [Parameter], numbering: String? = nil) {
+    init(_ sql: String, of tables: [String], _ parameters: [Parameter], numbering: String? = nil) {
         self.sql = sql
+        self.tables = tables
         self.numbering = numbering
         self.parameters = parameters
         var texts: [String] = []

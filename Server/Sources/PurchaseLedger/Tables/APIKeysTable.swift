@@ -56,7 +56,7 @@ struct APIKeysTable {
     }
 
     func insert(_ row: APIKeyRow) throws(LedgerStorageError) {
-        try connection.send(APIKeyRow.table.insertion, row.values)
+        try connection.insert(APIKeyRow.table.insertion, row.values)
     }
 
     /// - Returns: whether the key was valid before.

@@ -59,7 +59,7 @@ struct AppStoreClaimsTable {
     let connection: any LedgerConnection
 
     func insert(_ row: AppStoreClaimRow) throws(LedgerStorageError) {
-        try connection.send(AppStoreClaimRow.table.insertion, row.values)
+        try connection.insert(AppStoreClaimRow.table.insertion, row.values)
     }
 
     func row(_ entry: Int64) throws(LedgerStorageError) -> AppStoreClaimRow? {
@@ -115,6 +115,7 @@ struct AppStoreClaimsTable {
 
     func lease(_ entry: Int64, until end: Timestamp) throws(LedgerStorageError) {
         try connection.send(
+            to: "app_store_claims",
             "UPDATE app_store_claims SET leased_until = ?2 WHERE entry_key = ?1 AND next_at IS NOT NULL",
             [.integer(entry), .time(end)])
     }
@@ -122,6 +123,7 @@ struct AppStoreClaimsTable {
     /// Records a request without an answer, and when to ask again.
     func postpone(_ entry: Int64, attempts: Int64, to next: Timestamp) throws(LedgerStorageError) {
         try connection.send(
+            to: "app_store_claims",
             """
             UPDATE app_store_claims SET attempts = ?2, next_at = ?3, leased_until = NULL
             WHERE entry_key = ?1 AND next_at IS NOT NULL
@@ -131,12 +133,14 @@ struct AppStoreClaimsTable {
     /// Makes every claim due that waits for a later attempt.
     func makeDue(at now: Timestamp) throws(LedgerStorageError) {
         try connection.send(
+            to: "app_store_claims",
             "UPDATE app_store_claims SET next_at = ?1 WHERE next_at IS NOT NULL AND next_at > ?1", [.time(now)])
     }
 
     /// Records the App Store's answer, and the decision that followed from it.
     func finish(_ entry: Int64, answer: Int64, decision: Int64?) throws(LedgerStorageError) {
         try connection.send(
+            to: "app_store_claims",
             """
             UPDATE app_store_claims SET next_at = NULL, leased_until = NULL, answer_entry = ?2, decision_entry = ?3
             WHERE entry_key = ?1
@@ -155,6 +159,7 @@ struct AppStoreClaimsTable {
     }
 
     func deleteAll(of customer: Int64) throws(LedgerStorageError) {
-        try connection.send("DELETE FROM app_store_claims WHERE customer_key = ?1", [.integer(customer)])
+        try connection.send(
+            to: "app_store_claims", "DELETE FROM app_store_claims WHERE customer_key = ?1", [.integer(customer)])
     }
 }

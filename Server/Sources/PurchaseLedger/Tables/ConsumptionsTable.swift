@@ -58,6 +58,7 @@ struct ConsumptionsTable {
     /// Moves the consumptions of a customer. Ids of the merged customer that the other one used as well are not moved.
     func move(from customer: Int64, to target: Int64) throws(LedgerStorageError) {
         try connection.send(
+            to: "consumptions",
             """
             UPDATE consumptions SET customer_key = ?2 WHERE customer_key = ?1 AND consumption_id NOT IN
             (SELECT consumption_id FROM consumptions WHERE customer_key = ?2)
@@ -70,10 +71,11 @@ struct ConsumptionsTable {
     }
 
     func deleteAll(of customer: Int64) throws(LedgerStorageError) {
-        try connection.send("DELETE FROM consumptions WHERE customer_key = ?1", [.integer(customer)])
+        try connection.send(
+            to: "consumptions", "DELETE FROM consumptions WHERE customer_key = ?1", [.integer(customer)])
     }
 
     func insert(_ row: ConsumptionRow) throws(LedgerStorageError) {
-        try connection.send(ConsumptionRow.table.insertion, row.values)
+        try connection.insert(ConsumptionRow.table.insertion, row.values)
     }
 }

@@ -49,13 +49,18 @@ struct CustomerRow: TableRow {
 struct CustomersTable {
     /// A customer by app and name; the first column is the key.
     static let byName = ReadShape(
-        CustomerRow.table.select("WHERE app_key = ?1 AND name = ?2"), [.value, .value],
+        CustomerRow.table.select("WHERE app_key = ?1 AND name = ?2"), of: [CustomerRow.table.name], [.value, .value],
         numbering: CustomerRow.table.numbering)
     /// The customer of an order.
-    static let ofOrder = ReadShape(byKey, [.column(3, of: OrdersTable.byID)])
+    static let ofOrder = ReadShape(
+        byKey, of: [CustomerRow.table.name], [.column(3, of: OrdersTable.byID)])
     /// The owner of the first transaction of an original.
     static let ownerOfOriginal = ReadShape(
-        byKey, [.column(TransactionsTable.ownerColumn, of: TransactionsTable.ofOriginal)])
+        byKey, of: [CustomerRow.table.name],
+        [.column(TransactionsTable.ownerColumn, of: TransactionsTable.ofOriginal)])
+    /// The customer to whom a token was assigned.
+    static let ofToken = ReadShape(
+        byKey, of: [CustomerRow.table.name], [.column(0, of: AccountTokensTable.assignment)])
     private static let byKey = CustomerRow.table.select("WHERE customer_key = ?1")
     /// The maximum length of a chain of merges; no longer chain is created, so no reader can hang.
     static let mergeDepth = 64
@@ -68,7 +73,7 @@ struct CustomersTable {
     }
 
     func row(_ key: Int64) throws(LedgerStorageError) -> CustomerRow {
-        guard let row = try CustomerRow.first(of: Self.byKey, [.integer(key)], connection) else {
+        guard let row = try CustomerRow.first("WHERE customer_key = ?1", [.integer(key)], connection) else {
             throw LedgerStorageError(.corrupt, "there is no customer \(key)")
         }
         return row
@@ -76,7 +81,7 @@ struct CustomersTable {
 
     /// The customer with a name, before any merge.
     func named(_ name: String, appKey: Int64) throws(LedgerStorageError) -> CustomerRow? {
-        try CustomerRow.first(of: Self.byName.sql, [.integer(appKey), .text(name)], connection)
+        try CustomerRow.first(Self.byName, [.integer(appKey), .text(name)], connection)
     }
 
     /// The customers whose names begin with a text, in the order of their names.
@@ -122,6 +127,7 @@ struct CustomersTable {
     /// Deletes the name and the token of a customer.
     func erase(_ key: Int64) throws(LedgerStorageError) {
         try connection.send(
+            to: "customers",
             "UPDATE customers SET name = NULL, token = NULL WHERE customer_key = ?1", [.integer(key)])
     }
 
@@ -133,12 +139,14 @@ struct CustomersTable {
 
     func merge(_ key: Int64, into target: Int64, entry: Int64) throws(LedgerStorageError) {
         try connection.send(
+            to: "customers",
             "UPDATE customers SET merged_into = ?1, merge_entry = ?2 WHERE customer_key = ?3",
             [.integer(target), .integer(entry), .integer(key)])
     }
 
     func setToken(_ token: UUID, of key: Int64) throws(LedgerStorageError) {
         try connection.send(
+            to: "customers",
             "UPDATE customers SET token = ?1 WHERE customer_key = ?2", [.id(token), .integer(key)])
     }
 }

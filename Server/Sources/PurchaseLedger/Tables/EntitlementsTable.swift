@@ -82,14 +82,15 @@ struct EntitlementRow: TableRow, Equatable {
 }
 
 struct EntitlementsTable {
-    private static let replacement =
-        EntitlementRow.table.insertion + """
-             ON CONFLICT (customer_key, product_key, environment, ground)
-            DO UPDATE SET kind = excluded.kind, balance = excluded.balance, shortfall = excluded.shortfall,
-            timeline = excluded.timeline, reason = excluded.reason
-            """
+    private static let replacement = LedgerInsertion(
+        EntitlementRow.table.name, EntitlementRow.table.insertion.columns,
+        onConflict: ["customer_key", "product_key", "environment", "ground"],
+        """
+        DO UPDATE SET kind = excluded.kind, balance = excluded.balance, shortfall = excluded.shortfall,
+        timeline = excluded.timeline, reason = excluded.reason
+        """)
     private static let addition =
-        EntitlementRow.table.insertion + """
+        EntitlementRow.table.insertion.sql + """
              ON CONFLICT (customer_key, product_key, environment, ground)
             DO UPDATE SET balance = entitlements.balance + ?10, shortfall = entitlements.shortfall + ?11,
             reason = NULL
@@ -99,11 +100,12 @@ struct EntitlementsTable {
     static let ofName = ReadShape(
         EntitlementRow.table.select(
             "WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 ORDER BY ground"),
+        of: [EntitlementRow.table.name],
         [.column(0, of: CustomersTable.byName), .column(0, of: ProductsTable.byID), .value])
 
     /// The grounds of the owner of an original.
     static let ofOwner = ReadShape(
-        ofName.sql,
+        ofName.sql, of: ofName.tables,
         [
             .column(TransactionsTable.ownerColumn, of: TransactionsTable.ofOriginal),
             .column(0, of: ProductsTable.byID),
@@ -137,10 +139,10 @@ struct EntitlementsTable {
         let parameters: [LedgerValue] = [.integer(customer), .integer(product), .integer(environment)]
         let product = EntitlementWrites.Product(customer: customer, product: product, environment: environment)
         guard let writes, writes.isKnown(product) else {
-            return try EntitlementRow.query(Self.ofName.sql, parameters, connection)
+            return try EntitlementRow.query(Self.ofName, parameters, connection)
         }
         var rows: [EntitlementRow] = []
-        for row in try connection.rows(Self.ofName.sql, parameters, despiteChangesOf: ["entitlements"]) {
+        for row in try connection.rows(Self.ofName.sql, parameters, of: []) {
             var reader = row.reader
             rows.append(try EntitlementRow(&reader))
         }
@@ -157,7 +159,7 @@ struct EntitlementsTable {
 
     /// Inserts or replaces a ground.
     func write(_ row: EntitlementRow) throws(LedgerStorageError) {
-        try connection.send(Self.replacement, row.values)
+        try connection.insert(Self.replacement, row.values)
         writes?.note(row)
     }
 
@@ -176,7 +178,7 @@ struct EntitlementsTable {
             if let former { (row.balance, row.shortfall) = (former.balance + balance, former.shortfall + shortfall) }
             try write(row)
         } else {
-            let rows = try connection.rows(Self.addition, row.values + [.integer(balance), .integer(shortfall)])
+            let rows = try connection.changedRows(Self.addition, row.values + [.integer(balance), .integer(shortfall)])
             guard var reader = rows.first?.reader else {
                 throw LedgerStorageError(.constraint, "no row was inserted into entitlements")
             }
@@ -195,6 +197,7 @@ struct EntitlementsTable {
             .emptiness(row.customerKey, product: row.productKey, environment: row.environment)
         if reason == nil {
             try connection.send(
+                to: "entitlements",
                 """
                 DELETE FROM entitlements WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3
                 AND ground = ?4 AND balance = 0 AND shortfall = 0
@@ -205,6 +208,7 @@ struct EntitlementsTable {
                 ])
         }
         try connection.send(
+            to: "entitlements",
             """
             UPDATE entitlements SET reason = ?5 WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3
             AND ground = ?4 AND balance = 0
@@ -219,7 +223,8 @@ struct EntitlementsTable {
     func originals(of customer: Int64) throws(LedgerStorageError) -> [Int64] {
         var keys: [Int64] = []
         for row in try connection.rows(
-            "SELECT DISTINCT ground FROM entitlements WHERE customer_key = ?1 AND ground > 0", [.integer(customer)])
+            "SELECT DISTINCT ground FROM entitlements WHERE customer_key = ?1 AND ground > 0", [.integer(customer)],
+            of: ["entitlements"])
         {
             var reader = row.reader
             keys.append(try reader.integer())
@@ -228,7 +233,8 @@ struct EntitlementsTable {
     }
 
     func deleteAll(of customer: Int64) throws(LedgerStorageError) {
-        try connection.send("DELETE FROM entitlements WHERE customer_key = ?1", [.integer(customer)])
+        try connection.send(
+            to: "entitlements", "DELETE FROM entitlements WHERE customer_key = ?1", [.integer(customer)])
         writes?.forgetEverything()
     }
 
@@ -236,6 +242,7 @@ struct EntitlementsTable {
         _ customer: Int64, product: Int64, environment: Int64, ground: Int64
     ) throws(LedgerStorageError) {
         try connection.send(
+            to: "entitlements",
             """
             DELETE FROM entitlements WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 AND ground = ?4
             """, [.integer(customer), .integer(product), .integer(environment), .integer(ground)])

@@ -20,7 +20,7 @@ struct EnvironmentsTable {
         case .production, .sandbox, .xcode: return Self.fixedKey(of: environment)
         case .other(let name):
             let rows = try connection.rows(
-                "SELECT environment_key FROM environments WHERE name = ?1", [.text(name)])
+                "SELECT environment_key FROM environments WHERE name = ?1", [.text(name)], of: ["environments"])
             guard var reader = rows.first?.reader else { return nil }
             return try reader.integer()
         }
@@ -29,7 +29,7 @@ struct EnvironmentsTable {
     /// The number of an environment. A new environment gets the next one.
     func keyToWrite(of environment: AppStoreEnvironment) throws(LedgerStorageError) -> Int64 {
         if let key = try key(of: environment) { return key }
-        let rows = try connection.rows(
+        let rows = try connection.changedRows(
             "INSERT INTO environments (name) VALUES (?1) RETURNING environment_key", [.text(environment.name)])
         guard var reader = rows.first?.reader else {
             throw LedgerStorageError(.constraint, "no row was inserted into environments")
@@ -50,7 +50,8 @@ struct EnvironmentsTable {
         case 2: return .sandbox
         case 3: return .xcode
         default:
-            let rows = try connection.rows("SELECT name FROM environments WHERE environment_key = ?1", [.integer(key)])
+            let rows = try connection.rows(
+                "SELECT name FROM environments WHERE environment_key = ?1", [.integer(key)], of: ["environments"])
             guard var reader = rows.first?.reader else {
                 throw LedgerStorageError(.corrupt, "there is no environment \(key)")
             }

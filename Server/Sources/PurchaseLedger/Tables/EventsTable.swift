@@ -114,6 +114,7 @@ struct EventsTable {
     /// the app's events; only an erasure calls it.
     func erase(of customer: Int64, appKey: Int64) throws(LedgerStorageError) {
         try connection.send(
+            to: "events",
             """
             UPDATE events SET former_key = NULL, environment = NULL, product_key = NULL, transaction_key = NULL,
             original_key = NULL, order_key = NULL, figures = ?3 WHERE app_key = ?1 AND customer_key = ?2
@@ -137,7 +138,7 @@ struct EventsTable {
     func newest(appKey: Int64, upTo settled: Int64) throws(LedgerStorageError) -> Int64 {
         let rows = try connection.rows(
             "SELECT event_key FROM events WHERE app_key = ?1 AND event_key <= ?2 ORDER BY event_key DESC LIMIT 1",
-            [.integer(appKey), .integer(settled)])
+            [.integer(appKey), .integer(settled)], of: ["events"])
         guard var reader = rows.first?.reader else { return 0 }
         return try reader.integer()
     }

@@ -19,7 +19,8 @@ struct EvidencePartsTable {
     let connection: any LedgerConnection
 
     static let stateBySHA256 = ReadShape(
-        "SELECT part_key, content IS NOT NULL FROM evidence_parts WHERE sha256 = ?1", [.value])
+        "SELECT part_key, content IS NOT NULL FROM evidence_parts WHERE sha256 = ?1",
+        of: [EvidencePartRow.table.name], [.value])
 
     func row(_ key: Int64) throws(LedgerStorageError) -> EvidencePartRow? {
         try EvidencePartRow.first("WHERE part_key = ?1", [.integer(key)], connection)
@@ -27,7 +28,7 @@ struct EvidencePartsTable {
 
     /// The key of a part, and whether its content is stored.
     func state(sha256: [UInt8]) throws(LedgerStorageError) -> (key: Int64, hasContent: Bool)? {
-        let rows = try connection.rows(Self.stateBySHA256.sql, [.blob(sha256)])
+        let rows = try connection.rows(Self.stateBySHA256, [.blob(sha256)])
         guard var reader = rows.first?.reader else { return nil }
         return (try reader.integer(), try reader.flag())
     }
@@ -45,6 +46,7 @@ struct EvidencePartsTable {
     /// Restores the content of a part.
     func refill(_ key: Int64, _ content: [UInt8]) throws(LedgerStorageError) {
         try connection.send(
+            to: "evidence_parts",
             "UPDATE evidence_parts SET content = ?2 WHERE part_key = ?1", [.integer(key), .blob(content)])
     }
 

@@ -30,7 +30,7 @@ struct EvidenceTable {
     let connection: any LedgerConnection
 
     func row(sha256: [UInt8]) throws(LedgerStorageError) -> EvidenceRow? {
-        try EvidenceRow.first(of: Self.bySHA256.sql, [.blob(sha256)], connection)
+        try EvidenceRow.first(Self.bySHA256, [.blob(sha256)], connection)
     }
 
     func row(key: Int64) throws(LedgerStorageError) -> EvidenceRow? {
@@ -43,7 +43,11 @@ struct EvidenceTable {
             "WHERE evidence_key > ?1 ORDER BY evidence_key LIMIT ?2", [.integer(key), .integer(limit)], connection)
     }
 
-    static let bySHA256 = ReadShape(EvidenceRow.table.select("WHERE sha256 = ?1"), [.value])
+    private static let withPart = LedgerInsertion(
+        EvidenceRow.table.name, EvidenceRow.table.insertion.columns,
+        where: "EXISTS (SELECT 1 FROM evidence_parts WHERE part_key = ?4 AND content IS NOT NULL)")
+    static let bySHA256 = ReadShape(
+        EvidenceRow.table.select("WHERE sha256 = ?1"), of: [EvidenceRow.table.name], [.value])
 
     /// Inserts a row unless its hash exists. The table's rule skips a duplicate, so an engine in the same process looks up the
     /// row only after that.
@@ -56,11 +60,7 @@ struct EvidenceTable {
             return try EvidenceRow.table.insert(row.values, connection)
         }
         guard let part else { return try EvidenceRow.table.insertIfNew(row.values, connection) }
-        let sql = """
-            INSERT INTO evidence (sha256, size, content) SELECT ?1, ?2, ?3
-            WHERE EXISTS (SELECT 1 FROM evidence_parts WHERE part_key = ?4 AND content IS NOT NULL)
-            """
-        return try connection.insert(sql, key: "evidence_key", row.values + [.integer(part)])
+        return try connection.insert(Self.withPart, key: "evidence_key", row.values + [.integer(part)])
     }
 
     /// The first 128 bytes of the content of the rows on one side of a key, the nearest first.
@@ -83,14 +83,17 @@ struct EvidenceTable {
     /// Restores the content of a row that was erased or has only a prefix.
     func refill(_ key: Int64, _ content: [UInt8]) throws(LedgerStorageError) {
         // The table's rule refuses to change existing content.
-        try connection.send("UPDATE evidence SET content = NULL WHERE evidence_key = ?1", [.integer(key)])
         try connection.send(
+            to: "evidence", "UPDATE evidence SET content = NULL WHERE evidence_key = ?1", [.integer(key)])
+        try connection.send(
+            to: "evidence",
             "UPDATE evidence SET content = ?2 WHERE evidence_key = ?1", [.integer(key), .blob(content)])
     }
 
     /// Deletes the content of a row.
     func erase(_ key: Int64) throws(LedgerStorageError) {
-        try connection.send("UPDATE evidence SET content = NULL WHERE evidence_key = ?1", [.integer(key)])
-        try connection.send("DELETE FROM held_evidence WHERE evidence_key = ?1", [.integer(key)])
+        try connection.send(
+            to: "evidence", "UPDATE evidence SET content = NULL WHERE evidence_key = ?1", [.integer(key)])
+        try connection.send(to: "held_evidence", "DELETE FROM held_evidence WHERE evidence_key = ?1", [.integer(key)])
     }
 }

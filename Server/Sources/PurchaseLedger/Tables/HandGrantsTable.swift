@@ -84,7 +84,7 @@ enum HandGrantKind: String, Sendable {
 
 struct HandGrantsTable {
     static let revocationsOfOriginal = ReadShape(
-        HandGrantRow.table.select("WHERE revoked_original = ?1 ORDER BY grant_key"),
+        HandGrantRow.table.select("WHERE revoked_original = ?1 ORDER BY grant_key"), of: [HandGrantRow.table.name],
         [.column(0, of: OriginalsTable.byNumber)])
 
     let connection: any LedgerConnection
@@ -103,7 +103,7 @@ struct HandGrantsTable {
 
     /// The revocations of an original, including lifted ones.
     func revocations(ofOriginal key: Int64) throws(LedgerStorageError) -> [HandGrantRow] {
-        try HandGrantRow.query(Self.revocationsOfOriginal.sql, [.integer(key)], connection)
+        try HandGrantRow.query(Self.revocationsOfOriginal, [.integer(key)], connection)
     }
 
     /// The revocations of a grant, including lifted ones.
@@ -137,21 +137,24 @@ struct HandGrantsTable {
 
     func lift(_ key: Int64, at time: Timestamp) throws(LedgerStorageError) {
         try connection.send(
+            to: "hand_grants",
             "UPDATE hand_grants SET lifted_at = ?2 WHERE grant_key = ?1 AND lifted_at IS NULL",
             [.integer(key), .time(time)])
     }
 
     func delete(_ key: Int64) throws(LedgerStorageError) {
-        try connection.send("DELETE FROM hand_grants WHERE grant_key = ?1", [.integer(key)])
+        try connection.send(to: "hand_grants", "DELETE FROM hand_grants WHERE grant_key = ?1", [.integer(key)])
     }
 
     /// Removes the product from the revocations of an original.
     func forgetProducts(ofOriginal key: Int64) throws(LedgerStorageError) {
-        try connection.send("UPDATE hand_grants SET product_key = 0 WHERE revoked_original = ?1", [.integer(key)])
+        try connection.send(
+            to: "hand_grants", "UPDATE hand_grants SET product_key = 0 WHERE revoked_original = ?1", [.integer(key)])
     }
 
     func move(_ key: Int64, to customer: Int64) throws(LedgerStorageError) {
         try connection.send(
+            to: "hand_grants",
             "UPDATE hand_grants SET customer_key = ?2 WHERE grant_key = ?1", [.integer(key), .integer(customer)])
     }
 }

@@ -133,12 +133,13 @@ struct JournalTable {
 
     /// Whether the journal has no entries.
     func isEmpty() throws(LedgerStorageError) -> Bool {
-        try connection.rows("SELECT entry_key FROM journal LIMIT 1", []).isEmpty
+        try connection.rows("SELECT entry_key FROM journal LIMIT 1", [], of: ["journal"]).isEmpty
     }
 
     /// The number of the newest entry; 0 if there is none.
     func last() throws(LedgerStorageError) -> Int64 {
-        guard var reader = try connection.rows("SELECT max(entry_key) FROM journal", []).first?.reader else { return 0 }
+        guard var reader = try connection.rows("SELECT max(entry_key) FROM journal", [], of: ["journal"]).first?.reader
+        else { return 0 }
         return try reader.optionalInteger() ?? 0
     }
 
@@ -151,13 +152,13 @@ struct JournalTable {
         // 3 is `JournalKind.claim`, 32 is `JournalKind.decision`.
         try !connection.rows(
             "SELECT entry_key FROM journal WHERE order_key = ?1 AND transaction_key = ?2 AND kind IN (3, 32) LIMIT 1",
-            [.integer(orderKey), .integer(transactionKey)]
+            [.integer(orderKey), .integer(transactionKey)], of: ["journal"]
         ).isEmpty
     }
 
     /// Whether a customer claimed a transaction.
     func hasClaim(of customerKey: Int64, transaction transactionKey: Int64) throws(LedgerStorageError) -> Bool {
-        try !connection.rows(Self.ofClaimant.sql, [.integer(transactionKey), .integer(customerKey)]).isEmpty
+        try !connection.rows(Self.ofClaimant, [.integer(transactionKey), .integer(customerKey)]).isEmpty
     }
 
     /// The details of a customer's latest restores of several purchases, whose entries refer to no transaction; the newest first.
@@ -167,7 +168,7 @@ struct JournalTable {
             """
             SELECT details FROM journal WHERE customer_key = ?1 AND kind = 3 AND transaction_key IS NULL
             AND code = 'accepted' AND details IS NOT NULL ORDER BY entry_key DESC LIMIT ?2
-            """, [.integer(customerKey), .integer(limit)], despiteChangesOf: ["journal"])
+            """, [.integer(customerKey), .integer(limit)], of: [])
         var restores: [[UInt8]] = []
         for row in rows {
             var reader = row.reader
@@ -179,6 +180,7 @@ struct JournalTable {
     /// A claim of a transaction by the customer with a name. 3 is `JournalKind.claim`.
     static let ofClaimant = ReadShape(
         "SELECT entry_key FROM journal WHERE transaction_key = ?1 AND kind = 3 AND customer_key = ?2 LIMIT 1",
+        of: [JournalRow.table.name],
         [.column(0, of: TransactionsTable.byKey), .column(0, of: CustomersTable.byName)])
 
     /// The claims with a piece of evidence whose entries refer to a transaction.
@@ -292,6 +294,7 @@ struct JournalTable {
     /// Deletes the details of an entry, and the salt.
     func erase(_ key: Int64) throws(LedgerStorageError) {
         try connection.send(
+            to: "journal",
             "UPDATE journal SET salt = NULL, details = NULL WHERE entry_key = ?1", [.integer(key)])
     }
 

@@ -13,11 +13,12 @@ struct LogEntryRow: Sendable {
 
 /// The journal entry of each leaf of the Merkle log.
 struct LogEntriesTable {
+    private static let insertion = LedgerInsertion("log_entries", ["leaf", "entry_key"])
+
     let connection: any LedgerConnection
 
     func insert(leaf: Int64, entry: Int64) throws(LedgerStorageError) {
-        try connection.send(
-            "INSERT INTO log_entries (leaf, entry_key) VALUES (?1, ?2)", [.integer(leaf), .integer(entry)])
+        try connection.insert(Self.insertion, [.integer(leaf), .integer(entry)])
     }
 
     /// The leaves from a number on, in order.
@@ -41,7 +42,8 @@ struct LogEntriesTable {
 
     /// The leaf of an entry; `nil` if it is not sealed.
     func leaf(of entry: Int64) throws(LedgerStorageError) -> Int64? {
-        let rows = try connection.rows("SELECT leaf FROM log_entries WHERE entry_key = ?1", [.integer(entry)])
+        let rows = try connection.rows(
+            "SELECT leaf FROM log_entries WHERE entry_key = ?1", [.integer(entry)], of: ["log_entries"])
         guard var reader = rows.first?.reader else { return nil }
         return try reader.integer()
     }

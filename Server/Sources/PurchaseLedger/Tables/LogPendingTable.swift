@@ -16,14 +16,16 @@ struct PendingEntry: Sendable {
 
 /// The journal entries that are not in the Merkle log yet.
 struct LogPendingTable {
+    private static let insertion = LedgerInsertion("log_pending", ["entry_key"])
+
     let connection: any LedgerConnection
 
     func insert(_ entryKey: Int64) throws(LedgerStorageError) {
-        try connection.send("INSERT INTO log_pending (entry_key) VALUES (?1)", [.integer(entryKey)])
+        try connection.insert(Self.insertion, [.integer(entryKey)])
     }
 
     func remove(_ entryKey: Int64) throws(LedgerStorageError) {
-        try connection.send("DELETE FROM log_pending WHERE entry_key = ?1", [.integer(entryKey)])
+        try connection.send(to: "log_pending", "DELETE FROM log_pending WHERE entry_key = ?1", [.integer(entryKey)])
     }
 
     /// The entries after a key, in the order of the journal.
@@ -51,13 +53,16 @@ struct LogPendingTable {
 
     /// The number of entries up to a key.
     func count(upTo key: Int64) throws(LedgerStorageError) -> Int64 {
-        let rows = try connection.rows("SELECT count(*) FROM log_pending WHERE entry_key <= ?1", [.integer(key)])
+        let rows = try connection.rows(
+            "SELECT count(*) FROM log_pending WHERE entry_key <= ?1", [.integer(key)], of: ["log_pending"])
         guard var reader = rows.first?.reader else { return 0 }
         return try reader.integer()
     }
 
     func count() throws(LedgerStorageError) -> Int64 {
-        guard var reader = try connection.rows("SELECT count(*) FROM log_pending", []).first?.reader else { return 0 }
+        guard
+            var reader = try connection.rows("SELECT count(*) FROM log_pending", [], of: ["log_pending"]).first?.reader
+        else { return 0 }
         return try reader.integer()
     }
 

@@ -89,21 +89,22 @@ struct LotRow: TableRow, Equatable {
 
 struct LotsTable {
     static let ofOriginal = ReadShape(
-        LotRow.table.select("WHERE ground = ?1"), [.column(0, of: OriginalsTable.byNumber)])
+        LotRow.table.select("WHERE ground = ?1"), of: [LotRow.table.name], [.column(0, of: OriginalsTable.byNumber)])
 
     let connection: any LedgerConnection
 
     func row(_ ground: Int64) throws(LedgerStorageError) -> LotRow? {
-        try LotRow.first(of: Self.ofOriginal.sql, [.integer(ground)], connection)
+        try LotRow.first(Self.ofOriginal, [.integer(ground)], connection)
     }
 
     /// Inserts or replaces the lot of an original.
     func write(_ row: LotRow, isNew: Bool) throws(LedgerStorageError) {
         if isNew {
-            try connection.send(LotRow.table.insertion, row.values)
+            try connection.insert(LotRow.table.insertion, row.values)
             return
         }
         try connection.send(
+            to: "lots",
             """
             UPDATE lots SET customer_key = ?2, product_key = ?3, environment = ?4, quantity = ?5, withdrawn = ?6,
             taken = ?7, available = ?8, purchased_at = ?9, reason = ?10 WHERE ground = ?1
@@ -111,7 +112,7 @@ struct LotsTable {
     }
 
     func delete(_ ground: Int64) throws(LedgerStorageError) {
-        try connection.send("DELETE FROM lots WHERE ground = ?1", [.integer(ground)])
+        try connection.send(to: "lots", "DELETE FROM lots WHERE ground = ?1", [.integer(ground)])
     }
 
     /// Why the newest empty lot of a balance is empty.
@@ -124,7 +125,7 @@ struct LotsTable {
             """
             SELECT reason FROM lots WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 AND available = 0
             ORDER BY purchased_at DESC, reason DESC LIMIT 1
-            """, [.integer(customer), .integer(product), .integer(environment)])
+            """, [.integer(customer), .integer(product), .integer(environment)], of: ["lots"])
         guard var reader = rows.first?.reader else { return nil }
         return NoAccessReason(rawValue: try reader.text()) ?? .consumed
     }

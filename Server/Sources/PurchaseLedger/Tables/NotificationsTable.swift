@@ -2,13 +2,17 @@ import PurchaseVerification
 
 /// The notifications that were received, each once, with the entry of its first delivery.
 struct NotificationsTable {
+    static let byID = ReadShape(
+        "SELECT entry_key FROM notifications WHERE app_key = ?1 AND environment = ?2 AND notification_id = ?3",
+        of: ["notifications"], [.value, .value, .value])
+    private static let insertion = LedgerInsertion(
+        "notifications", ["app_key", "environment", "notification_id", "entry_key", "type", "subtype"])
+
     let connection: any LedgerConnection
 
     /// The entry of a notification; `nil` if it was not received.
     func entry(_ id: String, appKey: Int64, environment: Int64) throws(LedgerStorageError) -> Int64? {
-        let rows = try connection.rows(
-            "SELECT entry_key FROM notifications WHERE app_key = ?1 AND environment = ?2 AND notification_id = ?3",
-            [.integer(appKey), .integer(environment), .text(id)])
+        let rows = try connection.rows(Self.byID, [.integer(appKey), .integer(environment), .text(id)])
         guard var reader = rows.first?.reader else { return nil }
         return try reader.integer()
     }
@@ -16,11 +20,8 @@ struct NotificationsTable {
     func insert(
         _ id: String, type: String?, subtype: String?, appKey: Int64, environment: Int64, entry: Int64
     ) throws(LedgerStorageError) {
-        try connection.send(
-            """
-            INSERT INTO notifications (app_key, environment, notification_id, entry_key, type, subtype)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-            """,
+        try connection.insert(
+            Self.insertion,
             [
                 .integer(appKey), .integer(environment), .text(id), .integer(entry), .text(type), .text(subtype),
             ])

@@ -121,23 +121,24 @@ struct OrdersTable {
         try OrderRow.all("WHERE status = 'fulfilled' AND paid_by IS NOT NULL ORDER BY order_key", [], connection)
     }
 
-    static let byID = ReadShape(OrderRow.table.select("WHERE order_id = ?1"), [.value])
+    static let byID = ReadShape(OrderRow.table.select("WHERE order_id = ?1"), of: [OrderRow.table.name], [.value])
     static let byPayment = ReadShape(
-        OrderRow.table.select("WHERE paid_by = ?1"), [.column(0, of: TransactionsTable.byKey)])
+        OrderRow.table.select("WHERE paid_by = ?1"), of: [OrderRow.table.name],
+        [.column(0, of: TransactionsTable.byKey)])
     /// Open orders of the customer with a name, for a quantity of the product with an id.
     static let openOfName = ReadShape(
         OrderRow.table.select(
             """
             WHERE status = 'created' AND customer_key = ?1 AND product_key = ?2 AND quantity = ?3
             AND (expires_at, order_key) > (?4, ?5) ORDER BY expires_at, order_key LIMIT ?6
-            """),
+            """), of: [OrderRow.table.name],
         [
             .column(0, of: CustomersTable.byName), .column(0, of: ProductsTable.byID), .value, .value, .value, .value,
         ])
 
     /// Open orders of the owner of an original.
     static let openOfOwner = ReadShape(
-        openOfName.sql,
+        openOfName.sql, of: openOfName.tables,
         [
             .column(TransactionsTable.ownerColumn, of: TransactionsTable.ofOriginal),
             .column(0, of: ProductsTable.byID),
@@ -145,7 +146,7 @@ struct OrdersTable {
         ])
 
     func row(id: UUID) throws(LedgerStorageError) -> OrderRow? {
-        try OrderRow.first(of: Self.byID.sql, [.id(id)], connection)
+        try OrderRow.first(Self.byID, [.id(id)], connection)
     }
 
     func row(key: Int64) throws(LedgerStorageError) -> OrderRow? {
@@ -154,7 +155,7 @@ struct OrdersTable {
 
     /// The order that a transaction paid.
     func row(paidBy transactionKey: Int64) throws(LedgerStorageError) -> OrderRow? {
-        try OrderRow.first(of: Self.byPayment.sql, [.integer(transactionKey)], connection)
+        try OrderRow.first(Self.byPayment, [.integer(transactionKey)], connection)
     }
 
     /// A page of the unpaid orders of a customer for a quantity of a product, those first that expire first.
@@ -164,7 +165,7 @@ struct OrdersTable {
         of customer: Int64, product: Int64, quantity: Int64, after cursor: OrderCursor, limit: Int64
     ) throws(LedgerStorageError) -> [OrderRow] {
         try OrderRow.query(
-            Self.openOfName.sql,
+            Self.openOfName,
             [
                 .integer(customer), .integer(product), .integer(quantity), .time(cursor.expiresAt),
                 .integer(cursor.key), .integer(limit),
@@ -179,23 +180,26 @@ struct OrdersTable {
 
     /// Writes a new state, if the order is still in the old one.
     ///
-    /// - Throws: `constraint` if the state was changed concurrently, which locking prevents.
+    /// - Throws: `constraint` if the state was changed concurrently, which locking prevents; at the latest with the commit.
     func update(_ row: OrderRow, from old: OrderStatus) throws(LedgerStorageError) {
+        // The state of an order is never null, so the database refuses the update of one in another state.
         try connection.send(
+            to: "orders",
             """
-            UPDATE orders SET status = ?2, paid_by = ?3, paid_at = ?4, fulfilled_at = ?5, closed_at = ?6,
-            fulfilled_units = ?7 WHERE order_key = ?1 AND status = ?8
+            UPDATE orders SET status = CASE WHEN status = ?8 THEN ?2 END, paid_by = ?3, paid_at = ?4, fulfilled_at = ?5,
+            closed_at = ?6, fulfilled_units = ?7 WHERE order_key = ?1
             """,
             [
                 .integer(row.key), .text(row.status.rawValue), .integer(row.paidBy), .time(row.paidAt),
                 .time(row.fulfilledAt), .time(row.closedAt), .integer(row.fulfilledUnits), .text(old.rawValue),
-            ], changing: 1)
+            ])
     }
 
     /// Removes everything from a customer's orders except their ids, and their app, so that they cannot be found.
     func erase(of customer: Int64) throws(LedgerStorageError) {
         let empty = OrderRow(erased: OrderRow.noID, customerKey: customer, at: .epoch)
         try connection.send(
+            to: "orders",
             """
             UPDATE orders SET app_key = 0, product_key = 0, quantity = 0, environment = NULL, token = ?2, metadata = NULL,
             expires_at = created_at, status = ?3, paid_by = NULL, paid_at = NULL, fulfilled_at = NULL, closed_at = NULL,
@@ -207,6 +211,7 @@ struct OrdersTable {
     /// Records that a transaction paid an order. Only a rebuild calls it, for an erased transaction.
     func pay(_ id: UUID, with transactionKey: Int64, at time: Timestamp?, _ status: String) throws(LedgerStorageError) {
         try connection.send(
+            to: "orders",
             "UPDATE orders SET paid_by = ?2, paid_at = ?3, status = ?4 WHERE order_id = ?1",
             [.id(id), .integer(transactionKey), .time(time), .text(status)])
     }
@@ -214,6 +219,7 @@ struct OrdersTable {
     /// Moves the orders of a merged customer to the other one.
     func move(from customer: Int64, to target: Int64) throws(LedgerStorageError) {
         try connection.send(
+            to: "orders",
             "UPDATE orders SET customer_key = ?2 WHERE customer_key = ?1", [.integer(customer), .integer(target)])
     }
 

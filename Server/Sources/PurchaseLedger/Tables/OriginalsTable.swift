@@ -36,14 +36,15 @@ struct OriginalsTable {
     /// An original by environment, number and second; the first column is the key.
     static let byNumber = ReadShape(
         OriginalRow.table.select("WHERE environment = ?1 AND original_id = ?2 AND xcode_second = ?3"),
-        [.value, .value, .value], numbering: OriginalRow.table.numbering)
+        of: [OriginalRow.table.name], [.value, .value, .value], numbering: OriginalRow.table.numbering)
     static let ofNumber = ReadShape(
-        OriginalRow.table.select("WHERE original_key = ?1"), [.column(0, of: byNumber)])
+        OriginalRow.table.select("WHERE original_key = ?1"), of: [OriginalRow.table.name],
+        [.column(0, of: byNumber)])
 
     let connection: any LedgerConnection
 
     func row(_ key: Int64) throws(LedgerStorageError) -> OriginalRow {
-        guard let row = try OriginalRow.first(of: Self.ofNumber.sql, [.integer(key)], connection) else {
+        guard let row = try OriginalRow.first(Self.ofNumber, [.integer(key)], connection) else {
             throw LedgerStorageError(.corrupt, "there is no original \(key)")
         }
         return row
@@ -51,7 +52,7 @@ struct OriginalsTable {
 
     func row(_ original: OriginalKey, environment: Int64) throws(LedgerStorageError) -> OriginalRow? {
         try OriginalRow.first(
-            of: Self.byNumber.sql,
+            Self.byNumber,
             [.integer(environment), .text(original.transactionID.string), .integer(original.second)], connection)
     }
 

@@ -52,13 +52,14 @@ enum OwnershipActKind: String, Sendable {
 }
 
 struct OwnershipActsTable {
+    // A customer who was just created has no earlier acts, so changes of customers do not matter.
     static let ofOriginal = ReadShape(
         """
         SELECT ownership_acts.original_key, entry_key, transaction_key, ownership_acts.customer_key, former_key,
         kind, merged_into
         FROM ownership_acts JOIN customers ON customers.customer_key = ownership_acts.customer_key
         WHERE original_key = ?1 ORDER BY entry_key, transaction_key
-        """, [.column(0, of: OriginalsTable.byNumber)])
+        """, of: [OwnershipActRow.table.name], [.column(0, of: OriginalsTable.byNumber)])
 
     let connection: any LedgerConnection
 
@@ -67,10 +68,7 @@ struct OwnershipActsTable {
         originalKey: Int64
     ) throws(LedgerStorageError) -> [(row: OwnershipActRow, isMerged: Bool)] {
         var acts: [(row: OwnershipActRow, isMerged: Bool)] = []
-        // A customer who was just created has no earlier acts.
-        for row in try connection.rows(
-            Self.ofOriginal.sql, [.integer(originalKey)], despiteChangesOf: ["customers"])
-        {
+        for row in try connection.rows(Self.ofOriginal, [.integer(originalKey)]) {
             var reader = row.reader
             acts.append((try OwnershipActRow(&reader), try reader.optionalInteger() != nil))
         }
@@ -80,6 +78,7 @@ struct OwnershipActsTable {
     /// Moves the acts on a transaction to another original.
     func move(_ transactionKey: Int64, to originalKey: Int64) throws(LedgerStorageError) {
         try connection.send(
+            to: "ownership_acts",
             """
             UPDATE ownership_acts SET original_key = ?2 WHERE transaction_key = ?1
             AND original_key <> ?2
@@ -87,6 +86,6 @@ struct OwnershipActsTable {
     }
 
     func insert(_ row: OwnershipActRow) throws(LedgerStorageError) {
-        try connection.send(OwnershipActRow.table.insertion, row.values)
+        try connection.insert(OwnershipActRow.table.insertion, row.values)
     }
 }

@@ -2,19 +2,21 @@ import PurchaseVerification
 
 /// The products that any evidence, order or grant ever named.
 struct ProductsTable {
+    private static let insertion = LedgerInsertion("products", ["app_key", "product_id", "first_known_at"])
+
     let connection: any LedgerConnection
 
     /// A product by app and id; the first column is the key.
     static let byID = ReadShape(
-        "SELECT product_key FROM products WHERE app_key = ?1 AND product_id = ?2", [.value, .value],
+        "SELECT product_key FROM products WHERE app_key = ?1 AND product_id = ?2", of: ["products"], [.value, .value],
         numbering: "products.product_key")
     /// A product's id, looked up by itself: the form in which rows that refer to the product are read.
-    static let idOfID = ReadShape("SELECT product_id FROM products WHERE product_key = ?1", [.column(0, of: byID)])
+    static let idOfID = ReadShape(
+        "SELECT product_id FROM products WHERE product_key = ?1", of: ["products"], [.column(0, of: byID)])
 
     func key(_ productID: String, appKey: Int64) throws(LedgerStorageError) -> Int64? {
         let rows = try connection.rows(
-            Self.byID.sql,
-            [.integer(appKey), .text(productID)])
+            Self.byID, [.integer(appKey), .text(productID)])
         guard var reader = rows.first?.reader else { return nil }
         return try reader.integer()
     }
@@ -22,8 +24,7 @@ struct ProductsTable {
     func keyToWrite(_ productID: String, appKey: Int64, at time: Timestamp) throws(LedgerStorageError) -> Int64 {
         if let key = try key(productID, appKey: appKey) { return key }
         let key = try connection.insert(
-            "INSERT INTO products (app_key, product_id, first_known_at) VALUES (?1, ?2, ?3)", key: "product_key",
-            [.integer(appKey), .text(productID), .time(time)])
+            Self.insertion, key: "product_key", [.integer(appKey), .text(productID), .time(time)])
         guard let key else { throw LedgerStorageError(.constraint, "no row was inserted into products") }
         return key
     }
@@ -31,7 +32,7 @@ struct ProductsTable {
     /// The id of a product; empty for the key 0, which rows of an erased customer have.
     func id(_ key: Int64) throws(LedgerStorageError) -> String {
         guard key != 0 else { return "" }
-        let rows = try connection.rows(Self.idOfID.sql, [.integer(key)])
+        let rows = try connection.rows(Self.idOfID, [.integer(key)])
         guard var reader = rows.first?.reader else {
             throw LedgerStorageError(.corrupt, "there is no product \(key)")
         }
@@ -42,7 +43,7 @@ struct ProductsTable {
     func id(_ key: Int64, appKey: Int64) throws(LedgerStorageError) -> String? {
         let rows = try connection.rows(
             "SELECT product_id FROM products WHERE product_key = ?1 AND app_key = ?2",
-            [.integer(key), .integer(appKey)])
+            [.integer(key), .integer(appKey)], of: ["products"])
         guard var reader = rows.first?.reader else { return nil }
         return try reader.text()
     }
@@ -56,7 +57,7 @@ struct ProductsTable {
             """
             SELECT product_key, product_id, first_known_at FROM products WHERE app_key = ?1 AND product_id > ?2
             ORDER BY product_id LIMIT ?3
-            """, [.integer(appKey), .text(id), .integer(limit)])
+            """, [.integer(appKey), .text(id), .integer(limit)], of: ["products"])
         {
             var reader = row.reader
             products.append((try reader.integer(), try reader.text(), try reader.time()))

@@ -3,14 +3,15 @@ import PurchaseVerification
 /// The renewal facts of subscriptions: a row for each slot of a statement.
 struct RenewalsTable {
     static let byNumber = ReadShape(
-        "SELECT beside, facts FROM renewals WHERE environment = ?1 AND original_id = ?2", [.value, .value])
+        "SELECT beside, facts FROM renewals WHERE environment = ?1 AND original_id = ?2", of: ["renewals"],
+        [.value, .value])
 
     let connection: any LedgerConnection
 
     func facts(_ key: RenewalKey, environment: Int64) throws(LedgerStorageError) -> ObservedRenewal? {
         var statements: [RenewalStatement] = []
         for row in try connection.rows(
-            Self.byNumber.sql, [.integer(environment), .text(key.originalTransactionID.string)])
+            Self.byNumber, [.integer(environment), .text(key.originalTransactionID.string)])
         {
             var reader = row.reader
             let (beside, bytes) = (try reader.text(), try reader.blob())
@@ -26,12 +27,14 @@ struct RenewalsTable {
 
     func delete(_ originalID: String, environment: Int64) throws(LedgerStorageError) {
         try connection.send(
+            to: "renewals",
             "DELETE FROM renewals WHERE environment = ?1 AND original_id = ?2",
             [.integer(environment), .text(originalID)])
     }
 
     func write(_ statement: RenewalStatement, environment: Int64, evidence: Int64) throws(LedgerStorageError) {
         try connection.send(
+            to: "renewals",
             """
             INSERT INTO renewals (environment, original_id, beside, concern, facts, evidence_key)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6)

@@ -8,7 +8,7 @@ struct SettingsHistoryTable {
     func latest(appKey: Int64) throws(LedgerStorageError) -> (sha256: [UInt8], body: [UInt8])? {
         let rows = try connection.rows(
             "SELECT sha256, body FROM settings_history WHERE app_key = ?1 ORDER BY settings_key DESC LIMIT 1",
-            [.integer(appKey)])
+            [.integer(appKey)], of: ["settings_history"])
         guard var reader = rows.first?.reader else { return nil }
         return (try reader.blob(), try reader.blob())
     }
@@ -18,7 +18,7 @@ struct SettingsHistoryTable {
         var settings: [(body: [UInt8], entryKey: Int64)] = []
         for row in try connection.rows(
             "SELECT body, entry_key FROM settings_history WHERE app_key = ?1 ORDER BY settings_key",
-            [.integer(appKey)])
+            [.integer(appKey)], of: ["settings_history"])
         {
             var reader = row.reader
             settings.append((try reader.blob(), try reader.integer()))
@@ -28,11 +28,13 @@ struct SettingsHistoryTable {
 
     /// Inserts settings under the next number. The engine would leave gaps, and then the audit could not know the number.
     func insert(appKey: Int64, sha256: [UInt8], body: [UInt8], entry: Int64) throws(LedgerStorageError) {
-        let last = try connection.rows("SELECT coalesce(max(settings_key), 0) FROM settings_history", [])
+        let last = try connection.rows(
+            "SELECT coalesce(max(settings_key), 0) FROM settings_history", [], of: ["settings_history"])
         guard var reader = last.first?.reader else {
             throw LedgerStorageError(.other, "the largest number of settings has no row")
         }
         try connection.send(
+            to: "settings_history",
             "INSERT INTO settings_history (settings_key, app_key, sha256, body, entry_key) VALUES (?1, ?2, ?3, ?4, ?5)",
             [.integer(try reader.integer() + 1), .integer(appKey), .blob(sha256), .blob(body), .integer(entry)])
     }

@@ -8,15 +8,13 @@ struct Table: Sendable {
     /// The key, if there is one, and all other columns.
     let columns: String
     /// Inserts a row without its key.
-    let insertion: String
+    let insertion: LedgerInsertion
 
     init(_ name: String, key: String?, columns: [String]) {
         self.name = name
         self.key = key
         self.columns = ((key.map { [$0] } ?? []) + columns).joined(separator: ", ")
-        let values = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-        insertion =
-            "INSERT INTO \(name) (\(columns.joined(separator: ", "))) VALUES (\(values))"
+        insertion = LedgerInsertion(name, columns)
     }
 
     /// The table and its key, in the form that `LedgerWritePlan` uses.
@@ -55,31 +53,44 @@ extension TableRow {
     static func all(
         _ condition: String, _ parameters: [LedgerValue], _ connection: any LedgerConnection
     ) throws(LedgerStorageError) -> [Self] {
-        try query(table.select(condition), parameters, connection)
+        try query(table.select(condition), of: [table.name], parameters, connection)
     }
 
     /// The first row that a condition selects.
     static func first(
         _ condition: String, _ parameters: [LedgerValue], _ connection: any LedgerConnection
     ) throws(LedgerStorageError) -> Self? {
-        try first(of: table.select(condition), parameters, connection)
+        guard let row = try connection.rows(table.select(condition), parameters, of: [table.name]).first else {
+            return nil
+        }
+        var reader = row.reader
+        return try Self(&reader)
     }
 
     /// The first row of a query that selects the table's columns first.
     static func first(
-        of sql: String, _ parameters: [LedgerValue], _ connection: any LedgerConnection
+        _ shape: ReadShape, _ parameters: [LedgerValue], _ connection: any LedgerConnection
     ) throws(LedgerStorageError) -> Self? {
-        guard let row = try connection.rows(sql, parameters).first else { return nil }
+        guard let row = try connection.rows(shape, parameters).first else { return nil }
         var reader = row.reader
         return try Self(&reader)
     }
 
     /// The rows of a query that selects the table's columns first.
     static func query(
-        _ sql: String, _ parameters: [LedgerValue], _ connection: any LedgerConnection
+        _ shape: ReadShape, _ parameters: [LedgerValue], _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> [Self] {
+        try query(shape.sql, of: shape.tables, parameters, connection)
+    }
+
+    /// The rows of a query that selects the table's columns first.
+    ///
+    /// - Parameter tables: the tables that it reads; `nil` for any.
+    static func query(
+        _ sql: String, of tables: [String]? = nil, _ parameters: [LedgerValue], _ connection: any LedgerConnection
     ) throws(LedgerStorageError) -> [Self] {
         var rows: [Self] = []
-        for row in try connection.rows(sql, parameters) {
+        for row in try connection.rows(sql, parameters, of: tables) {
             var reader = row.reader
             rows.append(try Self(&reader))
         }

@@ -3,14 +3,15 @@ import PurchaseVerification
 /// The number of units of each lot that each customer consumed. After a transfer of the lot, consumed units stay with the former owner.
 struct TakesTable {
     static let ofOriginal = ReadShape(
-        "SELECT customer_key, units FROM takes WHERE ground = ?1", [.column(0, of: OriginalsTable.byNumber)])
+        "SELECT customer_key, units FROM takes WHERE ground = ?1", of: ["takes"],
+        [.column(0, of: OriginalsTable.byNumber)])
 
     let connection: any LedgerConnection
 
     /// The units that were consumed from a lot, by customer.
     func units(of ground: Int64) throws(LedgerStorageError) -> [Int64: Int64] {
         var units: [Int64: Int64] = [:]
-        for row in try connection.rows(Self.ofOriginal.sql, [.integer(ground)]) {
+        for row in try connection.rows(Self.ofOriginal, [.integer(ground)]) {
             var reader = row.reader
             units[try reader.integer()] = try reader.integer()
         }
@@ -21,7 +22,7 @@ struct TakesTable {
     func grounds(of customer: Int64) throws(LedgerStorageError) -> [Int64] {
         var grounds: [Int64] = []
         for row in try connection.rows(
-            "SELECT ground FROM takes WHERE customer_key = ?1 ORDER BY ground", [.integer(customer)])
+            "SELECT ground FROM takes WHERE customer_key = ?1 ORDER BY ground", [.integer(customer)], of: ["takes"])
         {
             var reader = row.reader
             grounds.append(try reader.integer())
@@ -31,15 +32,17 @@ struct TakesTable {
 
     func delete(_ ground: Int64, of customer: Int64) throws(LedgerStorageError) {
         try connection.send(
+            to: "takes",
             "DELETE FROM takes WHERE ground = ?1 AND customer_key = ?2", [.integer(ground), .integer(customer)])
     }
 
     func deleteAll(of customer: Int64) throws(LedgerStorageError) {
-        try connection.send("DELETE FROM takes WHERE customer_key = ?1", [.integer(customer)])
+        try connection.send(to: "takes", "DELETE FROM takes WHERE customer_key = ?1", [.integer(customer)])
     }
 
     func add(_ units: Int64, from ground: Int64, by customer: Int64) throws(LedgerStorageError) {
         try connection.send(
+            to: "takes",
             """
             INSERT INTO takes (ground, customer_key, units) VALUES (?1, ?2, ?3)
             ON CONFLICT (ground, customer_key) DO UPDATE SET units = takes.units + ?3

@@ -6,7 +6,8 @@ struct TestersTable {
 
     func contains(_ customer: Int64, appKey: Int64) throws(LedgerStorageError) -> Bool {
         !(try connection.rows(
-            "SELECT 1 FROM testers WHERE app_key = ?1 AND customer_key = ?2", [.integer(appKey), .integer(customer)]
+            "SELECT 1 FROM testers WHERE app_key = ?1 AND customer_key = ?2", [.integer(appKey), .integer(customer)],
+            of: ["testers"]
         ).isEmpty)
     }
 
@@ -22,6 +23,7 @@ struct TestersTable {
     /// Makes the customer that a tester was merged into a tester.
     func move(from customer: Int64, to target: Int64) throws(LedgerStorageError) {
         try connection.send(
+            to: "testers",
             """
             INSERT INTO testers (app_key, customer_key, entry_key)
             SELECT app_key, ?2, entry_key FROM testers

@@ -94,12 +94,12 @@ struct TransactionsTable {
     /// A transaction by environment, number and second; the first column is the key.
     static let byKey = ReadShape(
         TransactionRow.table.select("WHERE environment = ?1 AND transaction_id = ?2 AND xcode_second = ?3"),
-        [.value, .value, .value], numbering: TransactionRow.table.numbering)
+        of: [TransactionRow.table.name], [.value, .value, .value], numbering: TransactionRow.table.numbering)
     /// The position of the owner among the columns.
     static let ownerColumn = 12
     static let ofOriginal = ReadShape(
         TransactionRow.table.select("WHERE original_key = ?1 ORDER BY transaction_key"),
-        [.column(0, of: OriginalsTable.byNumber)])
+        of: [TransactionRow.table.name], [.column(0, of: OriginalsTable.byNumber)])
 
     let connection: any LedgerConnection
 
@@ -109,26 +109,28 @@ struct TransactionsTable {
 
     func row(_ key: TransactionKey, environment: Int64) throws(LedgerStorageError) -> TransactionRow? {
         try TransactionRow.first(
-            of: Self.byKey.sql,
+            Self.byKey,
             [.integer(environment), .text(key.transactionID.string), .integer(key.second)], connection)
     }
 
     /// The transactions with an id in all environments.
     func rows(id: String) throws(LedgerStorageError) -> [TransactionRow] {
-        try TransactionRow.all(
-            "WHERE environment IN (SELECT environment_key FROM environments) AND transaction_id = ?1", [.text(id)],
-            connection)
+        try TransactionRow.query(
+            TransactionRow.table.select(
+                "WHERE environment IN (SELECT environment_key FROM environments) AND transaction_id = ?1"),
+            [.text(id)], connection)
     }
 
     /// The transactions of an original, in the order in which they were first seen.
     func rows(originalKey: Int64) throws(LedgerStorageError) -> [TransactionRow] {
-        try TransactionRow.query(Self.ofOriginal.sql, [.integer(originalKey)], connection)
+        try TransactionRow.query(Self.ofOriginal, [.integer(originalKey)], connection)
     }
 
     /// The first transactions of an original, in the order in which they were first seen.
     func rows(originalKey: Int64, limit: Int) throws(LedgerStorageError) -> [TransactionRow] {
         try TransactionRow.query(
-            "\(Self.ofOriginal.sql) LIMIT ?2", [.integer(originalKey), .integer(Int64(limit))], connection)
+            "\(Self.ofOriginal.sql) LIMIT ?2", of: Self.ofOriginal.tables,
+            [.integer(originalKey), .integer(Int64(limit))], connection)
     }
 
     /// The passes of a customer, which form a chain.
@@ -156,7 +158,7 @@ struct TransactionsTable {
         var keys: [Int64] = []
         for row in try connection.rows(
             "SELECT DISTINCT original_key FROM transactions WHERE owner_key = ?1 ORDER BY original_key",
-            [.integer(customer)])
+            [.integer(customer)], of: ["transactions"])
         {
             var reader = row.reader
             keys.append(try reader.integer())
@@ -189,7 +191,7 @@ struct TransactionsTable {
             """
             SELECT DISTINCT original_key FROM transactions WHERE kind IS NULL AND product_key = ?1
             ORDER BY original_key LIMIT ?2
-            """, [.integer(product), .integer(limit)])
+            """, [.integer(product), .integer(limit)], of: ["transactions"])
         {
             var reader = row.reader
             keys.append(try reader.integer())
@@ -209,6 +211,7 @@ struct TransactionsTable {
     ///   - time: the time of the erasure.
     func erase(_ key: Int64, facts: ObservedTransaction, at time: Timestamp) throws(LedgerStorageError) {
         try connection.send(
+            to: "transactions",
             """
             UPDATE transactions SET product_key = 0, facts = ?2, evidence_key = 0, known_at = ?3, kind = ?4,
             duration = NULL, token = ?5 WHERE transaction_key = ?1
@@ -226,6 +229,7 @@ struct TransactionsTable {
     /// Writes what can change in a row: facts, owner, and the columns derived from them.
     func update(_ row: TransactionRow) throws(LedgerStorageError) {
         try connection.send(
+            to: "transactions",
             """
             UPDATE transactions SET original_key = ?2, product_key = ?3, facts = ?4, evidence_key = ?5, kind = ?6,
             duration = ?7, token = ?8, owner_key = ?9, owner_reason = ?10 WHERE transaction_key = ?1

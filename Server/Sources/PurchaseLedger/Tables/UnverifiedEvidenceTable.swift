@@ -16,7 +16,7 @@ struct UnverifiedEvidenceTable {
     func bytes(app: Int64, key: String, day: Int64) throws(LedgerStorageError) -> Int64 {
         let rows = try connection.rows(
             "SELECT bytes FROM unverified_evidence WHERE app_key = ?1 AND key_id = ?2 AND day = ?3",
-            [.integer(app), .text(key), .integer(day)])
+            [.integer(app), .text(key), .integer(day)], of: ["unverified_evidence"])
         guard var reader = rows.first?.reader else { return 0 }
         return try reader.integer()
     }
@@ -24,9 +24,11 @@ struct UnverifiedEvidenceTable {
     /// Adds bytes to a day, and deletes the days before it.
     func add(_ bytes: Int64, app: Int64, key: String, day: Int64) throws(LedgerStorageError) {
         try connection.send(
+            to: "unverified_evidence",
             "DELETE FROM unverified_evidence WHERE app_key = ?1 AND key_id = ?2 AND day < ?3",
             [.integer(app), .text(key), .integer(day)])
         try connection.send(
+            to: "unverified_evidence",
             """
             INSERT INTO unverified_evidence (app_key, key_id, day, bytes) VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT (app_key, key_id, day) DO UPDATE SET bytes = unverified_evidence.bytes + excluded.bytes

@@ -17,6 +17,16 @@ struct DeliveryRow: Sendable {
 
 /// The events that a webhook did not accept at the first attempt, and those that wait behind them.
 struct WebhookDeliveriesTable {
+    private static let insertion = LedgerInsertion(
+        "webhook_deliveries",
+        ["webhook_key", "event_key", "lane", "state", "attempts", "first_at", "next_at", "last_error"],
+        onConflict: ["webhook_key", "event_key"],
+        """
+        DO UPDATE SET state = excluded.state, attempts = excluded.attempts,
+        first_at = excluded.first_at, next_at = excluded.next_at,
+        last_error = coalesce(excluded.last_error, webhook_deliveries.last_error)
+        """)
+
     let connection: any LedgerConnection
 
     /// The condition for rows in the queue of their lane. The index of lanes has the same condition.
@@ -70,15 +80,8 @@ struct WebhookDeliveriesTable {
     }
 
     func put(_ event: UndeliveredEvent, webhook: Int64) throws(LedgerStorageError) {
-        try connection.send(
-            """
-            INSERT INTO webhook_deliveries
-            (webhook_key, event_key, lane, state, attempts, first_at, next_at, last_error)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-            ON CONFLICT (webhook_key, event_key) DO UPDATE SET state = excluded.state, attempts = excluded.attempts,
-            first_at = excluded.first_at, next_at = excluded.next_at,
-            last_error = coalesce(excluded.last_error, webhook_deliveries.last_error)
-            """,
+        try connection.insert(
+            Self.insertion,
             [
                 .integer(webhook), .integer(event.eventKey), .integer(event.customer), .text(event.state.rawValue),
                 .integer(Int64(event.attempts)), .time(event.firstAt), .time(event.nextAt), .text(event.lastError),
@@ -87,6 +90,7 @@ struct WebhookDeliveriesTable {
 
     func delete(_ event: Int64, webhook: Int64) throws(LedgerStorageError) {
         try connection.send(
+            to: "webhook_deliveries",
             "DELETE FROM webhook_deliveries WHERE webhook_key = ?1 AND event_key = ?2",
             [.integer(webhook), .integer(event)])
     }
@@ -103,6 +107,7 @@ struct WebhookDeliveriesTable {
         ).first
         guard let first else { return false }
         try connection.send(
+            to: "webhook_deliveries",
             """
             UPDATE webhook_deliveries SET state = 'retry', next_at = ?3
             WHERE webhook_key = ?1 AND event_key = ?2 AND state = 'waiting'

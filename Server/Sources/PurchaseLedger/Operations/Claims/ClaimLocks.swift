@@ -59,7 +59,14 @@ extension LedgerTransaction {
     ///
     /// - Parameter app: the app that the evidence was sent for.
     func lockCustomers(of evidence: [ExaminedEvidence], claimedFor app: RegistryApp) throws(LedgerStorageError) {
-        guard connection.locksParts, evidence.count > 1 else { return }
+        guard evidence.count > 1 else { return }
+        try lock(customers: { () throws(LedgerStorageError) in try concernedCustomers(of: evidence, claimedFor: app) })
+    }
+
+    /// The owners of every purchase in several pieces of evidence, and the customers of all acts on them.
+    private func concernedCustomers(
+        of evidence: [ExaminedEvidence], claimedFor app: RegistryApp
+    ) throws(LedgerStorageError) -> Set<Int64> {
         var customers: Set<Int64> = []
         var known: Set<Int64> = []
         for piece in evidence {
@@ -83,6 +90,6 @@ extension LedgerTransaction {
                 }
             }
         }
-        try lock(customers: customers.sorted())
+        return customers
     }
 }

@@ -29,7 +29,7 @@ struct ClaimParties {
             isOrderOfAnother = true
             return
         }
-        if claim.customerID == nil { try transaction.lock(customers: [owner.key]) }
+        if claim.customerID == nil { try transaction.lock(customers: { [owner.key] }) }
         (customer, order) = (owner, found)
     }
 

@@ -2,15 +2,17 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// The rows that a write with evidence will probably read. They affect only the speed (`LedgerWritePlan`).
+/// The rows that a write with evidence will probably read, and the customers among them (`LedgerWritePlan`).
 private struct EvidenceReads {
     /// The number of transactions in one piece of evidence that are read in advance. Most of a long history is known already, and
     /// its first transactions show whether it is.
     private static let transactions = 16
 
     let registry: Registry
-    private(set) var reads: [ExpectedRead] = []
-    private(set) var insertions: [String: Int] = [:]
+    private var reads: [ExpectedRead] = []
+    private var insertions: [String: Int] = [:]
+    /// The reads of customers whose balances and orders the write may change.
+    private var customers: [ExpectedRead] = []
 
     init(_ registry: Registry) { self.registry = registry }
 
@@ -64,7 +66,37 @@ private struct EvidenceReads {
 
     mutating func add(order: UUID) {
         reads.append(ExpectedRead(OrdersTable.byID, [.id(order)]))
-        reads.append(ExpectedRead(CustomersTable.ofOrder, [.id(order)]))
+        add(customer: ExpectedRead(CustomersTable.ofOrder, [.id(order)]))
+    }
+
+    /// Adds the first delivery of a notification.
+    mutating func add(notification facts: NotificationFacts, app: RegistryApp) {
+        // Without an environment, the number is 0.
+        guard let environment = facts.environment.map({ EnvironmentsTable.fixedKey(of: $0) }) ?? 0 else { return }
+        reads.append(
+            ExpectedRead(
+                NotificationsTable.byID, [.integer(app.key), .integer(environment), .text(facts.id.string)]))
+    }
+
+    private mutating func add(customer: ExpectedRead) {
+        reads.append(customer)
+        customers.append(customer)
+    }
+
+    /// The plan of the write.
+    func plan(_ locks: LedgerLocks) -> LedgerWritePlan {
+        var plan = LedgerWritePlan(locks: locks, reads: reads, insertions: insertions)
+        plan.furtherParts = { [customers] loaded throws(LedgerStorageError) in
+            var parts: Set<LedgerLock> = []
+            for read in customers {
+                guard var reader = loaded(read).first?.reader else { continue }
+                let customer = try CustomerRow(&reader)
+                // The decision finds the customer that remains after a merge.
+                if customer.mergedInto == nil { parts.insert(customer.lock) }
+            }
+            return parts
+        }
+        return plan
     }
 
     private mutating func add(_ facts: ObservedTransaction, app: RegistryApp, customer: String?) {
@@ -89,7 +121,7 @@ private struct EvidenceReads {
             ExpectedRead(HandGrantsTable.revocationsOfOriginal, original),
             ExpectedRead(ProductsTable.idOfID, productID), ExpectedRead(OrdersTable.byPayment, transaction),
         ]
-        reads.append(ExpectedRead(CustomersTable.ownerOfOriginal, original))
+        add(customer: ExpectedRead(CustomersTable.ownerOfOriginal, original))
         if kind == .consumable || kind == nil {
             reads.append(ExpectedRead(LotsTable.ofOriginal, original))
             reads.append(ExpectedRead(TakesTable.ofOriginal, original))
@@ -98,7 +130,9 @@ private struct EvidenceReads {
             reads.append(ExpectedRead(RenewalsTable.byNumber, Array(original.prefix(2))))
         }
         if let token = facts.accountToken {
-            reads.append(ExpectedRead(AccountTokensTable.assignment, [.integer(app.key), .id(token.uuid)]))
+            let assignment: [LedgerValue] = [.integer(app.key), .id(token.uuid)]
+            reads.append(ExpectedRead(AccountTokensTable.assignment, assignment))
+            add(customer: ExpectedRead(CustomersTable.ofToken, assignment))
         }
         // Without a claim, the evidence concerns the purchase's owner.
         let who = customer.map { [.integer(app.key), .text($0)] } ?? original
@@ -126,7 +160,7 @@ extension ClaimPurchase: PlannedOperation {
         if let order = claim.orderID.flatMap({ UUID(uuidString: $0) }) { reads.add(order: order) }
         if let evidence = examined.evidence { reads.add(evidence, app: app, customer: claim.customerID) }
         reads.addClaims(of: claim, in: examined.evidence, app: app)
-        return LedgerWritePlan(locks: locks, reads: reads.reads, insertions: reads.insertions)
+        return reads.plan(locks)
     }
 }
 
@@ -137,7 +171,7 @@ extension RestorePurchases: PlannedOperation {
         let customer = examined.submission.customerID
         reads.add(customer: customer, app: app)
         for evidence in examined.evidence { reads.add(evidence, app: app, customer: customer) }
-        return LedgerWritePlan(locks: locks, reads: reads.reads, insertions: reads.insertions)
+        return reads.plan(locks)
     }
 }
 
@@ -151,14 +185,20 @@ extension ImportPurchases: PlannedOperation {
             if let order = row.submission.orderID.flatMap({ UUID(uuidString: $0) }) { reads.add(order: order) }
             for evidence in row.evidence { reads.add(evidence, app: app, customer: customer) }
         }
-        return LedgerWritePlan(locks: locks, reads: reads.reads, insertions: reads.insertions)
+        return reads.plan(locks)
     }
 }
 
 extension ObserveEvidence: PlannedOperation {
     func plan(_ registry: Registry) -> LedgerWritePlan {
         var reads = EvidenceReads(registry)
-        reads.add(examined.evidence, app: examined.submission.app.flatMap(registry.app), customer: nil)
-        return LedgerWritePlan(locks: locks, reads: reads.reads, insertions: reads.insertions)
+        let app = examined.submission.app.flatMap(registry.app)
+        reads.add(examined.evidence, app: app, customer: nil)
+        if examined.submission.source == EvidenceSubmission.notification, let facts = examined.evidence.notification,
+            let observer = registry.observer(of: examined.evidence, claimedFor: app)
+        {
+            reads.add(notification: facts, app: observer)
+        }
+        return reads.plan(locks)
     }
 }

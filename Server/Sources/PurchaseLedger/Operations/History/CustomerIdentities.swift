@@ -26,12 +26,14 @@ final class CustomerIdentities {
     }
 
     /// Locks the balances and orders of customers.
-    func lock(_ keys: Set<Int64>) throws(LedgerStorageError) {
-        guard transaction.connection.locksParts else { return }
-        let unlocked = keys.subtracting(locked)
-        guard !unlocked.isEmpty else { return }
-        try transaction.lock(customers: unlocked)
-        locked.formUnion(unlocked)
+    ///
+    /// - Parameter keys: computes the customers, if the engine locks anything.
+    func lock(_ keys: () -> Set<Int64>) throws(LedgerStorageError) {
+        try transaction.lock(customers: { () throws(LedgerStorageError) in
+            let unlocked = keys().subtracting(locked)
+            locked.formUnion(unlocked)
+            return unlocked
+        })
     }
 
     /// The account tokens in a history that belong to a customer.

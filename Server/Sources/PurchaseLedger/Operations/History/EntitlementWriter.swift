@@ -206,7 +206,7 @@ struct EntitlementWriter {
         }
         var balances: Balances = [:]
         let customers = Set(takes.keys).union([lot?.customerKey, former?.customerKey].compactMap(\.self))
-        if connection.locksParts, !takes.isEmpty { try transaction.lock(customers: customers) }
+        if !takes.isEmpty { try transaction.lock(customers: { customers }) }
         for customer in customers.sorted() {
             let taken = takes[customer] ?? 0
             // A lot that is gone adds nothing, however many units were consumed: its product is not known when it becomes one again.

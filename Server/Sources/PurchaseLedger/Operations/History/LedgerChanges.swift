@@ -269,15 +269,16 @@ final class LedgerChanges {
 
     /// Locks all customers whose balances, entitlements or orders can change.
     private func lockCustomers() throws(LedgerStorageError) {
-        guard connection.locksParts else { return }
-        var keys: Set<Int64> = []
-        for history in histories {
-            for record in history.everyRecord {
-                keys.formUnion([record.row.ownerKey, record.formerRow?.ownerKey].compactMap(\.self))
+        try identities.lock {
+            var keys: Set<Int64> = []
+            for history in histories {
+                for record in history.everyRecord {
+                    keys.formUnion([record.row.ownerKey, record.formerRow?.ownerKey].compactMap(\.self))
+                }
+                for act in history.acts { keys.formUnion([act.customerKey, act.formerKey].compactMap(\.self)) }
             }
-            for act in history.acts { keys.formUnion([act.customerKey, act.formerKey].compactMap(\.self)) }
+            return keys
         }
-        try identities.lock(keys)
     }
 
     /// Whether a transaction belongs to an erased customer: it was bought before the erasure, and stays claimed.

@@ -46,7 +46,7 @@ final class OrderPayments {
     }
 
     private func change(_ order: OrderRow, _ change: (inout OrderRow) -> Void) throws(LedgerStorageError) {
-        try identities.lock([order.customerKey])
+        try identities.lock { [order.customerKey] }
         let former = orders[order.key]?.former ?? order
         var row = orders[order.key]?.row ?? order
         change(&row)

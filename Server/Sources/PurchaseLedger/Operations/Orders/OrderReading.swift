@@ -41,7 +41,7 @@ extension LedgerTransaction {
     /// The order of an app with an id, with its customer locked.
     func orderToWrite(_ id: UUID, _ app: RegistryApp) throws -> OrderRow {
         let row = try existingOrder(id, app)
-        try lock(customers: [row.customerKey])
+        try lock(customers: { [row.customerKey] })
         return row
     }
 }

@@ -1,11 +1,37 @@
 /// A buffered change of a write.
 struct PostgreSQLChange {
-    let text: PostgreSQLTexts.Text
+    /// What it does, with its parameters.
+    enum Content {
+        case insertion(PostgreSQLInsertion)
+        /// Portable SQL that changes a table.
+        case statement(String, table: String)
+    }
+
+    let content: Content
     let parameters: [LedgerValue]
     /// Whether it must be executed in order with the other changes of the transaction.
     var isOrdered = false
-    /// The number of rows that it must change.
-    var rows: Int?
+
+    /// The end of a write that ran in a savepoint.
+    static var end: PostgreSQLChange {
+        PostgreSQLChange(
+            content: .statement("RELEASE SAVEPOINT job", table: ""), parameters: [], isOrdered: true)
+    }
+
+    /// The table whose rows it changes.
+    var table: String {
+        switch content {
+        case .insertion(let insertion): insertion.table
+        case .statement(_, let table): table
+        }
+    }
+
+    var statement: PostgreSQLStatement {
+        switch content {
+        case .insertion(let insertion): PostgreSQLStatement(insertion.sql, parameters)
+        case .statement(let sql, _): PostgreSQLStatement(sql, parameters)
+        }
+    }
 
     /// The statements that execute changes. Insertions into one table become one statement, unless the table is also changed in
     /// another way.
@@ -21,40 +47,35 @@ struct PostgreSQLChange {
         return statements
     }
 
-    var statement: PostgreSQLStatement {
-        guard let rows else { return PostgreSQLStatement(text.sql, parameters) }
-        return PostgreSQLStatement(
-            Self.counted(text.sql, rows: "?\(parameters.count + 1)"), parameters + [.integer(Int64(rows))])
+    private var insertion: PostgreSQLInsertion? {
+        if case .insertion(let insertion) = content { insertion } else { nil }
     }
 
-    private static func joined(
-        _ changes: ArraySlice<PostgreSQLChange>
-    ) -> [PostgreSQLStatement] {
+    private static func joined(_ changes: ArraySlice<PostgreSQLChange>) -> [PostgreSQLStatement] {
         // Tables that are changed only by one kind of insertion.
-        var insertions: [String: PostgreSQLTexts.Text?] = [:]
+        var insertions: [String: PostgreSQLInsertion?] = [:]
         for change in changes {
-            guard let table = change.text.changedTable else { continue }
-            switch insertions[table] {
-            case nil: insertions[table] = .some(change.text.insertion == nil ? nil : change.text)
-            case .some(let text?) where text === change.text: break
-            default: insertions[table] = .some(nil)
+            switch insertions[change.table] {
+            case nil: insertions[change.table] = .some(change.insertion)
+            case .some(let insertion?) where insertion === change.insertion: break
+            default: insertions[change.table] = .some(nil)
             }
         }
         var places: [ObjectIdentifier: Int] = [:]
         var groups: [[PostgreSQLChange]] = []
         for change in changes {
-            if let table = change.text.changedTable, case .some(let text?) = insertions[table], text === change.text {
-                if let place = places[ObjectIdentifier(text)] {
+            if case .some(let insertion?) = insertions[change.table] {
+                if let place = places[ObjectIdentifier(insertion)] {
                     groups[place].append(change)
                     continue
                 }
-                places[ObjectIdentifier(text)] = groups.count
+                places[ObjectIdentifier(insertion)] = groups.count
             }
             groups.append([change])
         }
         var statements: [PostgreSQLStatement] = []
         for group in groups {
-            guard group.count > 1, let insertion = group[0].text.insertion else {
+            guard group.count > 1, let insertion = group[0].insertion else {
                 statements += group.map(\.statement)
                 continue
             }
@@ -77,14 +98,5 @@ struct PostgreSQLChange {
             rounds[round].append(change)
         }
         return rounds
-    }
-
-    /// A statement that fails on the server with a division by zero unless it changes this number of rows. Then a later `COMMIT`
-    /// in the same round trip is not executed.
-    private static func counted(_ statement: String, rows: String) -> String {
-        """
-        WITH changed AS (\(statement) RETURNING 1)
-        SELECT 1 / (CASE WHEN count(*) = \(rows) THEN 1 ELSE 0 END) FROM changed
-        """
     }
 }

@@ -13,9 +13,7 @@ struct PostgreSQLFetch {
 
     var shapes: [ReadShape] { groups.map(\.shape) }
 
-    init(
-        _ texts: PostgreSQLTexts, _ reads: [ExpectedRead], _ missing: [LedgerStatement], _ insertions: [String: Int]
-    ) {
+    init(_ reads: [ExpectedRead], _ insertions: [String: Int]) {
         // Numbers are reserved after the locks and before everything else, so that their order is one in which the writes could
         // have run one after the other.
         numberings = insertions.keys.sorted()
@@ -38,7 +36,6 @@ struct PostgreSQLFetch {
         }
         // PostgreSQL refuses text with a zero byte, so no row contains such text. It comes from unchecked requests.
         for read in reads where !read.values.contains(where: \.hasZeroByte) { add(read.shape, read.values) }
-        for statement in missing { add(texts[statement.sql].listShape, statement.parameters) }
         for place in groups.indices {
             let (shape, values) = (groups[place].shape, groups[place].values)
             groups[place].isList = values.count > 1 && shape.valueCount > 0 && !values.contains { $0.contains(.null) }
@@ -54,7 +51,7 @@ struct PostgreSQLFetch {
 
     /// Stores the rows that were read.
     func take(
-        _ outputs: [PostgreSQLSession.Output], _ known: inout [LedgerStatement: [LedgerRow]],
+        _ outputs: [PostgreSQLSession.Output], _ known: inout [LedgerStatement: PostgreSQLKnownRows],
         _ keys: inout [String: ArraySlice<Int64>]
     ) throws(LedgerStorageError) {
         var rest = outputs[...]
@@ -77,11 +74,18 @@ struct PostgreSQLFetch {
                 for place in rows.indices { rows[place] = rest.popFirst()?.rows ?? [] }
             }
             for (values, rows) in zip(group.values, rows) {
-                guard let statement = group.shape.statement(values[...], rows: { known[$0] }) else { continue }
-                known[statement] = rows
+                guard let statement = group.shape.statement(values[...], rows: { known[$0]?.rows }) else { continue }
+                known[statement] = PostgreSQLKnownRows(rows: rows, tables: group.shape.tables)
             }
         }
     }
+}
+
+/// The rows of a query.
+struct PostgreSQLKnownRows {
+    let rows: [LedgerRow]
+    /// The tables that the query reads; `nil` for any.
+    let tables: [String]?
 }
 
 extension LedgerValue {

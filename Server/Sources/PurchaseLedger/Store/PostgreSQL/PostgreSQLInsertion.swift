@@ -1,46 +1,24 @@
-/// An insertion of values: `INSERT INTO table (columns) VALUES (?1, ?2…)`, and its conflict clause.
+/// An insertion in the forms in which a session sends it. They are composed once.
 final class PostgreSQLInsertion {
     let table: String
-    let columns: [String]
-    /// The text after the values, without parameters.
-    let tail: String
-    /// The positions of the columns of a conflict clause.
+    /// Portable SQL for one row.
+    let sql: String
+    /// The positions of the columns of the conflict clause.
     let conflict: [Int]
-
-    private var textsWithKey: [String: String] = [:]
+    private let columns: [String]
+    private let tail: String
     private var listTexts: [[Bool]: String] = [:]
 
-    /// - Returns: `nil` for any other statement.
-    init?(_ sql: String) {
-        let start = "INSERT INTO "
-        guard sql.hasPrefix(start), let open = sql.firstIndex(of: "("), let close = sql.firstIndex(of: ")"),
-            open < close
-        else { return nil }
-        let columns = sql[sql.index(after: open)..<close].split(separator: ",").map(\.trimmingSpaces)
-        let places = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-        let values = "VALUES (\(places))"
-        let rest = sql[sql.index(after: close)...].trimmingSpaces
-        guard rest.hasPrefix(values) else { return nil }
-        let tail = rest.dropFirst(values.count).trimmingSpaces
-        guard !tail.contains("?"), !tail.contains("RETURNING") else { return nil }
-        var names: [String] = []
-        if !tail.isEmpty {
-            guard tail.hasPrefix("ON CONFLICT ("), let end = tail.firstIndex(of: ")") else { return nil }
-            names = tail[..<end].dropFirst("ON CONFLICT (".count).split(separator: ",").map(\.trimmingSpaces)
-        }
-        let conflict = names.compactMap { columns.firstIndex(of: $0) }
-        guard conflict.count == names.count else { return nil }
-        table = sql[..<open].dropFirst(start.count).trimmingSpaces
-        (self.columns, self.tail, self.conflict) = (columns, tail, conflict)
-    }
-
-    /// The insertion with a key that is already known.
-    func withKey(_ key: String) -> String {
-        if let known = textsWithKey[key] { return known }
-        let places = (1...columns.count + 1).map { "?\($0)" }.joined(separator: ", ")
-        let text = "INSERT INTO \(table) (\((columns + [key]).joined(separator: ", "))) VALUES (\(places))"
-        textsWithKey[key] = text
-        return text
+    /// - Parameter key: the column of a number that is known in advance; it is the last value.
+    fileprivate init(_ insertion: LedgerInsertion, key: String?) {
+        let columns = insertion.columns + [key].compactMap(\.self)
+        table = insertion.table
+        self.columns = columns
+        sql = LedgerInsertion(table, columns, onConflict: insertion.conflict, insertion.resolution).sql
+        conflict = insertion.conflict.compactMap { columns.firstIndex(of: $0) }
+        tail =
+            insertion.conflict.isEmpty
+            ? "" : "ON CONFLICT (\(insertion.conflict.joined(separator: ", "))) \(insertion.resolution)"
     }
 
     /// The insertion of several rows; at least one.
@@ -70,8 +48,24 @@ final class PostgreSQLInsertion {
     }
 }
 
-extension Substring {
-    fileprivate var trimmingSpaces: String {
-        String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+/// The insertions of a session. There are few kinds.
+final class PostgreSQLInsertions {
+    private var insertions: [String: PostgreSQLInsertion] = [:]
+    private var numbered: [String: PostgreSQLInsertion] = [:]
+
+    subscript(_ insertion: LedgerInsertion) -> PostgreSQLInsertion {
+        if let known = insertions[insertion.sql] { return known }
+        let new = PostgreSQLInsertion(insertion, key: nil)
+        insertions[insertion.sql] = new
+        return new
+    }
+
+    /// The insertion of rows with numbers that are known in advance.
+    subscript(_ insertion: LedgerInsertion, key key: String) -> PostgreSQLInsertion {
+        // A table numbers its rows in one column.
+        if let known = numbered[insertion.sql] { return known }
+        let new = PostgreSQLInsertion(insertion, key: key)
+        numbered[insertion.sql] = new
+        return new
     }
 }

@@ -20,8 +20,8 @@ final class PostgreSQLSession {
     private(set) var roundTrips = 0
     /// The number of statements that were sent.
     private(set) var statements = 0
-    /// The parsed texts of statements.
-    let texts = PostgreSQLTexts()
+    /// The insertions that it has sent.
+    let insertions = PostgreSQLInsertions()
     /// The statements with which each transaction sets its search path; none if the connection has it.
     private(set) var searchPath: [PostgreSQLStatement] = []
 

@@ -1,5 +1,5 @@
 /// A transaction that several writes share. It needs few round trips: one locks and reads the rows that the writes will probably
-/// need, and one writes and commits. Other rows are read in rounds, for all writes together.
+/// need, and one writes and commits. Any other row takes a round trip of its own.
 ///
 /// Only the thread of its session uses it.
 final class PostgreSQLTransaction {
@@ -12,7 +12,7 @@ final class PostgreSQLTransaction {
     /// The changes of finished writes that were not sent to the server yet.
     private var pending: [PostgreSQLChange] = []
     /// The rows that were read for the current writes.
-    private var known: [LedgerStatement: [LedgerRow]] = [:]
+    private var known: [LedgerStatement: PostgreSQLKnownRows] = [:]
     /// The expected queries, by text.
     private var shapes: [String: [ReadShape]] = [:]
     /// The numbers that were reserved for new rows, by table and column.
@@ -60,7 +60,7 @@ final class PostgreSQLTransaction {
                     [.integer(numbers.eventMark)]),
             ]
         }
-        let fetch = PostgreSQLFetch(session.texts, reads, [], insertions)
+        let fetch = PostgreSQLFetch(reads, insertions)
         let (outputs, failure) = try session.runAll(statements + fetch.statements)
         // Under a newer schema, other statements can fail as well.
         if let schema, let place, failure == nil || !outputs[place].command.isEmpty {
@@ -76,7 +76,7 @@ final class PostgreSQLTransaction {
     ///
     /// - Parameter new: the numbers of rows that the write has just inserted; no other row refers to them.
     func rows(_ statement: LedgerStatement, new: [String: [Int64]]) -> [LedgerRow]? {
-        if let rows = known[statement] { return rows }
+        if let known = known[statement] { return known.rows }
         for shape in shapes[statement.sql] ?? [] {
             for (parameter, value) in zip(shape.parameters, statement.parameters) {
                 guard case .column(0, of: let other) = parameter, let numbering = other.numbering,
@@ -88,18 +88,29 @@ final class PostgreSQLTransaction {
         return nil
     }
 
-    /// Reads in one round trip, after the pending changes were sent.
-    ///
-    /// - Parameter forgets: whether the pending changes may affect the rows that were read before.
-    func fetch(
-        _ reads: [ExpectedRead], _ missing: [LedgerStatement], _ insertions: [String: Int], forgets: Bool
-    ) throws(LedgerStorageError) {
-        if forgets { known = [:] }
-        let fetch = PostgreSQLFetch(session.texts, reads, missing, insertions)
-        let changes = PostgreSQLChange.statements(pending)
-        pending = []
-        let outputs = try session.run(changes + fetch.statements)
-        try take(outputs.dropFirst(changes.count), of: fetch)
+    /// The loaded rows of a read; none if a row that it refers to does not exist.
+    func rows(of read: ExpectedRead) -> [LedgerRow] {
+        read.shape.statement(read.values[...], rows: { known[$0]?.rows }).flatMap { known[$0]?.rows } ?? []
+    }
+
+    /// Loads rows in one round trip, after the pending changes were sent, and forgets all others.
+    func load(_ reads: [ExpectedRead]) throws(LedgerStorageError) {
+        known = [:]
+        let fetch = PostgreSQLFetch(reads, [:])
+        try take(try run(fetch.statements)[...], of: fetch)
+    }
+
+    /// Reads rows that were not loaded, after the pending changes were sent.
+    func read(_ statement: LedgerStatement, of tables: [String]?) throws(LedgerStorageError) -> [LedgerRow] {
+        let rows = try run([PostgreSQLStatement(statement)]).last?.rows ?? []
+        known[statement] = PostgreSQLKnownRows(rows: rows, tables: tables)
+        return rows
+    }
+
+    /// Reserves numbers for new rows of a table.
+    func reserve(_ count: Int, of numbering: String) throws(LedgerStorageError) {
+        let fetch = PostgreSQLFetch([], [numbering: count])
+        try take(try run(fetch.statements)[...], of: fetch)
     }
 
     /// Sends the pending changes, and then statements in order.
@@ -117,7 +128,7 @@ final class PostgreSQLTransaction {
         _ parts: [Set<LedgerLock>], _ reads: [ExpectedRead], _ insertions: [String: Int]
     ) throws(LedgerStorageError) -> [Bool] {
         (known, keys) = ([:], [:])
-        let fetch = PostgreSQLFetch(session.texts, reads, [], insertions)
+        let fetch = PostgreSQLFetch(reads, insertions)
         let changes = PostgreSQLChange.statements(pending)
         pending = []
         let locks = parts.map { parts in
@@ -147,11 +158,10 @@ final class PostgreSQLTransaction {
     /// Adds the changes of a finished write.
     func add(_ changes: [PostgreSQLChange]) {
         pending += changes
-        for change in changes {
-            guard let table = change.text.changedTable, Self.dictionaries.contains(table) else { continue }
-            // The next write must find the row.
-            known = known.filter { !session.texts[$0.key.sql].names([table]) }
-        }
+        let dictionaries = Set(changes.lazy.map(\.table)).intersection(Self.dictionaries)
+        guard !dictionaries.isEmpty else { return }
+        // The next write must find the row.
+        known = known.filter { $0.value.tables.map { dictionaries.isDisjoint(with: $0) } ?? false }
     }
 
     /// Sends the pending changes, and commits.

@@ -1,31 +1,23 @@
 /// The connection of one write of a transaction. Only the thread of its session uses it.
 ///
-/// A planned write uses the rows that the transaction has prefetched, and its changes are buffered. If it needs another row, it
-/// ends with `isIncomplete`, and runs again after that row was read. If it reads a table that it has changed, the buffered
-/// changes are sent to the server first, and from then on the write runs on the server, inside a savepoint.
+/// A planned write uses the rows that the transaction has loaded, and its changes are buffered. A row that was not loaded is read at
+/// once, in a round trip of its own. If the write reads a table that it has changed, the buffered changes are sent to the server
+/// first, and from then on it runs on the server, inside a savepoint.
 final class PostgreSQLWriteConnection: LedgerConnection {
     /// The number of buffered changes at which they are sent.
     private static let maximumChanges = 512
-    /// The number of rounds after which a write runs on the server, because it may need another row in each round.
-    private static let maximumRounds = 24
 
     private let transaction: PostgreSQLTransaction
     private let locks: LedgerLocks
     private var locked: Set<LedgerLock>?
     private var changes: [PostgreSQLChange] = []
     private var changedTables: Set<String> = []
-    /// The row numbers that the write has used; it uses the same ones when it runs again.
+    /// The row numbers that the write has used.
     private var keys: [String: [Int64]] = [:]
-    private var usedKeys: [String: Int] = [:]
-    private var rounds = 0
     private var isDirect: Bool
     private let isPlanned: Bool
     private var isSaved = false
 
-    /// The reads that the write needs and that are still missing.
-    private(set) var missing: [LedgerStatement] = []
-    /// The tables and columns for which the write needs row numbers.
-    private(set) var missingKeys: [String: Int] = [:]
     /// The parts of the ledger that the write needs and has not locked.
     private(set) var needed: Set<LedgerLock> = []
     /// The first error of the server, after which the transaction cannot continue.
@@ -33,7 +25,7 @@ final class PostgreSQLWriteConnection: LedgerConnection {
 
     /// A connection for one write.
     ///
-    /// - Parameter isPlanned: whether it uses prefetched rows.
+    /// - Parameter isPlanned: whether it uses loaded rows.
     init(_ transaction: PostgreSQLTransaction, _ locks: LedgerLocks, isPlanned: Bool) {
         self.transaction = transaction
         self.locks = locks
@@ -41,24 +33,11 @@ final class PostgreSQLWriteConnection: LedgerConnection {
         if case .parts(let parts) = locks { locked = parts } else { locked = nil }
     }
 
-    /// Whether it ended because a row was not read yet.
-    var isIncomplete: Bool { !missing.isEmpty || !missingKeys.isEmpty }
-
-    /// Begins the write, for the first time or again.
-    func begin() {
-        (changes, changedTables, usedKeys) = ([], [], [:])
-        (missing, missingKeys, needed) = ([], [:], [])
-        rounds += 1
-        if rounds > Self.maximumRounds { isDirect = true }
-    }
-
     /// Ends the write, and adds its changes to those of the transaction.
     func end() {
         if isSaved {
             for index in changes.indices { changes[index].isOrdered = true }
-            var release = PostgreSQLChange(text: transaction.session.texts["RELEASE SAVEPOINT job"], parameters: [])
-            release.isOrdered = true
-            changes.append(release)
+            changes.append(.end)
         }
         transaction.add(changes)
         changes = []
@@ -80,72 +59,76 @@ final class PostgreSQLWriteConnection: LedgerConnection {
     @discardableResult
     func execute(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int {
         isDirect = true
-        return try output(of: sql, parameters)?.changes ?? 0
+        return try output(of: sql, parameters, isChange: true)?.changes ?? 0
     }
 
     func rows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow] {
-        try rows(sql, parameters, despiteChangesOf: [])
+        try rows(sql, parameters, of: nil)
     }
 
     func rows(
-        _ sql: String, _ parameters: [LedgerValue], despiteChangesOf tables: [String]
+        _ sql: String, _ parameters: [LedgerValue], of tables: [String]?
     ) throws(LedgerStorageError) -> [LedgerRow] {
-        if !isDirect {
-            let text = transaction.session.texts[sql]
-            let changed = tables.isEmpty ? changedTables : changedTables.subtracting(tables)
-            if !text.isQuery || text.names(changed) { isDirect = true }
-        }
+        if !changedTables.isEmpty, tables.map({ !changedTables.isDisjoint(with: $0) }) ?? true { isDirect = true }
         guard !isDirect else { return try output(of: sql, parameters)?.rows ?? [] }
         let statement = LedgerStatement(sql, parameters)
         if let rows = transaction.rows(statement, new: keys) { return rows }
-        missing.append(statement)
-        throw LedgerStorageError(.conflict, "a row is read in the next round")
+        return try noting { () throws(LedgerStorageError) in try transaction.read(statement, of: tables) }
     }
 
-    func send(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) {
-        try change(PostgreSQLChange(text: transaction.session.texts[sql], parameters: parameters))
+    func changedRows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow] {
+        isDirect = true
+        return try output(of: sql, parameters, isChange: true)?.rows ?? []
     }
 
-    func send(_ sql: String, _ parameters: [LedgerValue], changing rows: Int) throws(LedgerStorageError) {
-        try change(PostgreSQLChange(text: transaction.session.texts[sql], parameters: parameters, rows: rows))
+    func send(
+        to table: String, _ sql: String, _ parameters: [LedgerValue]
+    ) throws(LedgerStorageError) {
+        try change(PostgreSQLChange(content: .statement(sql, table: table), parameters: parameters))
     }
 
-    func insert(_ sql: String, key: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int64? {
-        guard let insertion = transaction.session.texts[sql].insertion, insertion.tail.isEmpty, locked != nil else {
-            guard var reader = try rows("\(sql) RETURNING \(key)", parameters).first?.reader else { return nil }
-            return try reader.integer()
-        }
-        let numbering = "\(insertion.table).\(key)"
-        guard let number = number(numbering) else {
-            guard isDirect else {
-                missingKeys[numbering, default: 0] += 1
-                throw LedgerStorageError(.conflict, "a number is reserved in the next round")
+    func insert(_ insertion: LedgerInsertion, _ parameters: [LedgerValue]) throws(LedgerStorageError) {
+        guard insertion.condition == nil else { return try send(to: insertion.table, insertion.sql, parameters) }
+        let insertion = transaction.session.insertions[insertion]
+        try change(PostgreSQLChange(content: .insertion(insertion), parameters: parameters))
+    }
+
+    func insert(
+        _ insertion: LedgerInsertion, key: String, _ parameters: [LedgerValue]
+    ) throws(LedgerStorageError) -> Int64? {
+        guard locked != nil, insertion.conflict.isEmpty, insertion.condition == nil,
+            let number = try number("\(insertion.table).\(key)")
+        else {
+            guard var reader = try changedRows("\(insertion.sql) RETURNING \(key)", parameters).first?.reader else {
+                return nil
             }
-            guard var reader = try rows("\(sql) RETURNING \(key)", parameters).first?.reader else { return nil }
             return try reader.integer()
         }
-        let text = transaction.session.texts[insertion.withKey(key)]
-        try change(PostgreSQLChange(text: text, parameters: parameters + [.integer(number)]))
+        let insertion = transaction.session.insertions[insertion, key: key]
+        try change(PostgreSQLChange(content: .insertion(insertion), parameters: parameters + [.integer(number)]))
         return number
     }
 
     var looksBeforeInserting: Bool { locked != nil }
 
-    private func number(_ numbering: String) -> Int64? {
-        let used = usedKeys[numbering, default: 0]
-        if let taken = keys[numbering], used < taken.count {
-            usedKeys[numbering] = used + 1
-            return taken[used]
+    /// A number for a new row.
+    ///
+    /// - Returns: `nil` if the server numbers it, because the write runs there.
+    private func number(_ numbering: String) throws(LedgerStorageError) -> Int64? {
+        let used = keys[numbering, default: []].count
+        var number = transaction.key(numbering)
+        if number == nil, !isDirect {
+            // Each time as many as were used, so that the number of round trips grows slowly.
+            try noting { () throws(LedgerStorageError) in try transaction.reserve(max(1, used), of: numbering) }
+            number = transaction.key(numbering)
         }
-        guard let number = transaction.key(numbering) else { return nil }
-        keys[numbering, default: []].append(number)
-        usedKeys[numbering] = used + 1
+        if let number { keys[numbering, default: []].append(number) }
         return number
     }
 
     private func change(_ change: PostgreSQLChange) throws(LedgerStorageError) {
         changes.append(change)
-        if let table = change.text.changedTable { changedTables.insert(table) }
+        changedTables.insert(change.table)
         guard changes.count >= Self.maximumChanges else { return }
         isDirect = true
         _ = try output(of: nil, [])
@@ -153,20 +136,26 @@ final class PostgreSQLWriteConnection: LedgerConnection {
 
     /// Sends the changes and a statement.
     private func output(
-        of sql: String?, _ parameters: [LedgerValue]
+        of sql: String?, _ parameters: [LedgerValue], isChange: Bool = false
     ) throws(LedgerStorageError) -> PostgreSQLSession.Output? {
         var statements: [PostgreSQLStatement] = []
-        let isWriting = !changes.isEmpty || sql.map { !transaction.session.texts[$0].isQuery } ?? false
         // A planned write can turn out to need another lock, and runs again in the same transaction.
-        if transaction.isShared || isPlanned, !isSaved, isWriting {
+        if transaction.isShared || isPlanned, !isSaved, isChange || !changes.isEmpty {
             isSaved = true
             statements.append(PostgreSQLStatement("SAVEPOINT job", [LedgerValue]()))
         }
         statements += changes.map(\.statement)
         changes = []
         if let sql { statements.append(PostgreSQLStatement(sql, parameters)) }
+        return try noting { () throws(LedgerStorageError) in try transaction.run(statements).last }
+    }
+
+    /// Notes an error of the server.
+    private func noting<Value>(
+        _ body: () throws(LedgerStorageError) -> Value
+    ) throws(LedgerStorageError) -> Value {
         do throws(LedgerStorageError) {
-            return try transaction.run(statements).last
+            return try body()
         } catch {
             failure = failure ?? error
             throw error
@@ -175,11 +164,9 @@ final class PostgreSQLWriteConnection: LedgerConnection {
 
     // MARK: Locks
 
-    var locksParts: Bool { locked != nil }
-
-    func lock(_ parts: [LedgerLock]) throws(LedgerStorageError) {
+    func lock(_ parts: () throws(LedgerStorageError) -> [LedgerLock]) throws(LedgerStorageError) {
         guard let locked else { return }
-        let missing = parts.filter { !locked.contains($0) }
+        let missing = try parts().filter { !locked.contains($0) }
         guard !missing.isEmpty else { return }
         needed.formUnion(missing)
         throw LedgerStorageError(.conflict, "the write needs more locks")

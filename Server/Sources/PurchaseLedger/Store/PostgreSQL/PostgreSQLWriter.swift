@@ -117,11 +117,17 @@ final class PostgreSQLWriter: @unchecked Sendable {
         var batch = Batch()
         do throws(LedgerStorageError) {
             for (number, wave) in waves.enumerated() {
-                if number > 0 { try transaction.fetch(wave.flatMap(\.plan.reads), [], [:], forgets: true) }
-                try perform(wave, transaction, &batch)
+                if number > 0 { try transaction.load(wave.flatMap(\.plan.reads)) }
+                for job in wave {
+                    if job.add(try job.plan.furtherParts(transaction.rows)) {
+                        batch.again.append(job)
+                    } else {
+                        try perform(job, transaction, &batch)
+                    }
+                }
             }
             try performAgain(transaction, &batch)
-            for job in jobs where !job.isPlanned { try perform([job], transaction, &batch) }
+            for job in jobs where !job.isPlanned { try perform(job, transaction, &batch) }
         } catch {
             transaction.rollBack()
             return session.isLost ? .lost(error) : .refused(error)
@@ -155,8 +161,8 @@ final class PostgreSQLWriter: @unchecked Sendable {
         return waves
     }
 
-    /// Executes the writes that need parts of the ledger that they did not name, if these parts are not locked. The others begin
-    /// again in another transaction, which waits for the locks.
+    /// Executes the writes that need parts of the ledger that they did not name, if no other write holds these parts. The others
+    /// begin again in another transaction, which waits for the locks.
     private func performAgain(
         _ transaction: PostgreSQLTransaction, _ batch: inout Batch
     ) throws(LedgerStorageError) {
@@ -170,46 +176,28 @@ final class PostgreSQLWriter: @unchecked Sendable {
         let isLocked = try transaction.lock(parts, wave.flatMap(\.plan.reads), insertions)
         let ready = zip(wave, isLocked).filter(\.1).map(\.0)
         batch.again.removeAll { job in ready.contains { $0 === job } }
-        try perform(ready, transaction, &batch)
+        for job in ready { try perform(job, transaction, &batch) }
     }
 
-    /// Executes writes that have no part of the ledger in common. Rows that were not prefetched are read in rounds.
+    /// Executes a write.
     ///
     /// - Throws: an error after which the transaction cannot continue.
     private func perform(
-        _ jobs: [any PostgreSQLWriteJob], _ transaction: PostgreSQLTransaction, _ batch: inout Batch
+        _ job: any PostgreSQLWriteJob, _ transaction: PostgreSQLTransaction, _ batch: inout Batch
     ) throws(LedgerStorageError) {
-        var running = jobs.map { job in
-            (job: job, connection: PostgreSQLWriteConnection(transaction, job.plan.locks, isPlanned: job.isPlanned))
-        }
-        while true {
-            for (job, connection) in running { try perform(job, connection, &batch) }
-            running.removeAll { !$0.connection.isIncomplete }
-            guard !running.isEmpty else { return }
-            var insertions: [String: Int] = [:]
-            for (_, connection) in running { insertions.merge(connection.missingKeys, uniquingKeysWith: +) }
-            try transaction.fetch([], running.flatMap(\.connection.missing), insertions, forgets: false)
-        }
-    }
-
-    private func perform(
-        _ job: any PostgreSQLWriteJob, _ connection: PostgreSQLWriteConnection, _ batch: inout Batch
-    ) throws(LedgerStorageError) {
-        connection.begin()
+        counters.add(decisions: 1)
+        let connection = PostgreSQLWriteConnection(transaction, job.plan.locks, isPlanned: job.isPlanned)
         let failure: any Error
         do {
             try job.perform(connection)
-            if !connection.isIncomplete {
-                connection.end()
-                batch.done.append(job)
-            }
+            connection.end()
+            batch.done.append(job)
             return
         } catch {
             failure = error
         }
         // The server's own error takes precedence over one that the write threw.
         if let error = connection.failure { throw error }
-        if connection.isIncomplete { return }
         let needed = connection.needed
         if !needed.isEmpty, job.add(needed) {
             batch.again.append(job)

@@ -8,6 +8,9 @@ public struct PostgreSQLWriterFigures: Sendable {
     public var roundTrips = 0
     /// The number of statements, including those of transactions that were not committed.
     public var statements = 0
+    /// The number of times that a write was decided. It is more than the number of writes if some of them turned out to need other
+    /// parts of the ledger than were locked for them, or were rolled back.
+    public var decisions = 0
 
     /// All counters at zero.
     public init() {}

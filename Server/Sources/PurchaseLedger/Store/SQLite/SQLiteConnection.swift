@@ -25,8 +25,10 @@ final class SQLiteConnection: LedgerConnection {
     }
 
     /// SQLite would keep a temporary table for `RETURNING`; it knows the number of the row without it.
-    func insert(_ sql: String, key: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int64? {
-        try execute(sql, parameters) > 0 ? sqlite3_last_insert_rowid(database.sqliteConnection) : nil
+    func insert(
+        _ insertion: LedgerInsertion, key: String, _ parameters: [LedgerValue]
+    ) throws(LedgerStorageError) -> Int64? {
+        try execute(insertion.sql, parameters) > 0 ? sqlite3_last_insert_rowid(database.sqliteConnection) : nil
     }
 
     func rows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow] {
