@@ -22,7 +22,8 @@ public struct AttackRun: Sendable {
     /// - Throws: `AttackError.notPlainHTTP`.
     public init(
         against address: String, authority: AppStoreAuthority, bundleID: String,
-        environmentNames: EnvironmentNames = .apple, appAppleID: Int64 = 1_234_567_890, apiKey: String? = nil, date: Date = Date(),
+        environmentNames: EnvironmentNames = .apple, appAppleID: Int64 = 1_234_567_890, apiKey: String? = nil,
+        date: Date = Date(),
         timeLimit: Duration = .seconds(60)
     ) throws(AttackError) {
         client = try AttackClient(address, timeLimit: timeLimit)
@@ -56,7 +57,9 @@ public struct AttackRun: Sendable {
                     // Apple has no key.
                     let headers = target == .notifications ? [] : headers
                     let answer = try await client.post(target.rawValue, try attack.body(), headers: headers)
-                    if target != .verifyReceipt, attack.expectation == .accepted, answer.status == 404 { return .notThere }
+                    if target != .verifyReceipt, attack.expectation == .accepted, answer.status == 404 {
+                        return .notThere
+                    }
                     if answer.status == 401, headers.isEmpty { return .locked }
                     let read = AttackAnswer(answer, at: target)
                     result = AttackResult(

@@ -18,7 +18,8 @@ extension AttackTable {
                 }
             },
             notification("unsigned", "The signature is missing.", Self.forged) {
-                try genuine.get().split(separator: ".", omittingEmptySubsequences: false).prefix(2).joined(separator: ".")
+                try genuine.get().split(separator: ".", omittingEmptySubsequences: false).prefix(2).joined(
+                    separator: ".")
                     + "."
             },
             notification(
@@ -28,7 +29,9 @@ extension AttackTable {
                     header.replacing("\"ES256\"", with: "\"ML-DSA-65\"")
                 }
             },
-            notification("unknown-critical-header", "The header has a critical member that may come one day.", .answered([503])) {
+            notification(
+                "unknown-critical-header", "The header has a critical member that may come one day.", .answered([503])
+            ) {
                 AttackEvidence.edited(try genuine.get(), part: 0) { header in
                     header.replacing("{\"alg\"", with: "{\"crit\":[\"next\"],\"next\":1,\"alg\"")
                 }
@@ -89,7 +92,10 @@ extension AttackTable {
             ("not-json", "The request is not JSON.", Self.forged, { Array("signedPayload=eyJ".utf8) }),
             ("no-payload", "The request has no notification.", Self.forged, { Array("{}".utf8) }),
             ("empty-payload", "The notification is empty.", Self.forged, { Array(#"{"signedPayload":""}"#.utf8) }),
-            ("truncated-json", "The request ends in the middle.", Self.forged, { Array(#"{"signedPayload":"eyJ"#.utf8) }),
+            (
+                "truncated-json", "The request ends in the middle.", Self.forged,
+                { Array(#"{"signedPayload":"eyJ"#.utf8) }
+            ),
             (
                 "deeply-nested-json", "The notification is 100,000 nested arrays.", Self.forged,
                 {

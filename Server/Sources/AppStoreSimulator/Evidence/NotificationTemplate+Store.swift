@@ -19,7 +19,9 @@ extension NotificationTemplate {
         case nil: data = try Data(event, app, customer, name, appID, in: store)
         case .summary: summary = notification.summary.map { Summary($0, bundleID, name, appID) }
         case .externalPurchaseToken:
-            externalPurchaseToken = notification.externalPurchaseToken.map { ExternalPurchaseToken($0, bundleID, appID) }
+            externalPurchaseToken = notification.externalPurchaseToken.map {
+                ExternalPurchaseToken($0, bundleID, appID)
+            }
         case .appData:
             var content = AppData()
             (content.appAppleID, content.bundleID, content.environment) = (appID, bundleID, name)

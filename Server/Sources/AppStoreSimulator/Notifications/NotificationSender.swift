@@ -121,7 +121,9 @@ struct NotificationSender: Sendable {
                 return (.unsuccessfulResponseCode, status, "a redirect from HTTPS to HTTP, which is not followed")
             }
             guard visited.insert(next).inserted, visited.count <= Self.maximumRedirects + 1 else {
-                return (.circularRedirect, status, "a redirect to \(next.prefix(200)), after \(visited.count - 1) others")
+                return (
+                    .circularRedirect, status, "a redirect to \(next.prefix(200)), after \(visited.count - 1) others"
+                )
             }
             url = next
         }

@@ -71,7 +71,8 @@ struct ScheduledNotification: Codable, Equatable, Sendable {
     mutating func sendAgain(_ now: Date) throws(StoreError) {
         guard attempts.count < Self.maximumAttempts else {
             throw StoreError(
-                .wrongState, "The notification \(number) was sent \(attempts.count) times; there are no further attempts.")
+                .wrongState,
+                "The notification \(number) was sent \(attempts.count) times; there are no further attempts.")
         }
         if state == .failed || state == .dropped { state = .waiting }
         nextAttempt = now

@@ -46,7 +46,8 @@ extension ServiceState {
         let event = try store.event(number)
         guard notificationSettings.url != nil else {
             throw StoreError(
-                .wrongState, "The simulator knows no server for notifications; set one with /control/notifications/url.")
+                .wrongState, "The simulator knows no server for notifications; set one with /control/notifications/url."
+            )
         }
         guard var scheduled = notifications["\(number)"] ?? notification(of: event) else {
             throw StoreError(.wrongState, "No notification is sent for event \(number), '\(event.kind.rawValue)'.")

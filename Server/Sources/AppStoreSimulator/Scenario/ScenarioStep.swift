@@ -89,7 +89,9 @@ struct ScenarioStep: Sendable {
         case .purchase(let name, _): "\(actionName) \(name)"
         case .text(let text): "\(actionName) \(text)"
         case .fields(let fields):
-            ([actionName] + ["customer_id", "product_id", "type", "subtype", "kind", "url"].compactMap { fields[$0]?.scalar }).joined(separator: " ")
+            ([actionName]
+                + ["customer_id", "product_id", "type", "subtype", "kind", "url"].compactMap { fields[$0]?.scalar })
+                .joined(separator: " ")
         }
     }
 

@@ -51,7 +51,8 @@ extension AppStore {
         }
         guard transaction.map({ $0.bundleID == request.bundleID }) ?? true else {
             throw StoreError(
-                .invalidValue, "The transaction '\(transaction?.transactionID ?? "")' is of another app than '\(request.bundleID)'.")
+                .invalidValue,
+                "The transaction '\(transaction?.transactionID ?? "")' is of another app than '\(request.bundleID)'.")
         }
         let environment = customer?.environment ?? request.environment ?? .sandbox
         var content = StoreEvent.Notification(
@@ -118,7 +119,9 @@ extension AppStore {
         var (succeeded, failed) = (Int64(0), Int64(0))
         for subscription in subscribers {
             let customer = try customer(subscription.customerID)
-            guard customer.environment == environment, storefronts?.contains(customer.storefront) ?? true else { continue }
+            guard customer.environment == environment, storefronts?.contains(customer.storefront) ?? true else {
+                continue
+            }
             if subscription.status == .active {
                 try extendRenewal(of: subscription.originalTransactionID, days: days)
                 succeeded += 1
@@ -161,7 +164,8 @@ extension AppStore {
         _ request: NotificationRequest, _ environment: StoreEnvironment
     ) throws(StoreError) -> StoreEvent.Notification.ExternalPurchaseToken {
         let number = state.summary.events + 1
-        let random = UUID(derivedFrom: "external purchase|\(number)|\(state.summary.transactions)").uuidString.lowercased()
+        let random = UUID(derivedFrom: "external purchase|\(number)|\(state.summary.transactions)").uuidString
+            .lowercased()
         let id = request.externalPurchaseID ?? (environment == .sandbox ? "SANDBOX_\(random)" : random)
         // Only the beginning of the identifier states the environment.
         guard (1...255).contains(id.utf8.count), id.hasPrefix("SANDBOX") == (environment == .sandbox) else {

@@ -64,7 +64,8 @@ extension AppStore {
         guard seats != earlier, subscription.status != .expired, subscription.status != .revoked else {
             throw StoreError(
                 .wrongState,
-                "The subscription is \(subscription.status.rawValue), and its next period has \(earlier) seats already.")
+                "The subscription is \(subscription.status.rawValue), and its next period has \(earlier) seats already."
+            )
         }
         subscription.renewalSeats = seats
         store(subscription)
@@ -92,7 +93,8 @@ extension AppStore {
         }
         let left = transaction.quantity - revoked
         guard (1...left).contains(seats) else {
-            throw StoreError(.invalidValue, "The transaction '\(transactionID)' has \(left) seats to refund, not \(seats).")
+            throw StoreError(
+                .invalidValue, "The transaction '\(transactionID)' has \(left) seats to refund, not \(seats).")
         }
         if seats == left {
             transaction.revocation = StoreTransaction.Revocation(
@@ -125,7 +127,8 @@ extension AppStore {
             ends = true
         }
         record(
-            .refunded, "all seats of a transaction of \(transaction.productID) are refunded to \(transaction.customerID)",
+            .refunded,
+            "all seats of a transaction of \(transaction.productID) are refunded to \(transaction.customerID)",
             transaction, subscription, notify: ("REFUND", subtype))
         guard ends, let subscription else { return transaction }
         for member in followers(of: subscription) {
@@ -182,7 +185,9 @@ extension AppStore {
 
     /// The transactions that paid for the present period: one, and those that added seats to it. Not their restored copies.
     public func periodTransactions(of subscription: StoreSubscription) -> [StoreTransaction] {
-        guard let first = copies(of: subscription.transactionID).first.flatMap({ state.transactions[$0] }) else { return [] }
+        guard let first = copies(of: subscription.transactionID).first.flatMap({ state.transactions[$0] }) else {
+            return []
+        }
         guard first.seats != nil else { return [first] }
         return [first] + state.transactions.sorted { $0.seatsAddedTo == first.transactionID }
     }

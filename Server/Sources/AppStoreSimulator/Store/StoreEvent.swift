@@ -39,7 +39,6 @@ public struct StoreEvent: Codable, Hashable, Sendable {
         case seatsAdded = "seats-added"
         case renewalSeatsChanged = "renewal-seats-changed"
         case seatAssigned = "seat-assigned"
-        case renewalsExtended = "renewals-extended"
         case extensionFailed = "extension-failed"
         /// A notification that a tester caused without anything else.
         case notified

@@ -137,9 +137,9 @@ extension ServiceState {
         }
         guard !subscriptions.isEmpty else { return }
         response.pendingRenewalInfo = subscriptions.map { subscription in
-                VerifyReceiptResponse.PendingRenewalInfo(
-                    subscription, offer: store.state.transactions[subscription.transactionID]?.offer)
-            }
+            VerifyReceiptResponse.PendingRenewalInfo(
+                subscription, offer: store.state.transactions[subscription.transactionID]?.offer)
+        }
     }
 
     /// The flat answer to a transaction receipt; of a subscription, with the latest receipt as an object.

@@ -21,7 +21,9 @@ struct NotificationControlTests {
     }
 
     @discardableResult
-    private static func disturb(_ client: SimulatorClient, _ fault: [String: Any]) async throws -> SimulatorClient.Answer {
+    private static func disturb(_ client: SimulatorClient, _ fault: [String: Any]) async throws
+        -> SimulatorClient.Answer
+    {
         let answer = try await client.post("/control/faults/notifications", fault)
         #expect(answer.status == 201, "\(answer.text)")
         return answer
@@ -148,7 +150,8 @@ struct NotificationControlTests {
     @Test(
         "28.4 Impossible disturbances are refused",
         arguments: [
-            ["kind": "lose"], ["kind": "drop", "count": "0"], ["kind": "delay"], ["kind": "forge", "fault": "nonsense"],
+            ["kind": "lose"], ["kind": "drop", "count": "0"], ["kind": "delay"],
+            ["kind": "forge", "fault": "nonsense"],
             ["kind": "repeat", "times": "6"], ["kind": "drop", "percentage": "101"], ["kind": "drop", "counts": "1"],
         ])
     func refusals(fault: [String: String]) async throws {

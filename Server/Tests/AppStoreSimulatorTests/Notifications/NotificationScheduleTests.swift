@@ -69,7 +69,8 @@ struct NotificationScheduleTests {
         }
     }
 
-    @Test("28.4 A jump of the clock over all retries makes each at its own time, and stops at the first that is accepted")
+    @Test(
+        "28.4 A jump of the clock over all retries makes each at its own time, and stops at the first that is accepted")
     func jump() async throws {
         let receiver = NotificationReceiver { _, number in .init(status: number <= 3 ? .serviceUnavailable : .ok) }
         try await receiver.run { port in
@@ -185,7 +186,9 @@ struct NotificationScheduleTests {
             return .init(status: .ok)
         }
         try await receiver.run { port in
-            try await SimulatorClient.run(DeliveryWorld.configuration(port)) { client in
+            try await SimulatorClient.run(
+                DeliveryWorld.configuration(port) { $0.notificationTimeLimit = .seconds(300) }
+            ) { client in
                 try await client.openShop()
                 try await client.buy("coins")
                 try await receiver.wait(for: 1)

@@ -9,7 +9,8 @@ import Testing
 struct NotificationTypeTests {
     /// The types and subtypes that a server must expect.
     private static let all: Set<String> = [
-        "SUBSCRIBED INITIAL_BUY", "SUBSCRIBED RESUBSCRIBE", "DID_CHANGE_RENEWAL_PREF", "DID_CHANGE_RENEWAL_PREF UPGRADE",
+        "SUBSCRIBED INITIAL_BUY", "SUBSCRIBED RESUBSCRIBE", "DID_CHANGE_RENEWAL_PREF",
+        "DID_CHANGE_RENEWAL_PREF UPGRADE",
         "DID_CHANGE_RENEWAL_PREF DOWNGRADE", "DID_CHANGE_RENEWAL_STATUS AUTO_RENEW_ENABLED",
         "DID_CHANGE_RENEWAL_STATUS AUTO_RENEW_DISABLED", "OFFER_REDEEMED INITIAL_BUY", "OFFER_REDEEMED RESUBSCRIBE",
         "DID_RENEW", "DID_RENEW BILLING_RECOVERY", "EXPIRED VOLUNTARY", "EXPIRED BILLING_RETRY",
@@ -50,8 +51,12 @@ struct NotificationTypeTests {
         try store.addProduct(
             bundleID: app, productID: "team", kind: .autoRenewable,
             subscription: .init(groupID: "teams", period: month, invitations: .developer))
-        for customer in ["ada", "bea", "cia", "dea", "eva"] { try store.addCustomer(customer, environment: .production) }
-        func buy(_ product: String, _ customer: String, _ offer: String? = nil, of bundleID: String = app) throws -> String {
+        for customer in ["ada", "bea", "cia", "dea", "eva"] {
+            try store.addCustomer(customer, environment: .production)
+        }
+        func buy(_ product: String, _ customer: String, _ offer: String? = nil, of bundleID: String = app) throws
+            -> String
+        {
             try store.buy(product, of: bundleID, by: customer, options: .init(offerID: offer)).originalTransactionID
         }
         let coins = try buy("coins", "ada")
@@ -163,7 +168,8 @@ struct NotificationTypeTests {
         "28.4 A notification by hand that Apple could not send is refused",
         arguments: [
             ("REFUND", nil, "transaction_id"), ("RESCIND_CONSENT", nil, "customer_id"),
-            ("UNCLAIM_SEATS", nil, "seat_ids"), ("did_renew", nil, "capital letters"), ("TEST", "a b", "capital letters"),
+            ("UNCLAIM_SEATS", nil, "seat_ids"), ("did_renew", nil, "capital letters"),
+            ("TEST", "a b", "capital letters"),
         ] as [(String, String?, String)])
     func refusals(type: String, subtype: String?, words: String) throws {
         var store = try StoreWorld.store()

@@ -137,8 +137,14 @@ struct SendAttemptTests {
             ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", true, "PREMATURE_CLOSE"),
             ("SMTP ready, and no HTTP at all\r\n\r\n", true, "INVALID_RESPONSE"), ("", false, "TIMED_OUT"),
             ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", false, "TIMED_OUT"),
-            ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nContent-Type: text/plain; charset=\"EBCDIC-2\"\r\n\r\n", false, "UNSUPPORTED_CHARSET"),
-            ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nContent-Type: text/plain;charset=UTF-8\r\n\r\n", false, "SUCCESS"),
+            (
+                "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nContent-Type: text/plain; charset=\"EBCDIC-2\"\r\n\r\n", false,
+                "UNSUPPORTED_CHARSET"
+            ),
+            (
+                "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nContent-Type: text/plain;charset=UTF-8\r\n\r\n", false,
+                "SUCCESS"
+            ),
             ("HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n", false, "INVALID_RESPONSE"),
         ])
     func brokenAnswers(bytes: String, closes: Bool, expected: String) async throws {

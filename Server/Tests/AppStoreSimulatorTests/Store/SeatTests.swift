@@ -125,7 +125,8 @@ struct SeatTests {
     @Test("28.4 Seats are not restored as copies, an extension moves all of their transactions, an upgrade ends all")
     func otherActs() throws {
         var store = try Self.store()
-        let first = try store.buy("team-basic", of: StoreWorld.app, by: "ada", options: .init(quantity: 2)).transactionID
+        let first = try store.buy("team-basic", of: StoreWorld.app, by: "ada", options: .init(quantity: 2))
+            .transactionID
         let added = try store.addSeats(2, to: first).transactionID
         let restored = try store.restore(StoreWorld.app, for: "ada")
         #expect(restored.isEmpty)

@@ -70,8 +70,10 @@ final class NotificationReceiver: Sendable {
         }
         var server = HTTPServerBuilder.http1()
         if let certificate {
-            let chain = [NIOSSLCertificateSource.certificate(
-                try NIOSSLCertificate(bytes: certificate.certificate, format: .der))]
+            let chain = [
+                NIOSSLCertificateSource.certificate(
+                    try NIOSSLCertificate(bytes: certificate.certificate, format: .der))
+            ]
             let key = try NIOSSLPrivateKey(bytes: Array(certificate.privateKey.pem.utf8), format: .pem)
             server = try .tls(
                 .http1(),
@@ -162,7 +164,8 @@ enum DeliveryWorld {
     /// A verifier that trusts the store.
     static func verifier() throws -> PurchaseVerifier {
         let authority = try StoreWorld.authority()
-        let anchors = authority.trustedCertificatesPEM.components(separatedBy: "-----BEGIN CERTIFICATE-----").dropFirst()
+        let anchors = authority.trustedCertificatesPEM.components(separatedBy: "-----BEGIN CERTIFICATE-----")
+            .dropFirst()
         return PurchaseVerifier(
             anchors: try anchors.map { text in
                 let base64 = text.components(separatedBy: "-----END CERTIFICATE-----").first ?? ""
