@@ -76,6 +76,8 @@ actor NotificationDispatch: Service {
 
     private func send(_ notification: OutgoingNotification, with client: HTTPClient) async {
         let attempt = await sender.send(notification, with: client)
+        // An attempt that the shutdown interrupts is made again after the next start.
+        guard attempt.result == .success || !Task.isCancelled else { return }
         made.append((notification.key, attempt))
         // Attempts that end while others are written are written together.
         guard !isRecording else { return }

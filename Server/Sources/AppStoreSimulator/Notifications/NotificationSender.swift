@@ -81,9 +81,9 @@ struct NotificationSender: Sendable {
                 }
                 return (.timedOut, nil, "no complete answer in \(limit)")
             }
-            let first = await group.next()
+            guard let first = await group.next() else { return (.other, nil, nil) }
             group.cancelAll()
-            return first ?? (.other, nil, nil)
+            return first
         }
     }
 
@@ -188,8 +188,10 @@ struct NotificationSender: Sendable {
         case NIOSSLError.uncleanShutdown: return closed(hasHead)
         case is NIOSSLError, is BoringSSLError: return (.tlsIssue, nil, String("\(error)".prefix(200)))
         case let error as NIOConnectionError:
-            return error.connectionErrors.first.map { outcome(of: $0.error, hasHead: hasHead) }
-                ?? (.socketIssue, nil, "the host name is unknown")
+            guard let first = error.connectionErrors.first else {
+                return (.socketIssue, nil, "the host name is unknown")
+            }
+            return outcome(of: first.error, hasHead: hasHead)
         case HTTPParserError.invalidEOFState: return closed(true)
         case is HTTPParserError: return (.invalidResponse, nil, "the answer is not HTTP")
         case is ChannelError: return closed(hasHead)
@@ -199,8 +201,7 @@ struct NotificationSender: Sendable {
     }
 
     private static func closed(_ hasHead: Bool) -> Outcome {
-        hasHead
-            ? (.prematureClose, nil, "the connection was closed in the middle of the answer")
-            : (.noResponse, nil, "the connection was closed without an answer")
+        guard hasHead else { return (.noResponse, nil, "the connection was closed without an answer") }
+        return (.prematureClose, nil, "the connection was closed in the middle of the answer")
     }
 }

@@ -134,13 +134,16 @@ struct RawReceiver: Sendable {
         private let bytes: String
         private let closes: Bool
         private var hasAnswered = false
+        private var end: [UInt8] = []
 
         init(bytes: String, closes: Bool) {
             (self.bytes, self.closes) = (bytes, closes)
         }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            guard !hasAnswered else { return }
+            // Bytes that are not read would make the system reset the connection instead of closing it.
+            end = Array((end + Array(unwrapInboundIn(data).readableBytesView)).suffix(2))
+            guard !hasAnswered, end == Array("\"}".utf8) else { return }
             hasAnswered = true
             if !bytes.isEmpty { context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: bytes)), promise: nil) }
             if closes { context.close(promise: nil) }
