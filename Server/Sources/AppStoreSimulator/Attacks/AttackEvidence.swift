@@ -6,6 +6,10 @@ struct AttackEvidence: Sendable {
     let authority: AppStoreAuthority
     let bundleID: String
     let environment: String
+    /// The name of the other environment.
+    let sandbox: String
+    /// The number of the app in notifications.
+    let appAppleID: Int64
     let receiptType: String
     let date: Date
     /// The number before the first transaction id.
@@ -13,7 +17,11 @@ struct AttackEvidence: Sendable {
 
     static let productID = "coins"
 
-    init(authority: AppStoreAuthority, bundleID: String, names: EnvironmentNames, date: Date) {
+    init(
+        authority: AppStoreAuthority, bundleID: String, names: EnvironmentNames, appAppleID: Int64, date: Date
+    ) {
+        self.appAppleID = appAppleID
+        sandbox = names.name(of: .sandbox)
         self.authority = authority
         self.bundleID = bundleID
         environment = names.name(of: .production)
