@@ -1,5 +1,7 @@
 import AppStoreSimulator
 import Foundation
+import HTTPTypes
+import HummingbirdCore
 import ServerTestSupport
 import Testing
 

@@ -76,7 +76,8 @@ struct SendAttemptTests {
                 ("/elsewhere", "INVALID_RESPONSE"), ("/itself", "CIRCULAR_REDIRECT"), ("/there", "CIRCULAR_REDIRECT"),
                 ("/step4", "SUCCESS"), ("/step5", "CIRCULAR_REDIRECT"),
             ] {
-                #expect(try await Self.result(DeliveryWorld.configuration(port, path: path)) == expected, "\(path)")
+                let result = try await Self.result(DeliveryWorld.configuration(port, path: path))
+                #expect(result == expected, "\(path)")
             }
             #expect(Set(receiver.arrivals.map(\.payload)).count == 11)
         }
@@ -104,7 +105,8 @@ struct SendAttemptTests {
                 let configuration = DeliveryWorld.configuration(port, scheme: "https") {
                     $0.notificationTrustFile = trust
                 }
-                #expect(try await Self.result(configuration) == expected)
+                let result = try await Self.result(configuration)
+                #expect(result == expected)
                 #expect(receiver.arrivals.count == (expected == "SUCCESS" ? 1 : 0))
             }
         }
@@ -124,7 +126,8 @@ struct SendAttemptTests {
                 let configuration = DeliveryWorld.configuration(port, scheme: "https") {
                     $0.notificationTrustFile = folder.appending(path: ServerCertificateAuthority.trustFile).path
                 }
-                #expect(try await Self.result(configuration) == "UNSUCCESSFUL_HTTP_RESPONSE_CODE")
+                let result = try await Self.result(configuration)
+                #expect(result == "UNSUCCESSFUL_HTTP_RESPONSE_CODE")
             }
         }
         #expect(plain.arrivals.isEmpty)
@@ -152,7 +155,8 @@ struct SendAttemptTests {
             let configuration = DeliveryWorld.configuration(port) {
                 if expected == "TIMED_OUT" { $0.notificationTimeLimit = .milliseconds(500) }
             }
-            #expect(try await Self.result(configuration) == expected)
+            let result = try await Self.result(configuration)
+            #expect(result == expected)
         }
     }
 
