@@ -199,6 +199,22 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "NotificationDeliveryTests",
+            dependencies: [
+                "AppStoreSimulator", "PurchaseLedger", "PurchaseServer", "ServerTestSupport",
+                .product(name: "EvidenceMint", package: "assay"),
+                .product(name: "PurchaseAPI", package: "assay"),
+                .product(name: "PurchaseVerification", package: "assay"),
+                .product(name: "TestSupport", package: "assay"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "AppStoreSimulatorTests",
             dependencies: [
                 "AppStoreSimulator", "ServerTestSupport",

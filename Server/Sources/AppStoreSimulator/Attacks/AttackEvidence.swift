@@ -4,7 +4,7 @@ import Foundation
 /// Makes the evidence of attacks. Each piece is a separate purchase, so that none is refused as a repeat of another.
 struct AttackEvidence: Sendable {
     let authority: AppStoreAuthority
-    let bundleID: String
+    private(set) var bundleID: String
     let environment: String
     /// The name of the other environment.
     let sandbox: String
@@ -28,6 +28,13 @@ struct AttackEvidence: Sendable {
         receiptType = names.receiptType(of: .production)
         self.date = date.inWholeSeconds
         firstNumber = UInt64(max(0, date.timeIntervalSince1970)) * 10_000
+    }
+
+    /// The same for another app.
+    func of(_ bundleID: String) -> AttackEvidence {
+        var evidence = self
+        evidence.bundleID = bundleID
+        return evidence
     }
 
     func transactionID(_ number: Int) -> String {

@@ -80,6 +80,9 @@ extension AttackTable {
                     $0.replacing("\"\(evidence.sandbox)\"", with: "\"\(evidence.environment)\"")
                 }
             },
+            notification("another-app", "A genuine notification of an app that the server does not know.", .answered([404])) {
+                try evidence.of("com.example.another").notification(numbers.0)
+            },
             notification("signed-transaction", "A signed transaction is sent as a notification.", Self.forged) {
                 try evidence.signedTransaction(numbers.0)
             },
@@ -126,10 +129,12 @@ extension AttackTable {
         switch fault {
         // The certificates and the header are genuine.
         case .foreignSignature, .flippedSignatureByte, .reusedSignature, .derSignature, .longSignature, .zeroSignature,
-            .flippedPayloadByte, .editedClaims, .truncated, .fourthPart, .payloadNotJSON, .nestedDataOfAnotherApp:
+            .flippedPayloadByte, .editedClaims, .truncated, .fourthPart, .nestedDataOfAnotherApp:
             forged
         case .wrongBundleID, .missingBundleID, .xcodeEnvironment: .answered([400, 404])
-        case .deeplyNested, .oversized: .answered([400, 413])
+        case .oversized: .answered([400, 413])
+        // The signature is genuine, so a form that nobody knows may be Apple's next one.
+        case .deeplyNested: .answered([400, 413, 503])
         default: .answered([400, 503])
         }
     }

@@ -7,7 +7,10 @@ import ServiceLifecycle
 actor NotificationDispatch: Service {
     private let service: StoreService
     private let sender: NotificationSender
+    private let target: EvidenceTarget
     private let logger: Logger
+    /// Whether the server that gets notifications has an address. The one of an earlier run may be another server's.
+    private var isAddressKnown: Bool
     /// Wakes the loop at the next due time.
     private var timer: Task<Void, Never>?
     /// Attempts that are not recorded yet.
@@ -17,22 +20,30 @@ actor NotificationDispatch: Service {
     /// The number of notifications that are sent at the same time.
     static let parallelSends = 16
 
-    init(service: StoreService, sender: NotificationSender, logger: Logger) {
+    init(service: StoreService, sender: NotificationSender, target: EvidenceTarget, logger: Logger) {
         self.service = service
         self.sender = sender
+        self.target = target
         self.logger = logger
+        isAddressKnown = !target.takesNotifications
     }
 
     /// Sends until the simulator is shut down.
     func run() async throws {
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         wake.yield()
-        let service = service
+        let (service, target) = (service, target)
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: sender.configuration)
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
                 group.addTask {
                     for await _ in service.notices { wake.yield() }
+                }
+                group.addTask {
+                    for await url in target.notificationURLs {
+                        await self.name(url)
+                        wake.yield()
+                    }
                 }
                 for await _ in wakes {
                     for notification in await self.takeDue() {
@@ -50,7 +61,17 @@ actor NotificationDispatch: Service {
         try await client.shutdown()
     }
 
+    private func name(_ url: String) async {
+        do {
+            try await service.setNotificationURL(url)
+            isAddressKnown = true
+        } catch {
+            logger.error("the address for notifications was not set", metadata: ["url": "\(url)", "error": "\(error)"])
+        }
+    }
+
     private func takeDue() async -> [OutgoingNotification] {
+        guard isAddressKnown else { return [] }
         do {
             let sent = await service.sentCount
             return try await service.takeDueNotifications(limit: Self.parallelSends - sent)

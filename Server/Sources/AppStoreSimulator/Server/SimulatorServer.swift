@@ -49,7 +49,7 @@ public func simulatorServer(
         service: service,
         sender: try NotificationSender(
             issuer: service.issuer, trustFile: configuration.notificationTrustFile,
-            limit: configuration.notificationTimeLimit), logger: logger)
+            limit: configuration.notificationTimeLimit), target: target, logger: logger)
     let router = Router(context: SimulatorRequestContext.self)
     router.add(middleware: SimulatorLogMiddleware())
     router.add(middleware: SimulatorProblemMiddleware())

@@ -102,6 +102,11 @@ actor StoreService {
 // MARK: Notifications
 
 extension StoreService {
+    /// Sets the server that gets notifications; nil for none.
+    func setNotificationURL(_ url: String?) throws {
+        try change { state, _ in state.notificationSettings.url = url }
+    }
+
     /// Takes notifications that are due, in the order in which they are sent. They are not taken again until their attempts are
     /// recorded.
     func takeDueNotifications(limit: Int) throws -> [OutgoingNotification] {
