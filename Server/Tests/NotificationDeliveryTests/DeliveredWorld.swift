@@ -71,15 +71,14 @@ struct DeliveredWorld: Sendable {
     /// The notifications of the store, oldest first.
     func sent() async throws -> [[String: Any]] {
         var notifications: [[String: Any]] = []
-        var cursor = ""
         while true {
             let answer = try await store.execute(
-                uri: "/control/lists/notifications?limit=100\(cursor)", method: .get)
+                uri: "/control/lists/notifications?limit=100&offset=\(notifications.count)", method: .get)
             let page = try #require(
                 try JSONSerialization.jsonObject(with: Data(answer.body.readableBytesView)) as? [String: Any])
-            notifications += try #require(page["items"] as? [[String: Any]], "\(String(buffer: answer.body))")
-            guard let next = page["next_cursor"] as? String else { return notifications.reversed() }
-            cursor = "&cursor=\(next)"
+            let items = try #require(page["items"] as? [[String: Any]], "\(String(buffer: answer.body))")
+            guard !items.isEmpty else { return notifications.reversed() }
+            notifications += items
         }
     }
 
