@@ -80,7 +80,9 @@ extension AttackTable {
                     $0.replacing("\"\(evidence.sandbox)\"", with: "\"\(evidence.environment)\"")
                 }
             },
-            notification("another-app", "A genuine notification of an app that the server does not know.", .answered([404])) {
+            notification(
+                "another-app", "A genuine notification of an app that the server does not know.", .answered([404])
+            ) {
                 try evidence.of("com.example.another").notification(numbers.0)
             },
             notification("signed-transaction", "A signed transaction is sent as a notification.", Self.forged) {
