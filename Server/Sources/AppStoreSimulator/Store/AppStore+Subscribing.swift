@@ -84,12 +84,10 @@ extension AppStore {
         subscription.billingFails = again?.billingFails ?? false
         subscription.renewalSeats = terms.invitations.map { _ in options.quantity }
         state.subscriptions[subscription.originalTransactionID] = subscription
+        // Also with an offer: since January 2024 Apple sends OFFER_REDEEMED for active subscriptions only.
         record(
             again == nil ? .subscribed : .resubscribed, "\(customer.customerID) subscribes to \(product.productID)",
-            transaction, subscription,
-            notify: offer.map { $0.kind != .introductory } == true
-                ? ("OFFER_REDEEMED", again == nil ? "INITIAL_BUY" : "RESUBSCRIBE")
-                : ("SUBSCRIBED", again == nil ? "INITIAL_BUY" : "RESUBSCRIBE"))
+            transaction, subscription, notify: ("SUBSCRIBED", again == nil ? "INITIAL_BUY" : "RESUBSCRIBE"))
         return transaction
     }
 
