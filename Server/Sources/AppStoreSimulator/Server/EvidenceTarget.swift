@@ -13,7 +13,8 @@ public final class EvidenceTarget: Sendable {
     /// - Parameter takesNotifications: whether notifications are sent to the server's `/notifications/v2`.
     public init(takesNotifications: Bool = false) {
         self.takesNotifications = takesNotifications
-        (notificationURLs, notificationURL) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (notificationURLs, notificationURL) = AsyncStream.makeStream(
+            of: String.self, bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Names the server.
