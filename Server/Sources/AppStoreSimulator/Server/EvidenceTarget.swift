@@ -6,6 +6,8 @@ public final class EvidenceTarget: Sendable {
     private let named = Mutex<EvidenceDelivery?>(nil)
     /// Whether the server gets notifications. Until it is named, none are sent.
     let takesNotifications: Bool
+    /// In place of an address that is not known yet: notifications are scheduled from the start, and none is sent to it.
+    static let unknownNotificationURL = "http://localhost/notifications/v2"
     /// The addresses for notifications, when they become known.
     let notificationURLs: AsyncStream<String>
     private let notificationURL: AsyncStream<String>.Continuation

@@ -39,12 +39,14 @@ public func simulatorServer(
     } else {
         storage = NoStateStorage()
     }
+    let target = configuration.target ?? EvidenceTarget()
+    if let server = configuration.server { try target.set(server, key: configuration.serverKey) }
+    let notificationURL =
+        configuration.notificationURL ?? (target.takesNotifications ? EvidenceTarget.unknownNotificationURL : nil)
     let service = try StoreService(
         authority: authority, storage: storage, clock: configuration.clock,
         firstTransaction: configuration.firstTransaction, environmentNames: configuration.environmentNames,
-        notificationURL: configuration.notificationURL, time: configuration.time, world: { Date() })
-    let target = configuration.target ?? EvidenceTarget()
-    if let server = configuration.server { try target.set(server, key: configuration.serverKey) }
+        notificationURL: notificationURL, time: configuration.time, world: { Date() })
     let dispatch = NotificationDispatch(
         service: service,
         sender: try NotificationSender(
