@@ -29,8 +29,8 @@ struct EveryNotificationTests {
             let example = Corpus.projectFolder.appending(path: "docs/examples/every-notification.yaml")
             let scenario = try Scenario(yaml: try String(contentsOf: example, encoding: .utf8))
             var differences: [String] = []
-            let wrong = try await ScenarioRun(store: world.storeAddress).run(scenario) {
-                differences += $0.differences.map { difference in "\($0.step): \(difference)" }
+            let wrong = try await ScenarioRun(store: world.storeAddress).run(scenario) { result in
+                differences += result.differences.map { "\(result.step): \($0)" }
             }
             #expect(wrong == 0 && differences.isEmpty, "\(differences)")
 
