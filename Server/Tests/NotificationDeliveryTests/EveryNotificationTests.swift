@@ -1,5 +1,6 @@
 import AppStoreSimulator
 import Foundation
+import PurchaseAPI
 import TestSupport
 import Testing
 
