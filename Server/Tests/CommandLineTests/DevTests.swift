@@ -63,7 +63,8 @@ struct DevTests {
             curl -sSf -H "$json" "$STORE/control/notifications/deliver" --data '{}' >/dev/null
         }
         server() {
-            curl -sSf -X "$1" -H "$json" -H "Authorization: Bearer $(cat assay-dev/admin.key)" "$SERVER/v1/$2" ${3:+--data "$3"}
+            curl -sSf -X "$1" -H "$json" -H "Idempotency-Key: $2" -H "Authorization: Bearer $(cat assay-dev/admin.key)" \
+                "$SERVER/v1/$2" ${3:+--data "$3"}
         }
         field() { python3 -c 'import json, sys
         value = json.load(sys.stdin)
