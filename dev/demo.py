@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A shop and its App Store in one terminal: order, buy, restore, refund, reverse, renew, transfer, replay and forge.
+"""A shop and its App Store in one terminal: order, buy, restore, refund, reverse, renew, transfer, replay and forge. The store
+sends its notifications to the server, so refunds and renewals need no claim.
 
 Starts the simulated App Store and the purchase server, acts as the app and as the shop's backend, and prints each request and
 its answer. Ends by itself, with exit status 0 only if every step had the expected result.
@@ -95,6 +96,7 @@ class Demo:
     def __init__(self, folder, store, shop, keys):
         self.folder, self.store, self.shop = folder, store, shop
         self.client, self.backend = keys
+        self.known = set()  # the notifications that were shown
 
     # The App Store's part.
 
@@ -130,10 +132,19 @@ class Demo:
         expect((status, answer.get("code"), answer.get("disposition")) == expected, f"The answer is {expected}", answer)
         return answer
 
-    def news(self, say, evidence):
-        """Evidence that nobody claims, such as a refund. The request names no customer, so it is not a claim; it counts all the
-        same. (Apple's notifications will have a route of their own.)"""
-        self.submit(say, (400, "field_missing", "operator"), signed_transaction=evidence)
+    def news(self, *expected):
+        """Waits until the store has sent its notifications, and shows those that came since the last call."""
+        self.control("notifications/deliver")
+        status, page = ask(self.shop, "/v1/notifications?limit=100", key=self.backend)
+        expect(status == 200, "The notifications are listed", page)
+        came = [each for each in reversed(page["notifications"]) if each["notification_id"] not in self.known]
+        self.known.update(each["notification_id"] for each in came)
+        types = []
+        for each in came:
+            types.append(" ".join(each[name] for name in ("type", "subtype") if each.get(name)))
+            owner = each.get("customer_id")
+            print(f"  Apple -> POST /notifications/v2: {types[-1]}, {'of ' + owner if owner else 'of nobody yet'}")
+        expect(set(expected) <= set(types), f"The server got {', '.join(expected)}", types)
 
     def entitlements(self, customer):
         status, answer = ask(self.shop, f"/v1/customers/{customer}/entitlements", key=self.backend)
@@ -163,6 +174,7 @@ class Demo:
         self.non_consumable()
         self.refund()
         self.token()
+        self.paid_without_a_claim()
         self.tester()
         self.subscription()
         self.drop_in()
@@ -184,6 +196,8 @@ class Demo:
             self.control("customers", {"customer_id": customer, "environment": "production"})
         self.control("customers", {"customer_id": "reviewer", "environment": "sandbox"})
         print("  three products; alice and carol, who pay, mallory, who does not, and a reviewer in the sandbox")
+        answer = self.control("notifications/url", {"url": self.shop + "/notifications/v2"})
+        print(f"  the store sends its notifications to {answer['url']}")
 
     def consumable(self):
         title("A consumable: ordered, paid, delivered once")
@@ -236,23 +250,26 @@ class Demo:
 
     def refund(self):
         title("A refund that nobody claims, and its reversal")
-        refunded = self.control(f"transactions/{self.pro}/refund")
+        self.news()
+        self.control(f"transactions/{self.pro}/ask-for-refund")
+        self.control(f"transactions/{self.pro}/refund")
         print("  Apple refunds alice; the shop hears of it from the store, not from alice")
-        self.news("the transaction as the store signs it now", refunded["evidence"]["signed_transaction"])
+        self.news("CONSUMPTION_REQUEST", "REFUND")
         expect(self.entitlements("alice")[PRO]["state"] == "withdrawn", "A refunded purchase is withdrawn", None)
         self.submit(
             "alice sends the old receipt, from before the refund", (422, "purchase_withdrawn", "refused"),
             receipt_data=self.receipt, product_id=PRO, transaction_id=self.pro, customer_id="alice")
         self.control("clock", {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 60))})
-        reversed_ = self.control(f"transactions/{self.pro}/reverse-refund")
+        self.control(f"transactions/{self.pro}/reverse-refund")
         print("  a minute later Apple reverses the refund")
-        self.news("the transaction as the store signs it now", reversed_["evidence"]["signed_transaction"])
+        self.news("REFUND_REVERSED")
         expect(self.entitlements("alice")[PRO]["state"] == "active", "It is active again", None)
 
     def token(self):
         title("A copied receipt, and the account token that settles whose it is")
         token = "6f1b5b5e-3c1e-4c0f-9f0a-0d7f4c1e2a3b"
         transaction, evidence = self.buy(COINS, "carol", quantity=3, app_account_token=token)
+        self.news("ONE_TIME_CHARGE")
         print("  mallory copies carol's app receipt, which names no customer, and claims it first")
         answer = self.submit(
             "carol's receipt, for mallory", ACCEPTED, receipt_data=evidence["app_receipt"], product_id=COINS,
@@ -273,6 +290,16 @@ class Demo:
         expect(self.entitlements("carol")[COINS]["balance"] == 3, "Carol has all of it", None)
         expect(self.entitlements("mallory")[COINS]["shortfall"] == 2, "What mallory used is their shortfall", None)
 
+    def paid_without_a_claim(self):
+        title("An order that is paid without any claim")
+        order = self.order(COINS, "carol")
+        self.buy(COINS, "carol", app_account_token=order["app_account_token"])
+        print("  carol's phone loses the network before the app can submit anything")
+        self.news("ONE_TIME_CHARGE")
+        status, paid = ask(self.shop, f"/v1/orders/{order['order_id']}", key=self.backend)
+        show(f"GET /v1/orders/… -> {status}", {"status": paid.get("status")})
+        expect(status == 200 and paid["status"] == "paid", "The notification paid the order", paid)
+
     def tester(self):
         title("The sandbox counts for testers only")
         transaction, evidence = self.buy(PRO, "reviewer")
@@ -290,14 +317,15 @@ class Demo:
             "the first month", ACCEPTED, signed_transaction=evidence["signed_transaction"], product_id=MONTHLY,
             transaction_id=transaction, customer_id="alice")
         first = self.entitlements("alice")[MONTHLY]["until"]
+        self.news("SUBSCRIBED INITIAL_BUY")
         self.control("clock", {"advance": "P32D"})
-        state = ask(self.store, "/control/state")[1]
-        renewed = [each for each in state["transactions"] if each["product_id"] == MONTHLY][-1]
-        print(f"  32 days pass in a moment; the store renews: transaction {renewed['transaction_id']}")
-        status, latest = ask(self.store, f"/control/transactions/{renewed['transaction_id']}")
-        expect(status == 200, "The store signs the renewal", latest)
-        self.news("the second month, which nobody claims", latest["evidence"]["signed_transaction"])
+        print("  32 days pass in a moment; the store renews, and nobody claims anything")
+        self.news("DID_RENEW")
         expect(self.entitlements("alice")[MONTHLY]["until"] > first, "It lasts longer", None)
+        self.control(f"subscriptions/{transaction}/cancel")
+        print("  alice cancels: the paid month stays hers")
+        self.news("DID_CHANGE_RENEWAL_STATUS AUTO_RENEW_DISABLED")
+        expect(self.entitlements("alice")[MONTHLY]["state"] == "active", "The paid month stays", None)
 
     def drop_in(self):
         title("verifyReceipt: the store's own answer beside the server's, from the same receipt")
@@ -359,7 +387,7 @@ class Demo:
             if not page["events"]:
                 break
         expect(
-            {"order_paid", "order_fulfilled", "granted", "revoked", "reversed", "transferred", "renewed"} <= set(kinds),
+            {"order_paid", "order_fulfilled", "granted", "refund_requested", "revoked", "reversed", "transferred", "renewed", "renewal_changed"} <= set(kinds),
             "Each kind of change is listed", kinds)
 
     def record(self):

@@ -108,10 +108,14 @@ run_tests() {
     grep -qE 'Test run with [1-9][0-9]* tests? in .* passed' "$output"
 }
 
-# The samples in the documents, and the tutorial as a new user runs it.
+# The samples in the documents, the tutorial as a new user runs it, the demonstration, and a subscription over two years.
 check_documents() {
     dev/check-samples.py .build/release/assay || return
-    dev/check-tutorial.sh .build/release
+    dev/check-tutorial.sh .build/release || return
+    ASSAY_BIN=.build/release dev/demo.py >"$folder/demo" || { tail -50 "$folder/demo"; return 1; }
+    tail -1 "$folder/demo"
+    ASSAY_BIN=.build/release dev/two_years.py --check >"$folder/two-years" || { cat "$folder/two-years"; return 1; }
+    tail -1 "$folder/two-years"
 }
 
 # Tests the StoreKit adapters with a stand-in on systems without StoreKit. It uses a separate scratch folder: elsewhere the

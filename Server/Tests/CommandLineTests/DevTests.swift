@@ -6,7 +6,7 @@ import Testing
 @Suite("assay dev")
 struct DevTests {
     @Test(
-        "A purchase in the store is granted by the server, which follows the store's clock, and keys stay after a restart"
+        "A purchase in the store is granted by the server, which follows the store's clock and renewals, and keys stay after a restart"
     )
     func purchase() async throws {
         try await Program.inTemporaryFolder { folder in
@@ -39,17 +39,84 @@ struct DevTests {
                         #expect(granted.contains(#""disposition":"granted""#), "\(granted)")
                         #expect(try await shell(entitlements).contains(#""state":"active""#))
                     } else {
-                        // The server got no notification of a renewal, so the paid month is over when the clock has moved by a
-                        // year.
+                        // Each renewal of the year is a notification, also to the server on its new port.
                         _ = try await shell(
                             """
-                            curl -sSf -H 'Content-Type: application/json' $STORE/control/clock --data '{"advance":"P1Y"}'
+                            for request in 'clock {"advance":"P1Y"}' 'notifications/deliver {}'; do
+                                curl -sSf -H 'Content-Type: application/json' "$STORE/control/${request%% *}" --data "${request#* }"
+                            done
                             """)
-                        #expect(try await shell(entitlements).contains(#""state":"expired""#))
+                        #expect(try await shell(entitlements).contains(#""state":"active""#))
                     }
                 }
             }
             #expect(keys.count == 2 && keys[0] == keys[1])
+        }
+    }
+
+    /// Shell functions: a request to the store, which then delivers its notifications; a request to the server; a part of an answer.
+    private static let functions = #"""
+        set -e
+        json='Content-Type: application/json'
+        store() {
+            curl -sSf -H "$json" "$STORE/control/$1" --data "$2"
+            curl -sSf -H "$json" "$STORE/control/notifications/deliver" --data '{}' >/dev/null
+        }
+        server() {
+            curl -sSf -X "$1" -H "$json" -H "Idempotency-Key: $2" -H "Authorization: Bearer $(cat assay-dev/admin.key)" \
+                "$SERVER/v1/$2" ${3:+--data "$3"}
+        }
+        field() { python3 -c 'import json, sys
+        value = json.load(sys.stdin)
+        for name in sys.argv[1].split("."): value = value[int(name) if name.isdigit() else name]
+        print(value)' "$1"; }
+        access() { server GET customers/alice/entitlements | field "entitlements.0.$1"; }
+        buy() {
+            store purchases "{\"bundle_id\":\"com.example.app\",\"customer_id\":\"alice\",\"product_id\":\"$1\",\"app_account_token\":\"$2\"}"
+        }
+
+        """#
+
+    @Test("28.4 A purchase, a renewal and a refund in the store reach the server by themselves, without any claim")
+    func noClaim() async throws {
+        try await Program.inTemporaryFolder { folder in
+            try await RunningServer.run("assay dev --port 0 --store-port 0 --no-open", in: folder) { running in
+                let store = try #require(
+                    running.line.split { " ;\n".contains($0) }.filter { $0.hasPrefix("http://") }.last)
+                let steps = #"""
+                    token=6f1b5b5e-3c1e-4c0f-9f0a-0d7f4c1e2a3b
+                    server PUT customers/alice/app_account_token "{\"app_account_token\":\"$token\"}" >/dev/null
+                    monthly=$(buy monthly $token | field transaction.transaction_id)
+                    echo "bought: $(access state)"
+                    first=$(access until)
+                    renewed=$(store "subscriptions/$monthly/renew" '{}' | field transaction.transaction_id)
+                    [ "$(access until)" != "$first" ] && echo "renewed: $(access state)"
+                    store "transactions/$renewed/refund" '{}' >/dev/null
+                    echo "refunded: $(access state)"
+                    store clock '{"advance_seconds":60}' >/dev/null
+                    store "transactions/$renewed/reverse-refund" '{}' >/dev/null
+                    echo "reversed: $(access state)"
+                    server POST orders '{"customer_id":"alice","product_id":"coins"}' >order
+                    buy coins "$(field app_account_token <order)" >/dev/null
+                    echo "ordered: $(server GET "orders/$(field order_id <order)" | field status)"
+                    echo "failed: $(curl -sSf "$STORE/control/notifications" | field failed)"
+                    echo "entries: $(server GET 'notifications?limit=100' | grep -o '"notification_id"' | wc -l)"
+                    """#
+                let result = try await Program.shell(
+                    Self.functions + steps, in: folder,
+                    environment: ["STORE": String(store), "SERVER": running.address])
+                let expected = """
+                    bought: active
+                    renewed: active
+                    refunded: withdrawn
+                    reversed: active
+                    ordered: paid
+                    failed: 0
+                    entries: 5
+
+                    """
+                #expect(result.output == expected)
+            }
         }
     }
 

@@ -64,6 +64,43 @@ struct SimulateTests {
         }
     }
 
+    @Test("28.4 With --notify the store sends notifications, and keeps their attempts in its database")
+    func notifications() async throws {
+        try await Program.inTemporaryFolder { folder in
+            // The simulator itself is a server without the route.
+            try await RunningServer.run("assay simulate --port 0", in: folder) { receiver in
+                let simulate =
+                    "assay simulate --port 0 --clock 2026-01-31T12:00:00Z --first-transaction 1 --database store.db"
+                let notifying = "\(simulate) --notify \(receiver.address)/notifications/v2"
+                try await RunningServer.run(notifying, in: folder) { server in
+                    for (path, body) in [
+                        ("/control/apps", #"{"bundle_id":"com.example.app"}"#),
+                        (
+                            "/control/products",
+                            #"{"bundle_id":"com.example.app","product_id":"coins","kind":"consumable"}"#
+                        ),
+                        ("/control/customers", #"{"customer_id":"ada","environment":"production"}"#),
+                        (
+                            "/control/purchases",
+                            #"{"bundle_id":"com.example.app","product_id":"coins","customer_id":"ada"}"#
+                        ),
+                        ("/control/notifications/deliver", "{}"),
+                    ] {
+                        _ = try await post(path, body, to: server.address, in: folder)
+                    }
+                }
+                // The address is kept, too.
+                try await RunningServer.run(simulate, in: folder) { server in
+                    _ = try await post(
+                        "/control/clock", #"{"advance_seconds":3600}"#, to: server.address, in: folder)
+                    let counts = try await post(
+                        "/control/notifications/deliver", "{}", to: server.address, in: folder)
+                    #expect(counts.contains(#""attempts":2"#) && counts.contains(#""waiting":1"#), "\(counts)")
+                }
+            }
+        }
+    }
+
     @Test("The attacks find no mistake of a drop-in that trusts the authority, and end if it does not")
     func attacks() async throws {
         try await Program.inTemporaryFolder { folder in

@@ -61,7 +61,8 @@ public struct ExpectedEntitlements: Sendable {
 
     private mutating func record(_ kind: StoreEvent.Kind, _ transaction: StoreTransaction) {
         switch kind {
-        case .purchased, .subscribed, .resubscribed, .renewed, .recovered, .upgraded, .shared: add(transaction)
+        case .purchased, .subscribed, .resubscribed, .renewed, .recovered, .upgraded, .shared, .seatAssigned:
+            add(transaction)
         case .restored: places[transaction.transactionID] = transaction.restoredFrom.flatMap { places[$0] }
         case .refunded, .revoked: revoke(transaction, transaction.revocation)
         case .refundReversed: revoke(transaction, nil)
@@ -69,7 +70,8 @@ public struct ExpectedEntitlements: Sendable {
             guard let place = places[transaction.transactionID], let end = transaction.expiresDate else { return }
             purchases[place.original]?.periods[place.period].end = end
         case .expired, .finished, .downgraded, .billingFailed, .gracePeriodExpired, .autoRenewalChanged,
-            .priceIncreaseAsked, .priceIncreaseAccepted, .refundAsked, .refundDeclined, .receiptRefreshed:
+            .priceIncreaseAsked, .priceIncreaseAccepted, .refundAsked, .refundDeclined, .receiptRefreshed,
+            .seatsAdded, .renewalSeatsChanged, .extensionFailed, .notified:
             break
         }
     }

@@ -19,6 +19,8 @@ public struct Attack: Sendable {
         case verifyReceipt = "/verifyReceipt"
         /// The purchase server.
         case purchases = "/v1/purchases"
+        /// Notifications of the App Store.
+        case notifications = "/notifications/v2"
     }
 
     /// The answers that may be expected.
@@ -32,6 +34,8 @@ public struct Attack: Sendable {
         case truth(bundleID: String, transactionIDs: [String])
         /// The evidence is genuine, but belongs to another app or names none. It is refused, or described truthfully.
         case refusedOrNot(bundleID: String)
+        /// The answer has one of these HTTP statuses.
+        case answered([Int])
     }
 }
 
@@ -43,6 +47,7 @@ extension Attack.Expectation {
         case .truth(let bundleID, let transactionIDs):
             "accepted as \(bundleID), \(transactionIDs.isEmpty ? "no purchase" : transactionIDs.joined(separator: " "))"
         case .refusedOrNot(let bundleID): "refused, or accepted as another app than \(bundleID)"
+        case .answered(let statuses): statuses.map(String.init).joined(separator: " or ")
         }
     }
 }

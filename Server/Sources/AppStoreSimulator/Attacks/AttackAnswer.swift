@@ -7,12 +7,14 @@ struct AttackAnswer {
     private let isRefused: Bool
     private let bundleID: String?
     private let transactionIDs: [String]
+    private let status: Int
 
     init(_ answer: AttackClient.Answer, at target: Attack.Target) {
         // An answer that is not JSON, or not JSON of a correct server, counts neither as accepted nor as refused.
         let json =
             JSONBounds.excess(of: [UInt8](answer.body)) == nil
             ? (try? JSONDecoder().decode(Content.self, from: answer.body)) ?? Content() : Content()
+        status = answer.status
         bundleID = json.receipt?.bundleID ?? json.receipt?.bid
         transactionIDs = json.receipt?.inApp?.map(\.transactionID) ?? json.receipt?.transactionID.map { [$0] } ?? []
         switch target {
@@ -31,6 +33,10 @@ struct AttackAnswer {
             words =
                 [json.verdict, json.code].compactMap { $0 }.joined(separator: " ")
                 + ((200...299).contains(answer.status) ? "" : " (\(answer.status))")
+        case .notifications:
+            isAccepted = (200...206).contains(answer.status)
+            isRefused = !isAccepted
+            words = ([String(answer.status)] + [json.code].compactMap { $0 }).joined(separator: " ")
         }
     }
 
@@ -41,6 +47,7 @@ struct AttackAnswer {
         case .truth(let bundleID, let transactionIDs):
             isAccepted && self.bundleID == bundleID && Set(self.transactionIDs) == Set(transactionIDs)
         case .refusedOrNot(let bundleID): isRefused || isAccepted && self.bundleID != bundleID
+        case .answered(let statuses): statuses.contains(status)
         }
     }
 

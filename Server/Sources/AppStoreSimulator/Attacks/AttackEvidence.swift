@@ -4,8 +4,12 @@ import Foundation
 /// Makes the evidence of attacks. Each piece is a separate purchase, so that none is refused as a repeat of another.
 struct AttackEvidence: Sendable {
     let authority: AppStoreAuthority
-    let bundleID: String
+    private(set) var bundleID: String
     let environment: String
+    /// The name of the other environment.
+    let sandbox: String
+    /// The number of the app in notifications.
+    let appAppleID: Int64
     let receiptType: String
     let date: Date
     /// The number before the first transaction id.
@@ -13,13 +17,24 @@ struct AttackEvidence: Sendable {
 
     static let productID = "coins"
 
-    init(authority: AppStoreAuthority, bundleID: String, names: EnvironmentNames, date: Date) {
+    init(
+        authority: AppStoreAuthority, bundleID: String, names: EnvironmentNames, appAppleID: Int64, date: Date
+    ) {
+        self.appAppleID = appAppleID
+        sandbox = names.name(of: .sandbox)
         self.authority = authority
         self.bundleID = bundleID
         environment = names.name(of: .production)
         receiptType = names.receiptType(of: .production)
         self.date = date.inWholeSeconds
         firstNumber = UInt64(max(0, date.timeIntervalSince1970)) * 10_000
+    }
+
+    /// The same for another app.
+    func of(_ bundleID: String) -> AttackEvidence {
+        var evidence = self
+        evidence.bundleID = bundleID
+        return evidence
     }
 
     func transactionID(_ number: Int) -> String {

@@ -15,19 +15,22 @@ public struct AttackRun: Sendable {
     ///   - address: `http://HOST:PORT`.
     ///   - bundleID: the app that the server sells for.
     ///   - environmentNames: the environment names in the evidence.
+    ///   - appAppleID: the number of the app in notifications.
     ///   - apiKey: goes to the purchase server as a bearer token.
     ///   - date: when the evidence was made.
     ///   - timeLimit: how long the answer to an attack may take. An attack without an answer by then counts as answered wrongly.
     /// - Throws: `AttackError.notPlainHTTP`.
     public init(
         against address: String, authority: AppStoreAuthority, bundleID: String,
-        environmentNames: EnvironmentNames = .apple, apiKey: String? = nil, date: Date = Date(),
+        environmentNames: EnvironmentNames = .apple, appAppleID: Int64 = 1_234_567_890, apiKey: String? = nil,
+        date: Date = Date(),
         timeLimit: Duration = .seconds(60)
     ) throws(AttackError) {
         client = try AttackClient(address, timeLimit: timeLimit)
         self.address = address
         table = AttackTable(
-            evidence: AttackEvidence(authority: authority, bundleID: bundleID, names: environmentNames, date: date))
+            evidence: AttackEvidence(
+                authority: authority, bundleID: bundleID, names: environmentNames, appAppleID: appAppleID, date: date))
         headers = apiKey.map { [("Authorization", "Bearer \($0)")] } ?? []
     }
 
@@ -35,7 +38,7 @@ public struct AttackRun: Sendable {
     public enum Outcome: Hashable, Sendable {
         /// All attacks were made; this number was answered wrongly.
         case attacked(wrong: Int)
-        /// Nothing answers at the target.
+        /// Nothing answers at the target, or the server does not know the app.
         case notThere
         /// The target requires a key, and none was given.
         case locked
@@ -51,8 +54,12 @@ public struct AttackRun: Sendable {
             for attack in attacks {
                 let result: AttackResult
                 do {
+                    // Apple has no key.
+                    let headers = target == .notifications ? [] : headers
                     let answer = try await client.post(target.rawValue, try attack.body(), headers: headers)
-                    if target == .purchases, attack.expectation == .accepted, answer.status == 404 { return .notThere }
+                    if target != .verifyReceipt, attack.expectation == .accepted, answer.status == 404 {
+                        return .notThere
+                    }
                     if answer.status == 401, headers.isEmpty { return .locked }
                     let read = AttackAnswer(answer, at: target)
                     result = AttackResult(

@@ -7,7 +7,12 @@ struct AttackTable: Sendable {
 
     /// The attacks on a target, by kind of evidence.
     func attacks(on target: Attack.Target) -> [(evidence: String, attacks: [Attack])] {
-        var number = target == .verifyReceipt ? 0 : 5000
+        var number =
+            switch target {
+            case .verifyReceipt: 0
+            case .purchases: 5000
+            case .notifications: 8000
+            }
         func next() -> Int {
             number += 1
             return number
@@ -23,6 +28,7 @@ struct AttackTable: Sendable {
                 ("app receipt", appReceipts(target, next)), ("transaction receipt", transactionReceipts(target, next)),
                 ("signed transaction", signedTransactions(target, next)), ("claim", claims(next)),
             ]
+        case .notifications: return [("notification", notifications(next))]
         }
     }
 
@@ -190,7 +196,7 @@ struct AttackTable: Sendable {
             let evidence = try bytes(number)
             switch target {
             case .verifyReceipt: return Self.receiptBody(evidence)
-            case .purchases:
+            case .purchases, .notifications:
                 return Self.purchaseBody(
                     evidence, transactionID: transactionID, productID: AttackEvidence.productID, customerID: "attacker")
             }

@@ -19,7 +19,13 @@ extension PurchaseTemplate {
             }
         productAdamID = transaction.environment == .production ? product?.productNumber ?? 0 : 0
         cancellationDate = transaction.receiptCancellationDate
-        ownershipType = transaction.ownership == .familyShared ? .familyShared : .purchased
+        ownershipType =
+            switch transaction.ownership {
+            case .purchased: .purchased
+            case .familyShared: .familyShared
+            // Receipts have no known value for it.
+            case .assigned: nil
+            }
         isTrialPeriod = transaction.isTrialPeriod
         guard transaction.kind == .autoRenewable else { return }
         expiresDate = transaction.expiresDate

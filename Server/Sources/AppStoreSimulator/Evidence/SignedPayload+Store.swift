@@ -30,13 +30,21 @@ extension SignedTransactionTemplate {
         offerPeriod = transaction.offer.flatMap { offer in
             product?.subscription?.offers.first { $0.offerID == offer.offerID }?.period.description
         }
+        inAppOwnershipType = transaction.ownership.rawValue
+        if let reason = transaction.additionalReason {
+            extra.append(Claim("additionalTransactionReason", .string(reason)))
+        }
+        if let seats = transaction.seats {
+            extra.append(Claim("multiSeatInfo", .object(seats.claims(price: transaction.price, transaction.quantity))))
+        }
     }
 }
 
 extension RenewalInfoTemplate {
     /// The renewal information of a subscription, in its present state.
     init(
-        _ subscription: StoreSubscription, transaction: SignedTransactionTemplate, currency: String?, signedDate: Date
+        _ subscription: StoreSubscription, transaction: SignedTransactionTemplate, currency: String?, signedDate: Date,
+        invitations: SeatInvitations?
     ) {
         self.init(transaction: transaction)
         self.signedDate = signedDate
@@ -54,17 +62,47 @@ extension RenewalInfoTemplate {
         offerIdentifier = subscription.offer?.offerID
         offerType = subscription.offer == nil ? nil : transaction.offerType
         offerDiscountType = subscription.offer == nil ? nil : transaction.offerDiscountType
+        guard let seats = subscription.renewalSeats, let invitations else { return }
+        extra.append(Claim("renewalQuantity", .integer(Int64(clamping: seats))))
+        extra.append(
+            Claim(
+                "multiSeatInfo",
+                .object([
+                    Claim("invitationManagement", .string(invitations.rawValue)),
+                    Claim("renewalPriceTiers", .array([StoreTransaction.Seats.tier(subscription.renewalPrice, seats)])),
+                ])))
+    }
+}
+
+extension StoreTransaction.Seats {
+    /// `multiSeatInfo` of a transaction.
+    fileprivate func claims(price: Int64, _ quantity: UInt64) -> [Claim] {
+        var claims = [
+            Claim("invitationManagement", .string(invitations.rawValue)),
+            Claim("priceTiers", .array([Self.tier(price, quantity)])),
+        ]
+        if revoked > 0 { claims.append(Claim("revokedSeatQuantity", .integer(Int64(clamping: revoked)))) }
+        return claims
+    }
+
+    /// A number of seats at one price.
+    fileprivate static func tier(_ price: Int64, _ quantity: UInt64) -> ClaimValue {
+        .object([Claim("price", .integer(price)), Claim("quantity", .integer(Int64(clamping: quantity)))])
     }
 }
 
 extension AppTransactionTemplate {
     /// The app transaction of an app on a customer's device.
-    init(_ receipt: StoreReceipt, app: StoreApp, customer: StoreCustomer, signedDate: Date) {
+    /// - Parameter isForDevice: whether it goes to the customer's device, which it then names.
+    init(
+        _ receipt: StoreReceipt, app: StoreApp, customer: StoreCustomer, signedDate: Date, isForDevice: Bool = true
+    ) {
         let isProduction = customer.environment == .production
         self.init(
             bundleID: app.bundleID, creationDate: signedDate,
             environment: app.environmentNames.name(of: customer.environment),
-            applicationVersion: receipt.applicationVersion, deviceID: UUID(uuidString: customer.deviceID))
+            applicationVersion: receipt.applicationVersion,
+            deviceID: isForDevice ? UUID(uuidString: customer.deviceID) : nil)
         appAppleID = isProduction ? Int64(clamping: app.appID) : 0
         versionExternalIdentifier = isProduction ? 870_000_001 : 0
         if isProduction { originalPurchaseDate = receipt.originalPurchaseDate }
@@ -75,29 +113,12 @@ extension AppTransactionTemplate {
 
 extension StoreTransaction.Revocation {
     /// The kind in Apple's words (`revocationType`).
-    fileprivate var type: String {
+    fileprivate var type: String? {
         switch kind {
         case .refund: isPartial ? "REFUND_PRORATED" : "REFUND_FULL"
         case .familySharing: "FAMILY_REVOKE"
+        // Apple's pages do not name the value.
+        case .assignment: nil
         }
-    }
-}
-
-extension NotificationTemplate {
-    /// The notification that a server receives for an event; nil if it receives none.
-    init?(_ event: StoreEvent, app: StoreApp, customer: StoreCustomer, product: StoreProduct?) {
-        guard let notification = event.notification, let transaction = event.transaction else { return nil }
-        let signed = SignedTransactionTemplate(
-            transaction, app: app, customer: customer, product: product, signedDate: event.date, isForDevice: false)
-        let renewalInfo = event.subscription.map {
-            RenewalInfoTemplate($0, transaction: signed, currency: product?.currency, signedDate: event.date)
-        }
-        self.init(
-            notificationType: notification.type, subtype: notification.subtype, transaction: signed,
-            renewalInfo: renewalInfo, bundleVersion: app.version, signedDate: event.date)
-        notificationUUID = notification.notificationUUID
-        data?.appAppleID = customer.environment == .production ? Int64(clamping: app.appID) : nil
-        data?.status = event.subscription.map { Int64($0.status.number) }
-        if notification.type == "CONSUMPTION_REQUEST" { data?.consumptionRequestReason = "UNINTENDED_PURCHASE" }
     }
 }

@@ -22,16 +22,12 @@ package struct StoreEvidence: Sendable {
         return try issuer.signed(
             RenewalInfoTemplate(
                 subscription, transaction: try template(transaction, in: store), currency: transaction.currency,
-                signedDate: store.now))
+                signedDate: store.now, invitations: transaction.seats?.invitations))
     }
 
     /// The notification of an event, signed at the time of the event, as a compact JWS; nil if a server gets none.
     package func notification(of event: StoreEvent, in store: AppStore) throws -> String? {
-        guard let transaction = event.transaction,
-            let template = NotificationTemplate(
-                event, app: try store.app(transaction.bundleID), customer: try store.customer(transaction.customerID),
-                product: try store.product(transaction.productID, of: transaction.bundleID))
-        else { return nil }
+        guard let template = try NotificationTemplate(event, in: store) else { return nil }
         return try issuer.signed(template)
     }
 

@@ -39,6 +39,7 @@ public struct ScenarioRun: Sendable {
         var wrong = 0
         for (index, step) in scenario.steps.enumerated() {
             let answer = try await answer(to: step, scenario, &purchases)
+            if let name = step.name, let purchase = Self.purchase(answer) { purchases[name] = purchase }
             let differences = Self.differences(answer, step)
             if !differences.isEmpty { wrong += 1 }
             report(
@@ -93,27 +94,37 @@ public struct ScenarioRun: Sendable {
             var values = fields.json()
             if values["bundle_id"] == nil { values["bundle_id"] = scenario.bundleID }
             let answer = try await send("POST", "/control/purchases", values, step.line)
-            if let purchase = Self.purchase(answer) {
-                purchases[step.name ?? fields["product_id"]?.scalar ?? ""] = purchase
+            if step.name == nil, let purchase = Self.purchase(answer) {
+                purchases[fields["product_id"]?.scalar ?? ""] = purchase
             }
             return answer
         case (.post(let path), .fields(let fields)):
             var values = fields.json()
-            let isAboutApp = !path.hasPrefix("/control/faults")
+            if let name = values.removeValue(forKey: "purchase") as? String {
+                values["transaction_id"] = try Self.named(name, purchases, step).transactionID
+            }
+            let isAboutApp = !["/control/faults", "/control/notifications/"].contains { path.hasPrefix($0) }
             if isAboutApp, values["bundle_id"] == nil { values["bundle_id"] = scenario.bundleID }
             return try await send("POST", path, values, step.line)
         case (.advance, .text(let period)):
             return try await send("POST", "/control/clock", ["advance": period], step.line)
         case (.time, .text(let time)): return try await send("POST", "/control/clock", ["time": time], step.line)
         case (_, .purchase(let name, let fields)):
-            guard let purchase = purchases[name] else {
-                let known = purchases.keys.sorted().joined(separator: ", ")
-                throw ScenarioError(
-                    step.line, "there is no purchase '\(name)'; purchases so far: \(known.isEmpty ? "none" : known)")
-            }
-            return try await answer(to: step, purchase, fields?.json(without: ["purchase"]) ?? [:])
+            return try await answer(
+                to: step, try Self.named(name, purchases, step), fields?.json(without: ["purchase"]) ?? [:])
         default: throw ScenarioError(step.line, "the step has the wrong form")
         }
+    }
+
+    private static func named(
+        _ name: String, _ purchases: [String: Purchase], _ step: ScenarioStep
+    ) throws(ScenarioError) -> Purchase {
+        guard let purchase = purchases[name] else {
+            let known = purchases.keys.sorted().joined(separator: ", ")
+            throw ScenarioError(
+                step.line, "there is no purchase '\(name)'; purchases so far: \(known.isEmpty ? "none" : known)")
+        }
+        return purchase
     }
 
     private func answer(

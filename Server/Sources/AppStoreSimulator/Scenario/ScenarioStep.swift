@@ -31,16 +31,20 @@ struct ScenarioStep: Sendable {
         case post(String)
 
         static let transactions = [
-            "finish", "ask-for-refund", "decline-refund", "refund", "reverse-refund", "share", "revoke-sharing",
+            "finish", "ask-for-refund", "decline-refund", "refund", "refund-seats", "reverse-refund", "share",
+            "revoke-sharing",
         ]
         static let subscriptions = [
             "renew", "fail-billing", "enter-grace", "recover", "billing", "cancel", "resume", "extend", "accept-price",
-            "change-product",
+            "change-product", "add-seats", "set-seats", "assign-seat",
         ]
         static let posts = [
             "price": "/control/products/price", "sale": "/control/products/sale",
             "answer-fault": "/control/faults/answers", "evidence-fault": "/control/faults/evidence",
             "refresh": "/control/receipts/refresh", "restore": "/control/receipts/restore",
+            "extend-all": "/control/products/extend", "notify": "/control/notifications/url",
+            "notification": "/control/notifications", "notification-fault": "/control/faults/notifications",
+            "deliver": "/control/notifications/deliver",
         ]
         static let all =
             ["buy", "send", "check", "advance", "time"] + transactions + subscriptions + posts.keys.sorted()
@@ -85,7 +89,9 @@ struct ScenarioStep: Sendable {
         case .purchase(let name, _): "\(actionName) \(name)"
         case .text(let text): "\(actionName) \(text)"
         case .fields(let fields):
-            ([actionName] + ["customer_id", "product_id"].compactMap { fields[$0]?.scalar }).joined(separator: " ")
+            ([actionName]
+                + ["customer_id", "product_id", "type", "subtype", "kind", "url"].compactMap { fields[$0]?.scalar })
+                .joined(separator: " ")
         }
     }
 

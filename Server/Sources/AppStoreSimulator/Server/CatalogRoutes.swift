@@ -58,6 +58,16 @@ struct CatalogRoutes {
                     try state.store.setForSale(change.isForSale, change.productID, of: change.bundleID)
                 })
         }
+        router.post("/control/products/extend") { request, _ in
+            let wanted = try await request.read(MassExtension.self)
+            return try Response.json(
+                await service.change { state, _ in
+                    try state.store.extendRenewals(
+                        of: wanted.productID, of: wanted.bundleID, days: wanted.days,
+                        environment: wanted.environment ?? .production, storefronts: wanted.storefrontCountryCodes,
+                        requestIdentifier: wanted.requestIdentifier)
+                })
+        }
         router.get("/control/customers") { _, _ in
             try Response.json(await service.change { state, _ in state.store.customers })
         }
@@ -101,7 +111,7 @@ private struct NewProduct: RequestBody {
         BodyMember(
             "subscription",
             [
-                "group_id", "level", "period",
+                "group_id", "level", "period", "invitations",
                 BodyMember("offers", ["offer_id", "kind", "mode", "period", "periods", "price"]),
             ]),
     ]
@@ -122,6 +132,19 @@ private struct SaleChange: RequestBody {
     let isForSale: Bool
 
     static let members: [BodyMember] = ["bundle_id", "product_id", "is_for_sale"]
+}
+
+private struct MassExtension: RequestBody {
+    let bundleID: String
+    let productID: String
+    let days: Int
+    let environment: StoreEnvironment?
+    let storefrontCountryCodes: [String]?
+    let requestIdentifier: String?
+
+    static let members: [BodyMember] = [
+        "bundle_id", "product_id", "days", "environment", "storefront_country_codes", "request_identifier",
+    ]
 }
 
 private struct NewCustomer: RequestBody {

@@ -1,11 +1,23 @@
 import Synchronization
 
-/// The server that the store sends evidence to. It can be named after the store has started, because the two may need each
-/// other's address.
+/// The server that the store sends evidence to, and notifications if it takes them. It can be named after the store has started,
+/// because the two may need each other's address.
 public final class EvidenceTarget: Sendable {
     private let named = Mutex<EvidenceDelivery?>(nil)
+    /// Whether the server gets notifications. Until it is named, none are sent.
+    let takesNotifications: Bool
+    /// In place of an address that is not known yet: notifications are scheduled from the start, and none is sent to it.
+    static let unknownNotificationURL = "http://localhost/notifications/v2"
+    /// The addresses for notifications, when they become known.
+    let notificationURLs: AsyncStream<String>
+    private let notificationURL: AsyncStream<String>.Continuation
 
-    public init() {}
+    /// - Parameter takesNotifications: whether notifications are sent to the server's `/notifications/v2`.
+    public init(takesNotifications: Bool = false) {
+        self.takesNotifications = takesNotifications
+        (notificationURLs, notificationURL) = AsyncStream.makeStream(
+            of: String.self, bufferingPolicy: .bufferingNewest(1))
+    }
 
     /// Names the server.
     ///
@@ -19,6 +31,7 @@ public final class EvidenceTarget: Sendable {
     ) throws(SimulatorConfigurationError) {
         let delivery = try EvidenceDelivery(address, key: key, keys: keys)
         named.withLock { $0 = delivery }
+        if takesNotifications { notificationURL.yield("\(address)/notifications/v2") }
     }
 
     var delivery: EvidenceDelivery? { named.withLock { $0 } }

@@ -45,6 +45,15 @@ struct FaultRoutes {
                     return FaultsAnswer(state)
                 }, status: .created)
         }
+        router.post("/control/faults/notifications") { request, _ in
+            let fault = try await request.read(NotificationFault.self)
+            try fault.check()
+            return try Response.json(
+                await service.change { state, _ in
+                    state.notificationSettings.faults.append(fault)
+                    return FaultsAnswer(state)
+                }, status: .created)
+        }
         router.get("/control/fault-names") { _, _ in
             var names = Dictionary(
                 uniqueKeysWithValues: EvidenceFault.Kind.allCases.map { ($0.rawValue, FaultName.all(of: $0)) })
@@ -52,6 +61,9 @@ struct FaultRoutes {
                 FaultName(name: $0.rawValue, explanation: $0.explanation)
             }
             names["certificate"] = CertificateFault.Kind.allCases.map {
+                FaultName(name: $0.rawValue, explanation: $0.explanation)
+            }
+            names["delivery"] = NotificationFault.Kind.allCases.map {
                 FaultName(name: $0.rawValue, explanation: $0.explanation)
             }
             return try Response.json(names)
@@ -71,11 +83,13 @@ private struct FaultsAnswer: Encodable {
     let answers: [AnswerFault]
     let evidence: [EvidenceFault]
     let certificates: [CertificateFault]
+    let notifications: [NotificationFault]
 
     init(_ state: ServiceState) {
         answers = state.answerFaults
         evidence = state.evidenceFaults
         certificates = state.certificateFaults
+        notifications = state.notificationSettings.faults
     }
 }
 

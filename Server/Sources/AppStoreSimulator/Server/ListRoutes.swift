@@ -45,6 +45,16 @@ struct ListRoutes {
                         ])
                 }, by: { $0.number > $1.number })
         }
+        add("notifications", to: router) { state, query in
+            query.page(
+                state.notifications.values.filter {
+                    query.includes($0.customerID)
+                        && query.finds([
+                            $0.type, $0.subtype, $0.notificationUUID, $0.transactionID, $0.bundleID, $0.state.rawValue,
+                            $0.attempts.last?.result.rawValue,
+                        ])
+                }, by: { ($0.number, $0.isForgedCopy ? 0 : 1) > ($1.number, $1.isForgedCopy ? 0 : 1) })
+        }
         add("customers", to: router) { state, query in
             query.page(
                 state.store.state.customers.values.filter {
@@ -113,6 +123,7 @@ private struct Overview: Encodable {
     let answerFaults: [AnswerFault]
     let evidenceFaults: [EvidenceFault]
     let certificateFaults: [CertificateFault]
+    let notifications: NotificationsAnswer
     let server: String?
 
     struct Counts: Encodable {
@@ -121,6 +132,7 @@ private struct Overview: Encodable {
         let transactions: Int
         let subscriptions: Int
         let events: Int
+        let notifications: Int
     }
 
     init(_ state: ServiceState, server: String?) {
@@ -130,10 +142,12 @@ private struct Overview: Encodable {
         counts = Counts(
             products: state.store.state.products.count, customers: state.store.state.customers.count,
             transactions: state.store.state.transactions.count,
-            subscriptions: state.store.state.subscriptions.count, events: state.store.state.events.count)
+            subscriptions: state.store.state.subscriptions.count, events: state.store.state.events.count,
+            notifications: state.notifications.count)
         answerFaults = state.answerFaults
         evidenceFaults = state.evidenceFaults
         certificateFaults = state.certificateFaults
+        notifications = NotificationsAnswer(state)
         self.server = server
     }
 }

@@ -46,6 +46,12 @@ struct PurchaseRoutes {
         add("refund", to: router) { store, id, body in
             try store.refund(id, reason: body.reason ?? 0, percentage: body.percentage)
         }
+        add("refund-seats", to: router) { store, id, body in
+            guard let seats = body.seats else {
+                throw StoreError(.invalidValue, "'seats' is missing: the number of seats to refund.")
+            }
+            return try store.refundSeats(seats, of: id, reason: body.reason ?? 0)
+        }
         add("reverse-refund", to: router) { store, id, _ in try store.reverseRefund(of: id) }
         add("revoke-sharing", to: router) { store, id, _ in try store.revokeSharing(of: id) }
         add("share", to: router) { store, id, body in
@@ -158,8 +164,9 @@ struct TransactionAction: RequestBody {
     let reason: Int?
     let percentage: Int64?
     let customerID: String?
+    let seats: UInt64?
 
-    static let members: [BodyMember] = ["reason", "percentage", "customer_id"]
+    static let members: [BodyMember] = ["reason", "percentage", "customer_id", "seats"]
 }
 
 private struct ReceiptRequest: RequestBody {

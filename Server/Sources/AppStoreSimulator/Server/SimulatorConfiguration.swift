@@ -32,6 +32,15 @@ public struct SimulatorConfiguration: Sendable {
 
     /// The apps that the store opens with, if it does not have them yet.
     public var shops: [SampleShop] = []
+
+    /// The server that gets notifications, such as `http://127.0.0.1:8080/notifications/v2`; nil keeps the stored one, or sends
+    /// none.
+    public var notificationURL: String?
+    /// Certificates in PEM that this server is trusted with, besides those of the machine.
+    public var notificationTrustFile: String?
+    /// The time for an attempt to send a notification, from the connection to the end of the answer.
+    public var notificationTimeLimit = Duration.seconds(30)
+
     /// Follows the store's clock; nil if it is not followed.
     public var time: SimulatorTime?
 
@@ -64,6 +73,10 @@ public enum SimulatorConfigurationError: Error, Hashable, Sendable, CustomString
     case invalidHost(String)
     /// The address of the server under test is not `http://HOST:PORT`.
     case invalidServer(String)
+    /// The server for notifications is not an address of HTTP or HTTPS.
+    case invalidNotificationURL(String)
+    /// The certificates to trust cannot be read.
+    case invalidTrustFile(String, reason: String)
     /// The file of the state cannot be used.
     case database(String, reason: String)
 
@@ -74,6 +87,10 @@ public enum SimulatorConfigurationError: Error, Hashable, Sendable, CustomString
             "'\(text)' is not a host; give a name or an address without scheme and port, such as appstore.test"
         case .invalidServer(let text):
             "'\(text)' is not an address of the form http://HOST:PORT; evidence is sent over plain HTTP only"
+        case .invalidNotificationURL(let text):
+            "'\(text)' is not an address of the form http://HOST:PORT/PATH or https://HOST:PORT/PATH; notifications are posted to it"
+        case .invalidTrustFile(let path, let reason):
+            "\(path) has no certificates in PEM that can be read: \(reason)"
         case .database(let path, let reason): "the database \(path) \(reason)"
         }
     }

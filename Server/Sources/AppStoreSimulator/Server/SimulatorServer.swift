@@ -30,18 +30,28 @@ public func simulatorServer(
     onHTTPSReady: @escaping @Sendable (String) async -> Void = { _ in }
 ) throws -> some ApplicationProtocol {
     let allowedHosts = try configuration.hostNames()
+    if let url = configuration.notificationURL, !NotificationSettings.isAddress(url) {
+        throw SimulatorConfigurationError.invalidNotificationURL(url)
+    }
     let storage: any StateStorage
     if let path = configuration.database {
         storage = try SQLiteStateStorage(path: path)
     } else {
         storage = NoStateStorage()
     }
+    let target = configuration.target ?? EvidenceTarget()
+    if let server = configuration.server { try target.set(server, key: configuration.serverKey) }
+    let notificationURL =
+        configuration.notificationURL ?? (target.takesNotifications ? EvidenceTarget.unknownNotificationURL : nil)
     let service = try StoreService(
         authority: authority, storage: storage, clock: configuration.clock,
         firstTransaction: configuration.firstTransaction, environmentNames: configuration.environmentNames,
-        time: configuration.time, world: { Date() })
-    let target = configuration.target ?? EvidenceTarget()
-    if let server = configuration.server { try target.set(server, key: configuration.serverKey) }
+        notificationURL: notificationURL, time: configuration.time, world: { Date() })
+    let dispatch = NotificationDispatch(
+        service: service,
+        sender: try NotificationSender(
+            issuer: service.issuer, trustFile: configuration.notificationTrustFile,
+            limit: configuration.notificationTimeLimit), target: target, logger: logger)
     let router = Router(context: SimulatorRequestContext.self)
     router.add(middleware: SimulatorLogMiddleware())
     router.add(middleware: SimulatorProblemMiddleware())
@@ -55,6 +65,7 @@ public func simulatorServer(
     SubscriptionRoutes(service: service).add(to: router)
     ClockRoutes(service: service).add(to: router)
     FaultRoutes(service: service).add(to: router)
+    NotificationRoutes(service: service, dispatch: dispatch).add(to: router)
     let responder = RequestGate(allowedHosts: allowedHosts, next: router.buildResponder())
     let answers = AnswerBudget()
     let plain = HTTPServerBuilder.http1(
@@ -86,6 +97,7 @@ public func simulatorServer(
             await onReady(address("http", channel, configuration.port))
         },
         logger: logger)
+    application.addServices(dispatch)
     if let https = configuration.https {
         let certificates = try StoreCertificates(https.authority, hosts: configuration.certifiedHosts, now: Date())
         let tls = certificates.configuration { try await service.takeCertificateFault() }

@@ -65,6 +65,35 @@ struct SubscriptionRoutes {
             try store.changeProduct(of: id, to: productID)
             return try store.subscription(id)
         }
+        add("set-seats", to: router) { store, id, body in
+            try store.setRenewalSeats(try body.requiredSeats(), of: id, notificationType: body.notificationType)
+        }
+        addSeat("add-seats", to: router) { store, id, body in
+            try store.addSeats(try body.requiredSeats(), to: id, notificationType: body.notificationType)
+        }
+        addSeat("assign-seat", to: router) { store, id, body in
+            guard let customerID = body.customerID else {
+                throw StoreError(.invalidValue, "'customer_id' is missing: the member who gets the seat.")
+            }
+            return try store.assignSeat(of: id, to: customerID)
+        }
+    }
+
+    /// An action that makes a transaction, and answers with it.
+    private func addSeat(
+        _ action: String, to router: Router<SimulatorRequestContext>,
+        _ body: @escaping @Sendable (inout AppStore, String, SubscriptionAction) throws -> StoreTransaction
+    ) {
+        let issuer = service.issuer
+        router.post(RouterPath("/control/subscriptions/{id}/\(action)")) { request, context in
+            let id = try context.part("id")
+            let parameters = try await request.read(SubscriptionAction.self)
+            return try Response.json(
+                await service.change { state, _ in
+                    let transaction = try body(&state.store, id, parameters)
+                    return try TransactionAnswer(transaction, &state, issuer)
+                }, status: .created)
+        }
     }
 
     private func add(
@@ -91,8 +120,18 @@ struct SubscriptionAction: RequestBody {
     let works: Bool?
     let days: Int?
     let productID: String?
+    let seats: UInt64?
+    let customerID: String?
+    let notificationType: String?
 
-    static let members: [BodyMember] = ["works", "days", "product_id"]
+    static let members: [BodyMember] = [
+        "works", "days", "product_id", "seats", "customer_id", "notification_type",
+    ]
+
+    func requiredSeats() throws(StoreError) -> UInt64 {
+        guard let seats else { throw StoreError(.invalidValue, "'seats' is missing: their number.") }
+        return seats
+    }
 }
 
 /// A subscription, the transaction of its present period, and its evidence.

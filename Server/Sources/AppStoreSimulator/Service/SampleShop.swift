@@ -18,7 +18,8 @@ extension ServiceState {
         let bundleID = shop.bundleID
         if store.state.apps[bundleID] == nil {
             try store.addApp(
-                bundleID: bundleID, appID: shop.appID, sharedSecret: shop.sharedSecret, environmentNames: names)
+                bundleID: bundleID, appID: shop.appID, sharedSecret: shop.sharedSecret, gracePeriodDays: 16,
+                environmentNames: names)
         }
         if store.state.customers["alice"] == nil { try store.addCustomer("alice", environment: .production) }
         func isMissing(_ productID: String) -> Bool {

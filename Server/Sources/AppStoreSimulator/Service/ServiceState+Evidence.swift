@@ -40,7 +40,9 @@ extension ServiceState {
         let signed = SignedTransactionTemplate(
             transaction, app: app, customer: customer, product: product, signedDate: store.now, isForDevice: true)
         let renewalInfo = store.state.subscriptions[transaction.originalTransactionID].map {
-            RenewalInfoTemplate($0, transaction: signed, currency: product.currency, signedDate: store.now)
+            RenewalInfoTemplate(
+                $0, transaction: signed, currency: product.currency, signedDate: store.now,
+                invitations: transaction.seats?.invitations)
         }
         let appTransaction = AppTransactionTemplate(receipt, app: app, customer: customer, signedDate: store.now)
         let transactionReceipt = try issuer.transactionReceipt(

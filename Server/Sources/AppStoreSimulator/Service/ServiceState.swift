@@ -10,6 +10,8 @@ struct ServiceState: Sendable {
     var evidenceFaults: [EvidenceFault] = []
     var certificateFaults: [CertificateFault] = []
     var payments = PendingPayments()
+    var notificationSettings = NotificationSettings()
+    var notifications = StoreTable<ScheduledNotification>()
     /// The number of changes of content since the simulator started. Time alone does not count.
     private(set) var revision = 0
 
@@ -31,13 +33,15 @@ struct ServiceState: Sendable {
 
     /// Runs a change, and counts it if it changed rows or faults.
     mutating func counting<Value>(_ body: (inout ServiceState) throws -> Value) rethrows -> Value {
-        let before = (store.state.changeCount, answerFaults, evidenceFaults, certificateFaults, payments)
+        let before = (changeCount, answerFaults, evidenceFaults, certificateFaults, payments, notificationSettings)
         let value = try body(&self)
-        if before != (store.state.changeCount, answerFaults, evidenceFaults, certificateFaults, payments) {
-            revision += 1
-        }
+        let after = (changeCount, answerFaults, evidenceFaults, certificateFaults, payments, notificationSettings)
+        if before != after { revision += 1 }
         return value
     }
+
+    /// The number of rows that changed since the changes were last written.
+    private var changeCount: Int { store.state.changeCount + notifications.changedKeys.count }
 
     /// Moves the store's clock.
     mutating func moveClock(to date: Date, _ world: Date) throws(StoreError) {
@@ -85,6 +89,7 @@ struct ServiceState: Sendable {
         answerFaults = []
         evidenceFaults = []
         certificateFaults = []
+        notificationSettings.faults = []
     }
 }
 
@@ -100,6 +105,8 @@ extension ServiceState {
         var certificateFaults: [CertificateFault]?
         /// Absent in the state of an older version.
         var payments: PendingPayments?
+        /// Absent in the state of an older version.
+        var notifications: NotificationSettings?
     }
 
     private static let settingsKey = "simulator"
@@ -124,6 +131,8 @@ extension ServiceState {
         evidenceFaults = settings.evidenceFaults
         certificateFaults = settings.certificateFaults ?? []
         payments = settings.payments ?? PendingPayments()
+        notificationSettings = settings.notifications ?? NotificationSettings()
+        notifications = try Self.table(tables[.notifications])
     }
 
     private static func table<Row: Codable & Equatable & Sendable>(_ rows: [String: Data]?) throws -> StoreTable<Row> {
@@ -143,6 +152,7 @@ extension ServiceState {
         try Self.add(.receipts, state.receipts, to: &changes)
         try Self.add(.events, state.events, to: &changes)
         try Self.add(.evidence, evidence, to: &changes)
+        try Self.add(.notifications, notifications, to: &changes)
         if previous?.settings != settings {
             changes.append(
                 StateChange(table: .settings, key: Self.settingsKey, content: try StoreJSON.encode(settings)))
@@ -153,12 +163,13 @@ extension ServiceState {
     mutating func forgetChanges() {
         store.state.forgetChanges()
         evidence.forgetChanges()
+        notifications.forgetChanges()
     }
 
     private var settings: Settings {
         Settings(
             summary: store.state.summary, clock: clock, answerFaults: answerFaults, evidenceFaults: evidenceFaults,
-            certificateFaults: certificateFaults, payments: payments)
+            certificateFaults: certificateFaults, payments: payments, notifications: notificationSettings)
     }
 
     private static func add<Row>(

@@ -15,23 +15,31 @@ actor StoreService {
     private var current: ServiceState
     /// Distinguishes the revisions of this process from those of an earlier one.
     nonisolated let instance: String
+    /// Has an element when a notification may have become due.
+    nonisolated let notices: AsyncStream<Void>
+    private let notice: AsyncStream<Void>.Continuation
+    /// The keys of notifications that are being sent.
+    private var sent: Set<String> = []
 
     /// Loads the stored state, or begins a new one.
     /// - Parameters:
     ///   - clock: the initial time of the store's stopped clock; nil lets it run with the real clock.
     ///   - firstTransaction: the number of the first transaction of a new state; nil derives it from the real time, so that a
     ///     restart does not reuse the ids of the run before it.
+    ///   - notificationURL: the server that gets notifications, in place of the stored one.
     ///   - time: follows the store's clock.
     ///   - world: the real clock.
     init(
         authority: AppStoreAuthority, storage: any StateStorage, clock: Date?, firstTransaction: UInt64?,
-        environmentNames: EnvironmentNames, time: SimulatorTime? = nil, world: @escaping @Sendable () -> Date
+        environmentNames: EnvironmentNames, notificationURL: String? = nil, time: SimulatorTime? = nil,
+        world: @escaping @Sendable () -> Date
     ) throws {
         issuer = EvidenceIssuer(authority: authority)
         self.environmentNames = environmentNames
         self.storage = storage
         self.world = world
         self.time = time
+        (notices, notice) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let now = world()
         instance = String(UInt64(max(0, now.timeIntervalSince1970 * 1000)), radix: 36)
         initialClock = StoreClock(storeTime: (clock ?? now).inWholeSeconds, worldTime: now, rate: clock == nil ? 1 : 0)
@@ -42,6 +50,11 @@ actor StoreService {
                 clock: initialClock, firstTransaction: firstTransaction ?? Self.firstTransaction(at: now))
             try storage.save(try current.changes(since: nil))
         }
+        if let notificationURL, notificationURL != current.notificationSettings.url {
+            let earlier = current
+            current.notificationSettings.url = notificationURL
+            try storage.save(try current.changes(since: earlier))
+        }
         time?.follow(current.clock)
     }
 
@@ -51,10 +64,12 @@ actor StoreService {
         var next = current
         try next.counting { try $0.catchUp(world) }
         let value = try next.counting { try body(&$0, world) }
+        next.counting { $0.scheduleNotifications(after: current.store.state.summary.events) }
         try storage.save(try next.changes(since: current))
         next.forgetChanges()
         current = next
         time?.follow(next.clock)
+        if next.notificationSettings.url != nil { notice.yield() }
         return value
     }
 
@@ -76,9 +91,54 @@ actor StoreService {
             let isStill = initialClock.rate == 0
             state.store.state.removeAll(now: isStill ? initialClock.storeTime : world.inWholeSeconds)
             state.evidence.removeAll()
+            state.notifications.removeAll()
             state.removeFaults()
             state.payments = PendingPayments()
             state.setClock(world, rate: initialClock.rate)
         }
+    }
+}
+
+// MARK: Notifications
+
+extension StoreService {
+    /// Sets the server that gets notifications; nil for none.
+    func setNotificationURL(_ url: String?) throws {
+        try change { state, _ in state.notificationSettings.url = url }
+    }
+
+    /// Takes notifications that are due, in the order in which they are sent. They are not taken again until their attempts are
+    /// recorded.
+    func takeDueNotifications(limit: Int) throws -> [OutgoingNotification] {
+        guard limit > 0, untilDue().map({ $0 <= .zero }) ?? false else { return [] }
+        let sent = sent
+        let due = try change { state, _ in state.dueNotifications(except: sent, limit: limit) }
+        self.sent.formUnion(due.map(\.key))
+        return due
+    }
+
+    /// Records attempts, whose notifications may then be taken again.
+    func record(_ attempts: [(key: String, attempt: SendAttempt)]) throws {
+        defer { for attempt in attempts { sent.remove(attempt.key) } }
+        try change { state, _ in state.record(attempts) }
+    }
+
+    /// The number of notifications that are being sent.
+    var sentCount: Int { sent.count }
+
+    /// Whether no notification is being sent, and none is due.
+    var isDelivered: Bool { sent.isEmpty && (untilDue().map { $0 > .zero } ?? true) }
+
+    /// The real time until a notification is due, or until a subscription falls due, which may cause one; nil if that depends on
+    /// a change of the clock.
+    func untilDue() -> Duration? {
+        guard current.notificationSettings.url != nil else { return nil }
+        let now = current.clock.now(world())
+        let attempt = current.earliestAttempt(except: sent)
+        if let attempt, attempt <= now { return .zero }
+        guard current.clock.rate > 0 else { return nil }
+        let renewal = current.store.state.subscriptions.values.lazy.compactMap(\.dueDate).min()
+        guard let next = [attempt, renewal].compactMap(\.self).min() else { return nil }
+        return .seconds(max(0, next.timeIntervalSince(now) / current.clock.rate))
     }
 }

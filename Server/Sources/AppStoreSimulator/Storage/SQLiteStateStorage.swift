@@ -103,15 +103,28 @@ struct SQLiteStateStorage: StateStorage {
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration(firstMigration) { database in
-            for table in StateTable.allCases {
+            let tables = [
+                "settings", "apps", "products", "customers", "transactions", "subscriptions", "receipts", "events",
+                "evidence",
+            ]
+            for table in tables {
                 try database.execute(
                     sql: """
-                        CREATE TABLE \(table.rawValue) (
+                        CREATE TABLE \(table) (
                             key TEXT NOT NULL PRIMARY KEY,
                             content TEXT NOT NULL CHECK (json_valid(content))
                         ) STRICT, WITHOUT ROWID
                         """)
             }
+        }
+        migrator.registerMigration("2: keep notifications and the attempts to send them") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE notifications (
+                        key TEXT NOT NULL PRIMARY KEY,
+                        content TEXT NOT NULL CHECK (json_valid(content))
+                    ) STRICT, WITHOUT ROWID
+                    """)
         }
         return migrator
     }

@@ -11,7 +11,7 @@ protocol StateStorage: Sendable {
 
 /// The tables.
 enum StateTable: String, CaseIterable, Sendable {
-    case settings, apps, products, customers, transactions, subscriptions, receipts, events, evidence
+    case settings, apps, products, customers, transactions, subscriptions, receipts, events, evidence, notifications
 }
 
 /// A row to write, or to delete if it has no content.

@@ -79,11 +79,13 @@ extension AppStore {
         return try self.subscription(originalTransactionID)
     }
 
-    private mutating func extend(_ subscription: StoreSubscription, until expiresDate: Date) {
+    mutating func extend(_ subscription: StoreSubscription, until expiresDate: Date) {
         var subscription = subscription
         subscription.expiresDate = expiresDate
         store(subscription)
-        for copy in copies(of: subscription.transactionID) { state.transactions[copy]?.expiresDate = expiresDate }
+        for transaction in periodTransactions(of: subscription) {
+            for copy in copies(of: transaction.transactionID) { state.transactions[copy]?.expiresDate = expiresDate }
+        }
         record(
             .renewalExtended,
             "\(subscription.productID) of \(subscription.customerID) lasts until \(expiresDate.internet)",
@@ -144,7 +146,7 @@ extension AppStore {
         return subscription
     }
 
-    private func refuseFollower(_ subscription: StoreSubscription) throws(StoreError) {
+    func refuseFollower(_ subscription: StoreSubscription) throws(StoreError) {
         guard subscription.sharedFrom == nil else {
             throw StoreError(.wrongState, "The subscription is shared; only the original subscription can be changed.")
         }

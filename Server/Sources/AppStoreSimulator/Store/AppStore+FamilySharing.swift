@@ -53,7 +53,7 @@ extension AppStore {
     @discardableResult
     public mutating func revokeSharing(of transactionID: String) throws(StoreError) -> StoreTransaction {
         let transaction = try transaction(transactionID)
-        guard transaction.ownership == .familyShared, transaction.revocation == nil else {
+        guard transaction.ownership != .purchased, transaction.revocation == nil else {
             throw StoreError(.wrongState, "The transaction '\(transactionID)' is not shared.")
         }
         revokeShared(transaction)
@@ -62,7 +62,8 @@ extension AppStore {
 
     /// Ends the sharing of a transaction and of its restored copies.
     mutating func revokeShared(_ shared: StoreTransaction) {
-        let revocation = StoreTransaction.Revocation(date: now, reason: 0, kind: .familySharing, percentage: nil)
+        let revocation = StoreTransaction.Revocation(
+            date: now, reason: 0, kind: shared.ownership == .assigned ? .assignment : .familySharing, percentage: nil)
         var subscription: StoreSubscription?
         for copy in copies(of: shared.transactionID) {
             state.transactions[copy]?.revocation = revocation
@@ -116,12 +117,14 @@ extension AppStore {
     /// The family members' copies of a transaction: the same product at the same time, not revoked.
     func sharedTransactions(from transactionID: String) -> [StoreTransaction] {
         state.transactions.sorted {
-            $0.ownership == .familyShared && $0.revocation == nil && $0.sharedFromTransactionID == transactionID
+            $0.ownership != .purchased && $0.revocation == nil && $0.sharedFromTransactionID == transactionID
         }
     }
 
-    private mutating func mintShared(
-        from transaction: StoreTransaction, for customerID: String, original: StoreSubscription?
+    /// Mints the transaction of a family member, or of a member with a seat.
+    mutating func mintShared(
+        from transaction: StoreTransaction, for customerID: String, original: StoreSubscription?,
+        as ownership: StoreTransaction.Ownership = .familyShared
     ) -> StoreTransaction {
         let transactionID = nextTransactionID(transaction.environment)
         let first = original.flatMap { state.transactions[$0.originalTransactionID] }
@@ -132,10 +135,12 @@ extension AppStore {
             kind: transaction.kind, quantity: 1, purchaseDate: isSubscription ? transaction.purchaseDate : now,
             originalPurchaseDate: first?.purchaseDate ?? now, expiresDate: transaction.expiresDate,
             webOrderLineItemID: isSubscription ? nextLineItemID(transaction.environment) : nil,
-            subscriptionGroupID: transaction.subscriptionGroupID, offer: nil, ownership: .familyShared,
+            subscriptionGroupID: transaction.subscriptionGroupID, offer: nil,
+            ownership: first?.ownership ?? ownership,
             appAccountToken: nil, reason: original == nil ? .purchase : .renewal, price: 0,
             currency: transaction.currency, environment: transaction.environment, restoredFrom: nil)
         shared.sharedFromTransactionID = transaction.transactionID
+        shared.seats = transaction.seats.map { StoreTransaction.Seats(invitations: $0.invitations) }
         state.transactions[transactionID] = shared
         return shared
     }

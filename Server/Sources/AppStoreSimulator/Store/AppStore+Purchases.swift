@@ -3,7 +3,7 @@ import Foundation
 extension AppStore {
     /// The options of a purchase.
     public struct PurchaseOptions: Sendable {
-        /// The quantity; only for consumables.
+        /// The quantity of a consumable, or the number of seats.
         public var quantity: UInt64 = 1
         /// The app's identifier of the buyer, a UUID.
         public var appAccountToken: String?
@@ -33,10 +33,7 @@ extension AppStore {
         guard product.isForSale else {
             throw StoreError(.notForSale, "The product '\(productID)' is not for sale.")
         }
-        guard options.quantity == 1 || product.kind == .consumable, (1...10).contains(options.quantity) else {
-            throw StoreError(
-                .invalidValue, "The quantity is 1 to 10 for a consumable, and 1 for any other product.")
-        }
+        try Self.check(options.quantity, of: product)
         if let token = options.appAccountToken, UUID(uuidString: token) == nil {
             throw StoreError(.invalidValue, "An app account token is a UUID.")
         }
@@ -54,6 +51,17 @@ extension AppStore {
         }
         makeReceipt(bundleID, customer)
         return transaction
+    }
+
+    private static func check(_ quantity: UInt64, of product: StoreProduct) throws(StoreError) {
+        let hasSeats = product.subscription?.invitations != nil
+        let limit: UInt64 = hasSeats ? Self.maximumSeats : product.kind == .consumable ? 10 : 1
+        guard (1...limit).contains(quantity) else {
+            throw StoreError(
+                .invalidValue,
+                "The quantity is 1 to 10 for a consumable, 1 to \(Self.maximumSeats) for a product with seats, and 1 for any "
+                    + "other product.")
+        }
     }
 
     /// Records that the app delivered the purchase. A finished consumable leaves the receipt at its next refresh.
@@ -126,15 +134,19 @@ extension AppStore {
     mutating func record(
         _ kind: StoreEvent.Kind, _ summary: String, _ transaction: StoreTransaction? = nil,
         _ subscription: StoreSubscription? = nil, bundleID: String? = nil, customerID: String? = nil,
-        notify: (type: String, subtype: String?)? = nil
+        notify: (type: String, subtype: String?)? = nil, content: (inout StoreEvent.Notification) -> Void = { _ in }
     ) {
         state.summary.events += 1
         let number = state.summary.events
-        let notification = notify.map {
+        var notification = notify.map {
             StoreEvent.Notification(
                 type: $0.type, subtype: $0.subtype,
                 notificationUUID: UUID(derivedFrom: "notification|\(number)|\(state.summary.transactions)").uuidString
                     .lowercased())
+        }
+        if var stated = notification {
+            content(&stated)
+            notification = stated
         }
         state.events["\(number)"] = StoreEvent(
             number: number, date: now, kind: kind, summary: summary,

@@ -26,7 +26,8 @@ extension AppStore {
         let customer = try customer(customerID)
         var restored: [StoreTransaction] = []
         for transaction in currentTransactions(of: bundleID, customerID)
-        where transaction.kind != .consumable && transaction.revocation == nil {
+        // Transactions of seats are never copies of each other.
+        where transaction.kind != .consumable && transaction.revocation == nil && transaction.seats == nil {
             let copy = restoredCopy(of: transaction)
             record(.restored, "\(transaction.productID) is restored for \(customerID)", copy)
             restored.append(copy)

@@ -43,6 +43,9 @@ extension AppStore {
                 .invalidValue, "A refund is 1 to \(whole) thousandths of a percent, not \(percentage ?? whole).")
         }
         var transaction = try refundable(transactionID)
+        guard percentage == nil || transaction.seats == nil else {
+            throw StoreError(.invalidValue, "Seats are refunded by their number, not by a percentage.")
+        }
         let earlier = transaction.revocation?.percentage ?? 0
         guard percentage ?? whole > earlier else {
             throw StoreError(
@@ -51,6 +54,7 @@ extension AppStore {
         }
         transaction.revocation = StoreTransaction.Revocation(
             date: now, reason: reason, kind: .refund, percentage: percentage)
+        if transaction.seats != nil { return refundAllSeats(of: transaction, subtype: nil) }
         let copies = copies(of: transactionID)
         var subscription: StoreSubscription?
         for copy in copies {
@@ -71,14 +75,21 @@ extension AppStore {
     @discardableResult
     public mutating func reverseRefund(of transactionID: String) throws(StoreError) -> StoreTransaction {
         var transaction = try transaction(transactionID)
-        guard transaction.revocation?.kind == .refund, transaction.restoredFrom == nil else {
+        let hasRevokedSeats = transaction.seats.map { $0.revoked > 0 } ?? false
+        guard transaction.revocation?.kind == .refund || hasRevokedSeats, transaction.restoredFrom == nil else {
             throw StoreError(.wrongState, "The transaction '\(transactionID)' was not refunded.")
         }
         transaction.revocation = nil
+        transaction.seats?.revoked = 0
         let copies = copies(of: transactionID)
-        for copy in copies { state.transactions[copy]?.revocation = nil }
+        for copy in copies {
+            state.transactions[copy]?.revocation = nil
+            state.transactions[copy]?.seats?.revoked = 0
+        }
         var subscription = state.subscriptions[transaction.originalTransactionID]
-        if var revoked = subscription, copies.contains(revoked.transactionID), revoked.status == .revoked {
+        if var revoked = subscription, revoked.status == .revoked,
+            copies.contains(revoked.transactionID) || isOfPresentPeriod(transaction, of: revoked)
+        {
             if revoked.expiresDate > now {
                 revoked.status = .active
             } else if let graceEnd = gracePeriodEnd(of: revoked), revoked.expirationIntent == 2, graceEnd > now {
@@ -97,7 +108,7 @@ extension AppStore {
         return transaction
     }
 
-    private func refundable(_ transactionID: String) throws(StoreError) -> StoreTransaction {
+    func refundable(_ transactionID: String) throws(StoreError) -> StoreTransaction {
         let transaction = try transaction(transactionID)
         let isRefunded = transaction.revocation.map { !$0.isPartial } ?? false
         guard !isRefunded, transaction.ownership == .purchased, transaction.restoredFrom == nil else {

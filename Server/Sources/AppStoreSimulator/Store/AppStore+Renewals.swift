@@ -93,16 +93,19 @@ extension AppStore {
             subscription.offer = nil
         }
         let transactionID = nextTransactionID(previous.environment)
-        let transaction = StoreTransaction(
+        let seats = terms.invitations.map { _ in subscription.renewalSeats ?? 1 }
+        var transaction = StoreTransaction(
             transactionID: transactionID, originalTransactionID: subscription.originalTransactionID,
             bundleID: subscription.bundleID, customerID: subscription.customerID, productID: product.productID,
-            kind: product.kind, quantity: 1, purchaseDate: start, originalPurchaseDate: previous.originalPurchaseDate,
+            kind: product.kind, quantity: seats ?? 1, purchaseDate: start,
+            originalPurchaseDate: previous.originalPurchaseDate,
             expiresDate: (offer?.period ?? terms.period).end(from: start),
             webOrderLineItemID: nextLineItemID(previous.environment), subscriptionGroupID: terms.groupID,
             offer: offer.map { StoreTransaction.Offer(offerID: $0.offerID, kind: $0.kind, mode: $0.mode) },
             ownership: previous.ownership, appAccountToken: previous.appAccountToken, reason: reason,
             price: offer?.price ?? (reason == .renewal ? subscription.renewalPrice : product.price),
             currency: product.currency, environment: previous.environment, restoredFrom: nil)
+        transaction.seats = terms.invitations.map { StoreTransaction.Seats(invitations: $0) }
         state.transactions[transactionID] = transaction
         subscription.productID = product.productID
         subscription.autoRenewProductID = product.productID
@@ -111,6 +114,7 @@ extension AppStore {
         subscription.expiresDate = transaction.expiresDate ?? start
         subscription.gracePeriodExpiresDate = nil
         subscription.expirationIntent = nil
+        subscription.renewalSeats = seats
         store(subscription)
         return transaction
     }

@@ -62,10 +62,10 @@ extension AppStore {
             $0.mode == .payUpFront ? $0.period.end(from: now, periods: $0.periods) : $0.period.end(from: now)
         }
         let expiresDate = start ?? terms.period.end(from: now)
-        let transaction = StoreTransaction(
+        var transaction = StoreTransaction(
             transactionID: transactionID, originalTransactionID: again?.originalTransactionID ?? transactionID,
             bundleID: product.bundleID, customerID: customer.customerID, productID: product.productID,
-            kind: product.kind, quantity: 1, purchaseDate: now,
+            kind: product.kind, quantity: options.quantity, purchaseDate: now,
             originalPurchaseDate: again.flatMap { state.transactions[$0.originalTransactionID]?.purchaseDate } ?? now,
             expiresDate: expiresDate, webOrderLineItemID: nextLineItemID(customer.environment),
             subscriptionGroupID: terms.groupID,
@@ -73,6 +73,7 @@ extension AppStore {
             ownership: .purchased, appAccountToken: options.appAccountToken?.lowercased(), reason: .purchase,
             price: offer?.price ?? product.price, currency: product.currency, environment: customer.environment,
             restoredFrom: nil)
+        transaction.seats = terms.invitations.map { StoreTransaction.Seats(invitations: $0) }
         state.transactions[transactionID] = transaction
         var subscription = StoreSubscription(
             originalTransactionID: transaction.originalTransactionID, bundleID: product.bundleID,
@@ -81,13 +82,12 @@ extension AppStore {
             autoRenewProductID: product.productID, renewalPrice: product.price, recentStartDate: now, sharedFrom: nil)
         subscription.offer = offer.flatMap(Self.remaining)
         subscription.billingFails = again?.billingFails ?? false
+        subscription.renewalSeats = terms.invitations.map { _ in options.quantity }
         state.subscriptions[subscription.originalTransactionID] = subscription
+        // Also with an offer: since January 2024 Apple sends OFFER_REDEEMED for active subscriptions only.
         record(
             again == nil ? .subscribed : .resubscribed, "\(customer.customerID) subscribes to \(product.productID)",
-            transaction, subscription,
-            notify: offer.map { $0.kind != .introductory } == true
-                ? ("OFFER_REDEEMED", again == nil ? "INITIAL_BUY" : "RESUBSCRIBE")
-                : ("SUBSCRIBED", again == nil ? "INITIAL_BUY" : "RESUBSCRIBE"))
+            transaction, subscription, notify: ("SUBSCRIBED", again == nil ? "INITIAL_BUY" : "RESUBSCRIBE"))
         return transaction
     }
 
@@ -96,7 +96,7 @@ extension AppStore {
         _ subscription: inout StoreSubscription, to product: StoreProduct, _ terms: StoreProduct.Terms,
         from present: StoreTransaction
     ) -> StoreTransaction {
-        markUpgraded(present.transactionID)
+        for left in periodTransactions(of: subscription) { markUpgraded(left.transactionID) }
         subscription.autoRenewProductID = product.productID
         subscription.renewalPrice = product.price
         subscription.priceIncrease = nil

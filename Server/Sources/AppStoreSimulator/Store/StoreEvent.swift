@@ -36,6 +36,12 @@ public struct StoreEvent: Codable, Hashable, Sendable {
         case refundDeclined = "refund-declined"
         case refundReversed = "refund-reversed"
         case receiptRefreshed = "receipt-refreshed"
+        case seatsAdded = "seats-added"
+        case renewalSeatsChanged = "renewal-seats-changed"
+        case seatAssigned = "seat-assigned"
+        case extensionFailed = "extension-failed"
+        /// A notification that a tester caused without anything else.
+        case notified
     }
 
     /// The kind of a server notification, version 2 (Apple, "notificationType" and "subtype").
@@ -46,5 +52,50 @@ public struct StoreEvent: Codable, Hashable, Sendable {
         public let subtype: String?
         /// The same wherever the same script has run.
         public let notificationUUID: String
+        /// The environment, if the notification is about no transaction and no customer.
+        public var environment: StoreEnvironment?
+        /// The object of the notification; nil is `data`.
+        public var object: Object?
+        /// For the object `summary`.
+        public var summary: Summary?
+        /// For the object `external-purchase-token`.
+        public var externalPurchaseToken: ExternalPurchaseToken?
+        /// For the object `unclaim-info`: the seats whose access ends.
+        public var unclaimedSeats: [String]?
+
+        /// The objects of notifications that are not `data`, in words; Apple's names are `summary`, `externalPurchaseToken`,
+        /// `appData` and `unclaimInfo`.
+        public enum Object: String, Codable, Hashable, Sendable {
+            case summary
+            case externalPurchaseToken = "external-purchase-token"
+            case appData = "app-data"
+            case unclaimInfo = "unclaim-info"
+        }
+
+        /// The outcome of an extension for all subscribers of a product.
+        public struct Summary: Codable, Hashable, Sendable {
+            /// The developer's name of the extension.
+            public let requestIdentifier: String
+            /// The product.
+            public let productID: String?
+            /// The storefronts, in three letters each; nil for all.
+            public let storefrontCountryCodes: [String]?
+            /// The number of extended subscriptions.
+            public let succeededCount: Int64
+            /// The number of subscriptions that could not be extended.
+            public let failedCount: Int64
+        }
+
+        /// A token for a purchase outside of the App Store.
+        public struct ExternalPurchaseToken: Codable, Hashable, Sendable {
+            /// In the sandbox it begins with `SANDBOX`.
+            public let externalPurchaseID: String
+            /// When the token was made.
+            public let creationDate: Date
+            /// When it expires; only tokens for custom links do.
+            public let expirationDate: Date?
+            /// `SERVICES` or `ACQUISITION`; only tokens for custom links have it.
+            public let tokenType: String?
+        }
     }
 }

@@ -46,9 +46,15 @@ public struct StoreProduct: Codable, Hashable, Sendable {
         public var period: StorePeriod
         /// Offers, by their identifiers. A new subscriber gets the first introductory one automatically.
         public var offers: [StoreOffer]
+        /// Who invites the members, if one customer buys seats for several people; nil for any other subscription.
+        public var invitations: SeatInvitations?
 
         /// Terms of a subscription.
-        public init(groupID: String, level: Int = 1, period: StorePeriod, offers: [StoreOffer] = []) {
+        public init(
+            groupID: String, level: Int = 1, period: StorePeriod, offers: [StoreOffer] = [],
+            invitations: SeatInvitations? = nil
+        ) {
+            self.invitations = invitations
             self.groupID = groupID
             self.level = level
             self.period = period
@@ -62,6 +68,7 @@ public struct StoreProduct: Codable, Hashable, Sendable {
             level = try container.decodeIfPresent(Int.self, forKey: .level) ?? 1
             period = try container.decode(StorePeriod.self, forKey: .period)
             offers = try container.decodeIfPresent([StoreOffer].self, forKey: .offers) ?? []
+            invitations = try container.decodeIfPresent(SeatInvitations.self, forKey: .invitations)
         }
     }
 }

@@ -37,7 +37,9 @@ public struct StoreSubscription: Codable, Hashable, Sendable {
     public var billingFails = false
     /// When the customer subscribed without a longer break.
     public var recentStartDate: Date
-    /// The subscription of the family member who shares it. This subscription always has that one's state.
+    /// The number of seats of the next period, if the product has seats.
+    public var renewalSeats: UInt64?
+    /// The subscription of the family member or purchaser who shares it. This subscription always has that one's state.
     public let sharedFrom: String?
 
     /// The statuses of a subscription.

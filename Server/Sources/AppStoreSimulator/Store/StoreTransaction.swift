@@ -53,6 +53,20 @@ public struct StoreTransaction: Codable, Hashable, Sendable {
     public var restoredAs: String?
     /// The family member's transaction that it is shared from.
     public var sharedFromTransactionID: String?
+    /// The seats that it pays for, if the product has seats.
+    public var seats: Seats?
+    /// The first transaction of the period, if this one added seats to it.
+    public var seatsAddedTo: String?
+    /// Why the period has more than one transaction, in Apple's words (`additionalTransactionReason`): on each of them.
+    public var additionalReason: String?
+
+    /// The seats of a transaction. Its quantity is their number, and its price the average price of one.
+    public struct Seats: Codable, Hashable, Sendable {
+        /// Who invites the members.
+        public let invitations: SeatInvitations
+        /// The number of seats that were refunded.
+        public var revoked: UInt64 = 0
+    }
 
     /// The offer of a period.
     public struct Offer: Codable, Hashable, Sendable {
@@ -70,6 +84,8 @@ public struct StoreTransaction: Codable, Hashable, Sendable {
         case purchased = "PURCHASED"
         /// A family member's.
         case familyShared = "FAMILY_SHARED"
+        /// A seat that the purchaser gave to a member.
+        case assigned = "ASSIGNED"
     }
 
     /// The reason for the transaction, in Apple's words.
@@ -104,6 +120,8 @@ public struct StoreTransaction: Codable, Hashable, Sendable {
             case refund
             /// The family member stopped sharing, or left.
             case familySharing = "family-sharing"
+            /// The purchaser took the seat back.
+            case assignment
         }
     }
 

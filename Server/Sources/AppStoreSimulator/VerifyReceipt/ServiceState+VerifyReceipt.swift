@@ -82,9 +82,7 @@ extension ServiceState {
             var response = VerifyReceiptResponse(status: .valid)
             response.environment = app.environmentNames.name(of: record.environment)
             response.receipt = try receiptAnswer(record, app, requestDate: AppleDate(max(store.now, clock.now(world))))
-            if hasSubscriptions {
-                try addSubscriptions(to: &response, record, current, request.excludesOldTransactions, by: issuer)
-            }
+            try addLatestState(to: &response, record, current, request.excludesOldTransactions, by: issuer)
             return response.json()
         }
     }
@@ -108,8 +106,8 @@ extension ServiceState {
         return VerifyReceiptResponse.Receipt(record, template: template, requestDate: requestDate)
     }
 
-    /// `latest_receipt_info`, `latest_receipt` and `pending_renewal_info`: the present state of the store.
-    private mutating func addSubscriptions(
+    /// `latest_receipt_info` and `latest_receipt`: the present state of the store. Only with subscriptions, `pending_renewal_info`.
+    private mutating func addLatestState(
         to response: inout VerifyReceiptResponse, _ record: IssuedEvidence, _ current: [StoreTransaction],
         _ excludesOld: Bool, by issuer: EvidenceIssuer
     ) throws {
@@ -134,12 +132,14 @@ extension ServiceState {
             receipt, transactions: current, in: store, creationDate: store.now, sentDate: record.creationDate)
         evidence[latest.record.digest] = latest.record
         response.latestReceipt = [UInt8](Data(latest.bytes).base64EncodedData())
-        response.pendingRenewalInfo = store.subscriptions
-            .filter { $0.bundleID == record.bundleID && $0.customerID == record.customerID }
-            .map { subscription in
-                VerifyReceiptResponse.PendingRenewalInfo(
-                    subscription, offer: store.state.transactions[subscription.transactionID]?.offer)
-            }
+        let subscriptions = store.state.subscriptions.sorted {
+            $0.bundleID == record.bundleID && $0.customerID == record.customerID
+        }
+        guard !subscriptions.isEmpty else { return }
+        response.pendingRenewalInfo = subscriptions.map { subscription in
+            VerifyReceiptResponse.PendingRenewalInfo(
+                subscription, offer: store.state.transactions[subscription.transactionID]?.offer)
+        }
     }
 
     /// The flat answer to a transaction receipt; of a subscription, with the latest receipt as an object.

@@ -15,7 +15,8 @@ struct Dev: AsyncParsableCommand {
         discussion: """
             It prints the values to put into the app. Keys and databases are in the folder, so a second start continues where the \
             first one ended. The server is that of 'assay serve', with the apps, webhooks and limits of the settings file; its \
-            database, keys, certificates and addresses are those of the folder and the store. It follows the store's clock: when you move it, time passes for both. Use it on your \
+            database, keys, certificates and addresses are those of the folder and the store. It follows the store's clock: when you move it, time passes for both. \
+            The store sends its notifications to the server. Use it on your \
             machine only: everybody who can reach the store has full access to it.
             """)
 
@@ -124,7 +125,7 @@ struct Dev: AsyncParsableCommand {
         _ settings: DevSettings, _ configuration: ServerConfiguration, _ authority: AppStoreAuthority,
         _ hangups: UnixSignalsSequence?, _ logger: Logger
     ) async throws {
-        let (time, target) = (SimulatorTime(), EvidenceTarget())
+        let (time, target) = (SimulatorTime(), EvidenceTarget(takesNotifications: true))
         var simulator = SimulatorConfiguration()
         simulator.port = storePort
         simulator.database = settings.folder.appending(path: "store.sqlite").path

@@ -10,7 +10,8 @@ struct SimulateAttacks: AsyncParsableCommand {
         abstract: "Sends forged and misused evidence to a running server and checks each answer.",
         discussion: """
             The server must trust the simulator's authority: start it with '--trust FOLDER/trust.pem'. Genuine evidence is \
-            sent first; if the server refuses it, the run ends. /v1/purchases is attacked if the server has it. \
+            sent first; if the server refuses it, the run ends. /v1/purchases and /notifications/v2 are attacked if the server has \
+            them. \
             Exit status: 0 every answer was right, 1 some were wrong, 2 the attacks could not be made.
             """)
 
@@ -28,6 +29,9 @@ struct SimulateAttacks: AsyncParsableCommand {
     @Option(name: .long, help: "The names of the environments in the evidence: apple or simulator.")
     var environmentNames = EnvironmentNames.apple
 
+    @Option(name: .long, help: "The app's number in the App Store, as the server knows it.")
+    var appAppleID: Int64 = 1_234_567_890
+
     @Option(name: .long, help: "The file with the key for /v1/purchases.")
     var apiKeyFile: String?
 
@@ -42,7 +46,8 @@ struct SimulateAttacks: AsyncParsableCommand {
             let run = try AttackRun(
                 against: against,
                 authority: try AppStoreAuthority(folder: URL(fileURLWithPath: authority, isDirectory: true)),
-                bundleID: bundleID, environmentNames: environmentNames, apiKey: key)
+                bundleID: bundleID, environmentNames: environmentNames, appAppleID: appAppleID,
+                apiKey: key)
             var made = 0
             var wrong = 0
             for target in Attack.Target.allCases {
@@ -53,7 +58,7 @@ struct SimulateAttacks: AsyncParsableCommand {
                 }
                 switch outcome {
                 case .attacked(let count): wrong += count
-                case .notThere: Terminal.write("  the server has no such route; skipped\n")
+                case .notThere: Terminal.write("  the server has no such route or does not know the app; skipped\n")
                 case .locked: Terminal.write("  the server requires a key here (--api-key-file); skipped\n")
                 }
             }

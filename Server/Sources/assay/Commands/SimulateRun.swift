@@ -15,7 +15,8 @@ struct SimulateRun: AsyncParsableCommand {
         discussion: """
             The file is YAML with an app, products, customers and steps (docs/simulator.md). Without '--store', it runs on a \
             new store in this process. With '--server', the step 'send' delivers evidence to that server, which must trust \
-            the authority: 'assay serve --trust FOLDER/trust.pem'. Exit status: 0 every answer was as expected, 1 some \
+            the authority: 'assay serve --trust FOLDER/trust.pem'. With '--notify', the store sends notifications; the step \
+            'deliver' waits for them. Exit status: 0 every answer was as expected, 1 some \
             differed, 2 the file has an error or a store does not answer.
             """)
 
@@ -39,6 +40,12 @@ struct SimulateRun: AsyncParsableCommand {
         name: .long, help: ArgumentHelp("The file with that server's key for /v1/purchases.", valueName: "file"))
     var serverKeyFile: String?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The address that gets notifications, such as http://127.0.0.1:8080/notifications/v2.", valueName: "url"))
+    var notify: String?
+
     @Option(name: .long, help: "The folder of the authority; it is created if it does not exist.")
     var authority = "assay-authority"
 
@@ -46,8 +53,9 @@ struct SimulateRun: AsyncParsableCommand {
     var quiet = false
 
     func validate() throws {
-        guard store == nil || server == nil && serverKeyFile == nil else {
-            throw ValidationError("A running simulator has its own '--server'; name one of '--store' and '--server'.")
+        guard store == nil || server == nil && serverKeyFile == nil && notify == nil else {
+            throw ValidationError(
+                "A running simulator has its own '--server' and '--notify'; with '--store', name neither of them.")
         }
     }
 
@@ -74,6 +82,7 @@ struct SimulateRun: AsyncParsableCommand {
         var configuration = SimulatorConfiguration()
         configuration.port = 0
         configuration.server = server
+        configuration.notificationURL = notify
         configuration.serverKey = try serverKeyFile.map {
             String(decoding: try InputFile.read($0), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         }

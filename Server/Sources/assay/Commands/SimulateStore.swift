@@ -69,6 +69,18 @@ struct SimulateStore: AsyncParsableCommand {
 
     @Option(
         name: .long,
+        help: ArgumentHelp(
+            "The address that gets notifications, such as http://127.0.0.1:8080/notifications/v2.", valueName: "url"))
+    var notify: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Certificates in PEM that this address is trusted with, besides those of the machine.", valueName: "file"))
+    var notifyTrust: String?
+
+    @Option(
+        name: .long,
         help: "The names of the environments: apple (Production, Sandbox) or simulator (AssaySimulatorProduction, …).")
     var environmentNames = EnvironmentNames.apple
 
@@ -105,6 +117,8 @@ struct SimulateStore: AsyncParsableCommand {
         configuration.serverKey = try serverKeyFile.map {
             String(decoding: try InputFile.read($0), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         }
+        configuration.notificationURL = notify
+        configuration.notificationTrustFile = notifyTrust
         guard let level = Logger.Level(rawValue: logLevel.lowercased()) else {
             throw ValidationError(
                 "'\(logLevel)' is not a log level; use trace, debug, info, notice, warning, error or critical.")

@@ -54,6 +54,27 @@ struct SimulatorVerifyReceiptTests {
         }
     }
 
+    @Test("28.4 answers for a receipt without subscriptions with the latest receipt and its purchases, as Apple does")
+    func latestReceiptWithoutSubscriptions() async throws {
+        try await SimulatorClient.run { client in
+            try await client.openShop(secret: "s3cret")
+            let receipt = try await client.buy("coins").text("evidence", "app_receipt")
+            let later = try await client.buy("coins").text("transaction", "transaction_id")
+            // The secret is needed for subscriptions only.
+            let answer = try await client.verify(receipt)
+            let object = try answer.object
+            #expect(object["status"] as? Int == 0)
+            let latest = try #require(object["latest_receipt_info"] as? [[String: Any]])
+            #expect(latest.count == 2 && latest.first?["transaction_id"] as? String == later)
+            #expect(object["pending_renewal_info"] == nil)
+            #expect(
+                isInOrder(["environment", "receipt", "latest_receipt_info", "latest_receipt", "status"], answer.text))
+            let newer = try #require(object["latest_receipt"] as? String)
+            let again = try await client.verify(newer).object
+            #expect(((again["receipt"] as? [String: Any])?["in_app"] as? [Any])?.count == 2)
+        }
+    }
+
     @Test(
         "answers for a transaction receipt with a flat object, and for an expired subscription with 21006",
         .enabled(if: Corpus.isPresent, "\(Corpus.absence)"))

@@ -1,0 +1,214 @@
+import Foundation
+
+extension AppStore {
+    /// The largest number of seats of one transaction.
+    public static let maximumSeats: UInt64 = 10_000
+
+    /// The reason on each transaction of a period to which seats were added (`additionalTransactionReason`).
+    static let seatAddition = "SEAT_ADDITION"
+
+    /// Adds seats to the present period of a subscription: a second transaction with the same end, which does not replace the
+    /// first one. The next period has as many seats more.
+    /// - Parameter notificationType: the type of the notification with the subtype `INCREASE_QUANTITY`; nil sends none. Apple's
+    ///   pages do not say which type has it.
+    /// - Returns: the new transaction.
+    /// - Throws: `unknown_subscription`, `wrong_state`, `invalid_value`.
+    @discardableResult
+    public mutating func addSeats(
+        _ seats: UInt64, to originalTransactionID: String, notificationType: String? = nil
+    ) throws(StoreError) -> StoreTransaction {
+        var subscription = try subscriptionWithSeats(originalTransactionID)
+        try Self.checkSeats(seats)
+        if let notificationType { try Self.checkWord(notificationType, "type") }
+        guard subscription.isUsable, let first = periodTransactions(of: subscription).first else {
+            throw StoreError(.wrongState, "The subscription is \(subscription.status.rawValue), not active.")
+        }
+        let product = try product(subscription.productID, of: subscription.bundleID)
+        let transactionID = nextTransactionID(first.environment)
+        var added = StoreTransaction(
+            transactionID: transactionID, originalTransactionID: originalTransactionID, bundleID: first.bundleID,
+            customerID: first.customerID, productID: first.productID, kind: first.kind, quantity: seats,
+            purchaseDate: now, originalPurchaseDate: first.originalPurchaseDate, expiresDate: subscription.expiresDate,
+            webOrderLineItemID: nextLineItemID(first.environment), subscriptionGroupID: first.subscriptionGroupID,
+            offer: nil, ownership: .purchased, appAccountToken: first.appAccountToken, reason: .purchase,
+            price: product.price, currency: product.currency, environment: first.environment, restoredFrom: nil)
+        added.seats = first.seats.map { StoreTransaction.Seats(invitations: $0.invitations) }
+        added.seatsAddedTo = first.transactionID
+        state.transactions[transactionID] = added
+        for transaction in periodTransactions(of: subscription) {
+            state.transactions[transaction.transactionID]?.additionalReason = Self.seatAddition
+        }
+        let renewalSeats = (subscription.renewalSeats ?? 0) + seats
+        subscription.renewalSeats = renewalSeats
+        store(subscription)
+        added = try transaction(transactionID)
+        record(
+            .seatsAdded, "\(added.customerID) adds \(seats) seats of \(added.productID)", added, subscription,
+            notify: notificationType.map { ($0, "INCREASE_QUANTITY") })
+        makeReceipt(added.bundleID, try customer(added.customerID))
+        return added
+    }
+
+    /// Sets the number of seats of the next period.
+    /// - Parameter notificationType: the type of the notification with the subtype `INCREASE_QUANTITY` or `DECREASE_QUANTITY`; nil
+    ///   sends none.
+    /// - Throws: `unknown_subscription`, `wrong_state`, `invalid_value`.
+    @discardableResult
+    public mutating func setRenewalSeats(
+        _ seats: UInt64, of originalTransactionID: String, notificationType: String? = nil
+    ) throws(StoreError) -> StoreSubscription {
+        var subscription = try subscriptionWithSeats(originalTransactionID)
+        try Self.checkSeats(seats)
+        if let notificationType { try Self.checkWord(notificationType, "type") }
+        let earlier = subscription.renewalSeats ?? 0
+        guard seats != earlier, subscription.status != .expired, subscription.status != .revoked else {
+            throw StoreError(
+                .wrongState,
+                "The subscription is \(subscription.status.rawValue), and its next period has \(earlier) seats already."
+            )
+        }
+        subscription.renewalSeats = seats
+        store(subscription)
+        record(
+            .renewalSeatsChanged,
+            "the next period of \(subscription.productID) of \(subscription.customerID) has \(seats) seats",
+            state.transactions[subscription.transactionID], subscription,
+            notify: notificationType.map { ($0, seats > earlier ? "INCREASE_QUANTITY" : "DECREASE_QUANTITY") })
+        return subscription
+    }
+
+    /// Refunds seats of a transaction. Only when all of its seats are refunded is it revoked, and only when every transaction of
+    /// the period is revoked does the subscription end.
+    /// - Throws: `unknown_transaction`, `wrong_state`, `invalid_value`.
+    @discardableResult
+    public mutating func refundSeats(
+        _ seats: UInt64, of transactionID: String, reason: Int = 0
+    ) throws(StoreError) -> StoreTransaction {
+        var transaction = try refundable(transactionID)
+        guard let revoked = transaction.seats?.revoked else {
+            throw StoreError(.wrongState, "The product '\(transaction.productID)' has no seats.")
+        }
+        guard reason == 0 || reason == 1 else {
+            throw StoreError(.invalidValue, "The reason is 0 or 1, not \(reason).")
+        }
+        let left = transaction.quantity - revoked
+        guard (1...left).contains(seats) else {
+            throw StoreError(
+                .invalidValue, "The transaction '\(transactionID)' has \(left) seats to refund, not \(seats).")
+        }
+        if seats == left {
+            transaction.revocation = StoreTransaction.Revocation(
+                date: now, reason: reason, kind: .refund, percentage: nil)
+            return refundAllSeats(of: transaction, subtype: "SEATS")
+        }
+        transaction.seats?.revoked = revoked + seats
+        state.transactions[transactionID] = transaction
+        record(
+            .refunded, "\(seats) seats of \(transaction.productID) are refunded to \(transaction.customerID)",
+            transaction, state.subscriptions[transaction.originalTransactionID], notify: ("REFUND", "SEATS"))
+        return transaction
+    }
+
+    /// Refunds a transaction with seats as a whole.
+    mutating func refundAllSeats(of transaction: StoreTransaction, subtype: String?) -> StoreTransaction {
+        var transaction = transaction
+        transaction.seats?.revoked = transaction.quantity
+        state.transactions[transaction.transactionID] = transaction
+        var subscription = state.subscriptions[transaction.originalTransactionID]
+        var ends = false
+        if var revoked = subscription, isOfPresentPeriod(transaction, of: revoked),
+            periodTransactions(of: revoked).allSatisfy({ $0.revocation != nil })
+        {
+            revoked.status = .revoked
+            revoked.autoRenews = false
+            revoked.gracePeriodExpiresDate = nil
+            store(revoked)
+            subscription = revoked
+            ends = true
+        }
+        record(
+            .refunded,
+            "all seats of a transaction of \(transaction.productID) are refunded to \(transaction.customerID)",
+            transaction, subscription, notify: ("REFUND", subtype))
+        guard ends, let subscription else { return transaction }
+        for member in followers(of: subscription) {
+            guard let shared = state.transactions[member.transactionID], shared.revocation == nil else { continue }
+            revokeShared(shared)
+        }
+        return transaction
+    }
+
+    /// Gives a seat to a member, who gets transactions of their own. Only for products whose members Apple invites.
+    /// - Returns: the member's transaction.
+    /// - Throws: `unknown_subscription`, `unknown_customer`, `wrong_state`.
+    @discardableResult
+    public mutating func assignSeat(
+        of originalTransactionID: String, to customerID: String
+    ) throws(StoreError) -> StoreTransaction {
+        let subscription = try subscriptionWithSeats(originalTransactionID)
+        let member = try customer(customerID)
+        let members = followers(of: subscription).filter(\.isUsable)
+        guard let first = periodTransactions(of: subscription).first, subscription.isUsable,
+            first.seats?.invitations == .apple
+        else {
+            throw StoreError(
+                .wrongState,
+                "The subscription is \(subscription.status.rawValue), or the app's backend invites its members.")
+        }
+        guard member.environment == first.environment, !members.contains(where: { $0.customerID == customerID }) else {
+            throw StoreError(.wrongState, "'\(customerID)' has a seat already, or is in the other environment.")
+        }
+        guard members.count < seats(of: subscription) else {
+            throw StoreError(.wrongState, "All \(members.count) seats are assigned.")
+        }
+        let shared = mintShared(from: first, for: customerID, original: nil, as: .assigned)
+        var follower = StoreSubscription(
+            originalTransactionID: shared.transactionID, bundleID: shared.bundleID, customerID: customerID,
+            groupID: subscription.groupID, productID: shared.productID, transactionID: shared.transactionID,
+            status: subscription.status, expiresDate: subscription.expiresDate, autoRenewProductID: shared.productID,
+            renewalPrice: 0, recentStartDate: now, sharedFrom: subscription.originalTransactionID)
+        follower.gracePeriodExpiresDate = subscription.gracePeriodExpiresDate
+        follower.expirationIntent = subscription.expirationIntent
+        store(follower)
+        record(
+            .seatAssigned, "\(customerID) has a seat of \(shared.productID)", shared, follower,
+            notify: ("SUBSCRIBED", "INITIAL_BUY"))
+        makeReceipt(shared.bundleID, member)
+        return shared
+    }
+
+    /// The seats of the present period that are not refunded.
+    public func seats(of subscription: StoreSubscription) -> Int {
+        periodTransactions(of: subscription).filter { $0.revocation == nil }
+            .reduce(0) { $0 + Int($1.quantity) - Int($1.seats?.revoked ?? 0) }
+    }
+
+    /// The transactions that paid for the present period: one, and those that added seats to it. Not their restored copies.
+    public func periodTransactions(of subscription: StoreSubscription) -> [StoreTransaction] {
+        guard let first = copies(of: subscription.transactionID).first.flatMap({ state.transactions[$0] }) else {
+            return []
+        }
+        guard first.seats != nil else { return [first] }
+        return [first] + state.transactions.sorted { $0.seatsAddedTo == first.transactionID }
+    }
+
+    /// Whether a transaction paid for the present period.
+    func isOfPresentPeriod(_ transaction: StoreTransaction, of subscription: StoreSubscription) -> Bool {
+        periodTransactions(of: subscription).contains { $0.transactionID == transaction.transactionID }
+    }
+
+    private func subscriptionWithSeats(_ originalTransactionID: String) throws(StoreError) -> StoreSubscription {
+        let subscription = try subscription(originalTransactionID)
+        try refuseFollower(subscription)
+        guard subscription.renewalSeats != nil else {
+            throw StoreError(.wrongState, "The product '\(subscription.productID)' has no seats.")
+        }
+        return subscription
+    }
+
+    private static func checkSeats(_ seats: UInt64) throws(StoreError) {
+        guard (1...maximumSeats).contains(seats) else {
+            throw StoreError(.invalidValue, "The number of seats is 1 to \(maximumSeats), not \(seats).")
+        }
+    }
+}
