@@ -10,6 +10,8 @@ public struct PurchaseEntitlement: Sendable, Codable, Equatable {
     public var until: Date?
     /// The remaining units; only for consumables.
     public var balance: Int64?
+    /// What is known about the next renewal; only for auto-renewable subscriptions.
+    public var renewal: PurchaseRenewal?
     /// The origin of this entitlement.
     public var source: Source
 

@@ -63,6 +63,12 @@ public struct SubscriptionTable: Sendable {
         return states
     }
 
+    /// The signed renewal info about the period of a transaction that counts at a time.
+    public func renewal(about transaction: TransactionKey, at moment: Timestamp) -> RenewalStatement? {
+        let period = periods.first { period in period.purchase.transactions.contains { $0.key == transaction } }
+        return period.flatMap { renewals.current(about: $0, at: moment) }
+    }
+
     // MARK: The period that counts
 
     /// The period that counts (L in docs/ledger.md). Where periods of its product that cover the time have several owners, the one of
@@ -141,7 +147,7 @@ public struct SubscriptionTable: Sendable {
             return state(.upgraded, .upgraded, until: upgradedAt)
         }
         if moment < end { return state(.active, nil, until: end) }
-        let renewal = renewals.current(about: period, at: moment)
+        let renewal = renewals.current(about: period, at: moment)?.info
         if let graceEnd = renewal?.graceEnd, moment < graceEnd { return state(.inGrace, .inGrace, until: graceEnd) }
         let isRetried = renewal?.isInBillingRetry == true
         if isRetried, moment < Self.endOfRetry(end) { return state(.billingRetry, .billingRetry, until: end) }

@@ -42,13 +42,14 @@ public struct EntitlementsOfCustomer: LedgerQuery {
             entitlements = try PastBalances(reader: reader, app: app).replace(
                 entitlements, customer: customer, at: moment)
         }
-        let answered: [Entitlement]
+        var answered: [Entitlement]
         if let environment {
             // An environment that the query names is shown as it is.
             answered = entitlements.filter { $0.entitlement.environment == environment }.map { $0.counted(true) }
         } else {
             answered = try Self.counted(entitlements, reader, app, customer)
         }
+        answered = try RenewalReading(reader: reader, moment: moment ?? reader.now).added(to: answered)
         return Answer(
             entitlements: answered, named: named(answered, app.settings), mergedInto: customer.survivor(of: customerID))
     }
@@ -57,7 +58,8 @@ public struct EntitlementsOfCustomer: LedgerQuery {
     static func current(
         _ reader: LedgerTransaction, _ app: RegistryApp, customer: CustomerRow
     ) throws(LedgerStorageError) -> [Entitlement] {
-        try counted(try read(reader, app, customer: customer, .now(reader.now)), reader, app, customer)
+        try RenewalReading(reader: reader, moment: reader.now).added(
+            to: try counted(try read(reader, app, customer: customer, .now(reader.now)), reader, app, customer))
     }
 
     /// A purchase that does not count is shown with its reason, so that support can explain it.

@@ -233,7 +233,14 @@ struct EntitlementWriter {
 extension PurchaseHistory {
     /// The purchases of a holder.
     func purchases(of holder: PurchaseHolder, _ ownership: Ownership) -> [OwnedPurchase] {
-        let own = records.filter { $0.facts.ownership.holder == holder && !$0.isErased }
+        records.purchases(of: holder, ownership)
+    }
+}
+
+extension [TransactionRecord] {
+    /// The purchases of a holder.
+    func purchases(of holder: PurchaseHolder, _ ownership: Ownership) -> [OwnedPurchase] {
+        let own = filter { $0.facts.ownership.holder == holder && !$0.isErased }
         guard let first = own.first else { return [] }
         guard own.count > 1 else {
             return PurchaseGrouping.purchases(of: [first.facts], owners: ownership) { _ in first.terms }
