@@ -1,4 +1,4 @@
-import PurchaseVerification
+public import PurchaseVerification
 
 /// The state table of one subscription (docs/ledger.md, "The state of a subscription"): which period counts at a time, and what
 /// it gives.
