@@ -64,6 +64,21 @@ struct RenewalTests {
         }
     }
 
+    @Test("3 Renewal info that is signed again without news is no change", arguments: [true, false])
+    func signedAgain(hasServer: Bool) async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            let engine = try await device.engine(hasServer: hasServer)
+            #expect(await engine.buy("monthly").code == "granted")
+            let first = try #require(try await renewal(engine))
+            let events = await KitEvents(engine)
+            try await world.pass(days: 2, device)
+            let again = try #require(try await renewal(engine))
+            #expect(again.signedAt > first.signedAt && again.autoRenew == first.autoRenew)
+            #expect(try await !events.names().contains("entitlements_changed"))
+        }
+    }
+
     @Test("3 What is no subscription shows no renewal", arguments: [true, false])
     func otherProducts(hasServer: Bool) async throws {
         try await KitWorld.run { world in

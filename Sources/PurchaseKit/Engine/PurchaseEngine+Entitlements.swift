@@ -92,7 +92,7 @@ extension PurchaseEngine {
     func announce() {
         let now = currentTime()
         let shown = entitlements(at: now)
-        guard let before = shownEntitlements, before != shown else {
+        guard let before = shownEntitlements, !before.sayTheSame(as: shown) else {
             shownEntitlements = shown
             return
         }

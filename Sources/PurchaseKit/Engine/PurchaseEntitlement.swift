@@ -24,6 +24,19 @@ public struct PurchaseEntitlement: Sendable, Codable, Equatable {
     }
 }
 
+extension [PurchaseEntitlement] {
+    /// Whether both say the same. What is signed again without news has only another date of its signature.
+    func sayTheSame(as other: [PurchaseEntitlement]) -> Bool { withoutSigningDates == other.withoutSigningDates }
+
+    private var withoutSigningDates: [PurchaseEntitlement] {
+        map { entitlement in
+            var entitlement = entitlement
+            entitlement.renewal?.signedAt = .distantPast
+            return entitlement
+        }
+    }
+}
+
 /// The state of the kit for an error report: no evidence, no key and no customer.
 public struct PurchaseDiagnostics: Sendable, Codable, Equatable {
     public var startedPurchases: Int
