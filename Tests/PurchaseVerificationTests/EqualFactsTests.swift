@@ -79,7 +79,7 @@ struct EqualFactsTests {
 
     @Test("3 A number of a receipt without a known meaning stays readable")
     func unknownNumbers() throws {
-        let kinds: [ProductType?] = try (0...5).map { number in
+        let kinds: [ProductType?] = try (UInt64(0)...5).map { number in
             var purchase = MintedWorld.subscription()
             purchase.productType = .init(rawValue: number)
             purchase.ownershipType = .init(rawValue: number)

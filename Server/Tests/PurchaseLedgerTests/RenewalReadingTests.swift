@@ -80,10 +80,18 @@ struct RenewalReadingTests {
             try await world.observe(try Self.renewal(on: 0.5) { $0.autoRenewStatus = 1 })
             try await world.observe(try Self.renewal(on: 0.7) { $0.autoRenewStatus = 0 })
             #expect(try await world.entitlement(LedgerWorld.monthly)?.renewal?.info.autoRenewStatus == 0)
+            // The App Store signs the next period before it begins: the present one still counts.
+            world.clock.advance(days: 28)
+            try await world.observe(
+                try LedgerWorld.period("902", from: 30) {
+                    $0.signedDate = MintedWorld.moment.addingTimeInterval(3600 + 28.9 * 86_400)
+                })
+            #expect(try await world.entitlement(LedgerWorld.monthly)?.renewal?.info.autoRenewStatus == 0)
             // The next period: nothing is signed about what follows it.
-            world.clock.advance(days: 31)
-            try await world.observe(try LedgerWorld.period("902", from: 30))
+            world.clock.advance(days: 3)
             #expect(try await world.entitlement(LedgerWorld.monthly)?.renewal == nil)
+            #expect(
+                try await world.entitlement(LedgerWorld.monthly, at: Self.day(10))?.renewal?.info.autoRenewStatus == 0)
             // A payment fails.
             world.clock.advance(days: 30)
             try await world.observe(

@@ -1,4 +1,4 @@
-public import PurchaseVerification
+import PurchaseVerification
 
 /// The state table of one subscription (docs/ledger.md, "The state of a subscription"): which period counts at a time, and what
 /// it gives.
@@ -63,10 +63,12 @@ public struct SubscriptionTable: Sendable {
         return states
     }
 
-    /// The signed renewal info about the period of a transaction that counts at a time.
-    public func renewal(about transaction: TransactionKey, at moment: Timestamp) -> RenewalStatement? {
-        let period = periods.first { period in period.purchase.transactions.contains { $0.key == transaction } }
-        return period.flatMap { renewals.current(about: $0, at: moment) }
+    /// The signed renewal info (R in docs/ledger.md) about the period that counts, if that is of this product and owner.
+    public func renewal(of subject: Subject, _ question: AccessQuestion) -> RenewalStatement? {
+        let period = current(question).lazy.map { periods[$0] }.first {
+            $0.productID == subject.productID && $0.owner == subject.owner
+        }
+        return period.flatMap { renewals.current(about: $0, at: question.moment) }
     }
 
     // MARK: The period that counts

@@ -32,8 +32,9 @@ struct ClaimAnswer {
         paidOrder = try write.changes.payments.order(paidBy: record)
         newlyPaidOrder = write.changes.payments.orderPaid(by: record)
         if let customer, let counted = try transaction.counted(claim.entitlement, of: customer.key, app) {
-            entitlement = try RenewalReading(reader: transaction, moment: transaction.now).added(
-                to: counted, knowing: write.changes.histories[claim.place.history])
+            entitlement = try RenewalReading(
+                reader: transaction, customer: customer, question: .now(transaction.now)
+            ).added(to: counted, knowing: write.changes.histories[claim.place.history])
         }
     }
 

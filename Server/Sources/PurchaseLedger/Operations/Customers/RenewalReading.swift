@@ -1,9 +1,10 @@
 import PurchaseVerification
 
-/// Adds signed renewal info to the entitlements that leave the ledger (docs/ledger.md, "Renewal info of an entitlement").
+/// Adds signed renewal info to the entitlements of a customer that leave the ledger (docs/ledger.md, "Renewal info of an entitlement").
 struct RenewalReading {
     let reader: LedgerTransaction
-    let moment: Timestamp
+    let customer: CustomerRow
+    let question: AccessQuestion
 
     /// The entitlements with the renewal info about the periods that they rest on.
     func added(to entitlements: [Entitlement]) throws(LedgerStorageError) -> [Entitlement] {
@@ -22,25 +23,27 @@ struct RenewalReading {
             return entitlement
         }
         var shown = entitlement
+        // A transaction of the access tells its original, not the period that counts: consecutive periods are one step.
         if let history, let known = history.records.first(where: { Self.isMeant($0.facts, id, entitlement) }) {
-            shown.renewal = history.records.renewal(history.renewal, about: known.facts.key, at: moment)
+            shown.renewal = renewal(history.renewal, of: known, among: history.records)
             return shown
         }
         for row in try reader.transactions.rows(id: id.string) {
             guard try reader.environments.environment(row.environment) == entitlement.environment else { continue }
-            let facts = try row.observed(in: entitlement.environment)
-            guard Self.isMeant(facts, id, entitlement) else { continue }
+            let record = TransactionRecord(
+                row, facts: try row.observed(in: entitlement.environment), productID: entitlement.productID)
+            guard Self.isMeant(record.facts, id, entitlement) else { continue }
             // Most customers' evidence has no renewal info.
             guard
                 let renewal = try RenewalsTable(connection: reader.connection).facts(
-                    facts.renewal, environment: row.environment)
+                    record.facts.renewal, environment: row.environment)
             else { return entitlement }
             var records: [TransactionRecord] = []
             for row in try reader.transactions.rows(originalKey: row.originalKey) {
                 records.append(
                     TransactionRecord(row, facts: try row.observed(in: entitlement.environment), productID: ""))
             }
-            shown.renewal = records.renewal(renewal, about: facts.key, at: moment)
+            shown.renewal = self.renewal(renewal, of: record, among: records)
             return shown
         }
         return entitlement
@@ -50,23 +53,23 @@ struct RenewalReading {
         facts.key.transactionID == id && facts.key.environment == entitlement.environment
             && facts.productID == ExactText(entitlement.productID)
     }
+
+    /// The renewal info about the period that counts, among the transactions of one original.
+    private func renewal(
+        _ renewal: ObservedRenewal?, of record: TransactionRecord, among records: [TransactionRecord]
+    ) -> RenewalStatement? {
+        guard let renewal, let productID = record.facts.productID else { return nil }
+        let periods = records.purchases(of: record.facts.ownership.holder, Ownership.stored(records))
+            .filter { ($0.statedKind ?? $0.terms?.kind) == .autoRenewable }
+        let owner = CustomerNumber(rawValue: customer.key)
+        return SubscriptionTable(periods, renewal: renewal).renewal(
+            of: SubscriptionTable.Subject(productID: productID, owner: owner), question)
+    }
 }
 
 extension Entitlement {
     /// Whether it rests on the period of a subscription that counts. What another product or another customer has now is not shown.
     fileprivate var showsRenewal: Bool {
         productKind == .autoRenewable && [.active, .expired, .withdrawn].contains(state)
-    }
-}
-
-extension [TransactionRecord] {
-    /// The signed renewal info about the period of one of these transactions of an original.
-    fileprivate func renewal(
-        _ renewal: ObservedRenewal?, about key: TransactionKey, at moment: Timestamp
-    ) -> RenewalStatement? {
-        guard let renewal, let record = first(where: { $0.facts.key == key }) else { return nil }
-        let periods = purchases(of: record.facts.ownership.holder, Ownership(owners: [:]))
-            .filter { ($0.statedKind ?? $0.terms?.kind) == .autoRenewable }
-        return SubscriptionTable(periods, renewal: renewal).renewal(about: key, at: moment)
     }
 }

@@ -261,9 +261,12 @@ extension Ownership {
     init(owners: [TransactionKey: TransactionOwner]) { self.owners = owners }
 
     /// The owners stored in the rows of a history.
-    static func stored(_ history: PurchaseHistory) -> Ownership {
+    static func stored(_ history: PurchaseHistory) -> Ownership { stored(history.records) }
+
+    /// The owners stored in the rows of transactions.
+    static func stored(_ records: [TransactionRecord]) -> Ownership {
         var owners: [TransactionKey: TransactionOwner] = [:]
-        for record in history.records {
+        for record in records {
             var owner = TransactionOwner()
             owner.customer = record.row.ownerKey.map(CustomerNumber.init)
             owners[record.facts.key] = owner
