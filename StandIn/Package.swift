@@ -56,11 +56,15 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        // Names that other libraries of an app have.
+        .target(name: "OtherLibrary", swiftSettings: strict),
         .testTarget(
             name: "StoreKitAdapterTests",
             dependencies: [
-                "StoreKit", "StoreKitAdapters",
+                "OtherLibrary", "StoreKit", "StoreKitAdapters",
                 .product(name: "PurchaseKit", package: "assay"),
+                .product(name: "PurchaseKitSimulator", package: "assay"),
+                .product(name: "PurchaseMessages", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "TestSupport", package: "assay"),
                 .product(name: "Crypto", package: "swift-crypto"),

@@ -49,7 +49,7 @@ struct Nobody: DeviceIdentity {
 struct Queue: PaymentQueue {
     func updates() -> AsyncStream<PaymentTransaction> { AsyncStream { $0.finish() } }
     func unfinished() async throws -> [PaymentTransaction] { [] }
-    func buy(_: PaymentRequest) async throws -> PaymentResult { .pending }
+    func buy(_: PurchasePayment) async throws -> PaymentResult { .pending }
     func finish(_: PaymentTransaction) async throws {}
     func restore() async throws -> [PaymentTransaction] { [] }
     func current() async throws -> [PaymentTransaction]? { nil }

@@ -39,7 +39,7 @@ public struct SimulatorQueue: PaymentQueue {
         return answer.transactions.map(\.payment)
     }
 
-    public func buy(_ payment: PaymentRequest) async throws -> PaymentResult {
+    public func buy(_ payment: PurchasePayment) async throws -> PaymentResult {
         var body: [String: Any] = store.owner
         body["product_id"] = payment.productID
         body["quantity"] = payment.quantity

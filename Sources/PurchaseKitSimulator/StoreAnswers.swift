@@ -75,7 +75,7 @@ enum StoreAnswers {
                 period: subscription.flatMap { Self.period($0.period) }, subscriptionGroupID: subscription?.groupId)
         }
 
-        private var productKind: ProductKind? {
+        private var productKind: PurchaseProductKind? {
             switch kind {
             case "consumable": .consumable
             case "non-consumable": .nonConsumable

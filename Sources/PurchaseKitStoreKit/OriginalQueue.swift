@@ -74,7 +74,7 @@
             await withProofs(queue.transactions.map { keep($0) })
         }
 
-        public func buy(_ payment: PaymentRequest) async throws -> PaymentResult {
+        public func buy(_ payment: PurchasePayment) async throws -> PaymentResult {
             let product = try await product(payment.productID)
             let sent = SKMutablePayment(product: product)
             sent.quantity = payment.quantity

@@ -10,14 +10,14 @@
             @MainActor @Sendable (Product, Set<Product.PurchaseOption>) async throws -> Product.PurchaseResult
 
         private let purchase: Purchase
-        private let moreOptions: @Sendable (PaymentRequest) -> Set<Product.PurchaseOption>
+        private let moreOptions: @Sendable (PurchasePayment) -> Set<Product.PurchaseOption>
         private let kept = KeptTransactions<StoreKit.Transaction>()
 
         /// - Parameters:
         ///   - purchase: asks the customer to pay; one of the ready ones in `PurchaseConfirmation`, or your own.
-        ///   - moreOptions: options that `PaymentRequest` does not have, such as those of a newer system.
+        ///   - moreOptions: options that `PurchasePayment` does not have, such as those of a newer system.
         public init(
-            moreOptions: @escaping @Sendable (PaymentRequest) -> Set<Product.PurchaseOption> = { _ in [] },
+            moreOptions: @escaping @Sendable (PurchasePayment) -> Set<Product.PurchaseOption> = { _ in [] },
             purchase: @escaping Purchase
         ) {
             self.purchase = purchase
@@ -40,7 +40,7 @@
             return transactions
         }
 
-        public func buy(_ payment: PaymentRequest) async throws -> PaymentResult {
+        public func buy(_ payment: PurchasePayment) async throws -> PaymentResult {
             guard let product = try await Product.products(for: [payment.productID]).first else {
                 throw PurchaseError(.queueFailed, expected: "a product of the App Store", found: payment.productID)
             }

@@ -21,12 +21,15 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
     /// `true` if the paid time has ended and the news of the renewal are late: then it is active until `until` by the setting
     /// `lapse_tolerance`; absent otherwise.
     public var assumed: Bool?
+    /// What the App Store signed about the renewal after the period that it rests on; only for auto-renewable subscriptions, and
+    /// absent if nothing was signed.
+    public var renewal: RenewalMessage?
 
     /// An entitlement by its parts.
     public init(
         productID: String, productType: ProductType, environment: EnvironmentName, state: State, reason: Reason? = nil,
         balance: Int64? = nil, shortfall: Int64? = nil, since: String? = nil, until: String? = nil,
-        transactionID: String? = nil, assumed: Bool? = nil
+        transactionID: String? = nil, assumed: Bool? = nil, renewal: RenewalMessage? = nil
     ) {
         self.productID = productID
         self.productType = productType
@@ -39,10 +42,11 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
         self.until = until
         self.transactionID = transactionID
         self.assumed = assumed
+        self.renewal = renewal
     }
 
     enum CodingKeys: String, CodingKey {
-        case environment, state, reason, balance, shortfall, since, until, assumed
+        case environment, state, reason, balance, shortfall, since, until, assumed, renewal
         case productID = "product_id"
         case productType = "product_type"
         case transactionID = "transaction_id"

@@ -46,12 +46,12 @@ public struct PurchaseVerifier: Sendable {
     public func verify(
         _ evidence: [UInt8], policies: [any PurchasePolicy]
     ) throws(VerificationError) -> VerifiedEvidence {
-        try verify(try Evidence(evidence), policies: policies)
+        try verify(try RecognizedEvidence(evidence), policies: policies)
     }
 
     /// Verifies evidence that was recognised already, in the same way.
     public func verify(
-        _ evidence: Evidence, policies: [any PurchasePolicy]
+        _ evidence: RecognizedEvidence, policies: [any PurchasePolicy]
     ) throws(VerificationError) -> VerifiedEvidence {
         switch evidence.form {
         case .appReceipt: .appReceipt(try verifyAppReceipt(evidence, policies: policies))
@@ -70,12 +70,12 @@ public struct PurchaseVerifier: Sendable {
     public func verifyAppReceipt(
         _ evidence: [UInt8], policies: [any PurchasePolicy]
     ) throws(VerificationError) -> AppReceipt {
-        try verifyAppReceipt(try Evidence(evidence), policies: policies)
+        try verifyAppReceipt(try RecognizedEvidence(evidence), policies: policies)
     }
 
     /// Verifies an app receipt that was recognised already, in the same way.
     public func verifyAppReceipt(
-        _ evidence: Evidence, policies: [any PurchasePolicy]
+        _ evidence: RecognizedEvidence, policies: [any PurchasePolicy]
     ) throws(VerificationError) -> AppReceipt {
         try verifyAppReceipt(ber: try evidence.appReceiptBytes(), policies: policies)
     }

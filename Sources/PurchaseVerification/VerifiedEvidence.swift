@@ -4,7 +4,7 @@ public enum VerifiedEvidence: Sendable, Equatable {
     case transactionReceipt(TransactionReceipt)
     case signedTransaction(SignedTransaction)
     case signedRenewalInfo(SignedRenewalInfo)
-    case appTransaction(AppTransaction)
+    case appTransaction(SignedAppTransaction)
     case notification(AppStoreNotification)
     case realtimeRequest(RealtimeRequest)
 

@@ -27,7 +27,7 @@ extension StoreKitAdapterTests {
                         asked.add(options.map(\.standInText))
                         return .userCancelled
                     }
-                    let payment = PaymentRequest(
+                    let payment = PurchasePayment(
                         productID: "monthly", appAccountToken: token, offer: offer, simulatesAskToBuyInSandbox: true)
                     let result = try await queue.buy(payment)
                     #expect(result == .cancelled)
@@ -60,7 +60,7 @@ extension StoreKitAdapterTests {
                 }
                 for product in ["monthly", "pro"] {
                     await #expect(throws: PurchaseError.self) {
-                        _ = try await queue.buy(PaymentRequest(productID: product, offer: .winBack(id: "other")))
+                        _ = try await queue.buy(PurchasePayment(productID: product, offer: .winBack(id: "other")))
                     }
                 }
                 #expect(asked.texts.isEmpty)
@@ -71,15 +71,43 @@ extension StoreKitAdapterTests {
         func moreOptions() async throws {
             try await Simulator.run { _ in
                 let asked = Asked()
-                let more: @Sendable (PaymentRequest) -> Set<Product.PurchaseOption> = { _ in
+                let more: @Sendable (PurchasePayment) -> Set<Product.PurchaseOption> = { _ in
                     [.introductoryOfferEligibility(compactJWS: "x.y.z")]
                 }
                 let queue = StoreKit2Queue(moreOptions: more) { product, options in
                     asked.add(options.map(\.standInText))
                     return try await product.purchase(options: options)
                 }
-                _ = try await queue.buy(PaymentRequest(productID: "coins", quantity: 3))
+                _ = try await queue.buy(PurchasePayment(productID: "coins", quantity: 3))
                 #expect(Set(asked.texts) == ["quantity 3", "introductoryOfferEligibility x.y.z"])
+            }
+        }
+
+        @Test("6 A purchase intent carries its offer to the app, and from there to the closure that buys")
+        func intent() async throws {
+            try await Simulator.run { simulator in
+                let asked = Asked()
+                let queue = StoreKit2Queue { _, options in
+                    asked.add(options.map(\.standInText))
+                    return .userCancelled
+                }
+                let engine = try simulator.engine(queue, NoReceiptSource())
+                let events = await engine.events()
+                let follow = Task { await engine.followPurchaseIntents() }
+                defer { follow.cancel() }
+                PurchaseIntent.choose(try await PurchaseIntent.standIn("monthly", winBack: "back"))
+                PurchaseIntent.choose(try await PurchaseIntent.standIn("pro", winBack: "back"))
+                var promoted: [(product: String, offer: PaymentOffer?)] = []
+                for await event in events {
+                    guard case .promoted(let product, let offer) = event else { continue }
+                    promoted.append((product, offer))
+                    if promoted.count == 2 { break }
+                }
+                #expect(promoted.map(\.product) == ["monthly", "pro"])
+                #expect(promoted.map(\.offer) == [.winBack(id: "back"), nil])
+                let first = try #require(promoted.first)
+                _ = await engine.buy(first.product, offer: first.offer)
+                #expect(asked.texts.contains("winBackOffer back"), "\(asked.texts)")
             }
         }
 
@@ -87,11 +115,11 @@ extension StoreKitAdapterTests {
         func discount() async throws {
             try await Simulator.run { _ in
                 let queue = OriginalQueue()
-                _ = try await queue.buy(PaymentRequest(productID: "monthly", offer: Self.offers[0]))
+                _ = try await queue.buy(PurchasePayment(productID: "monthly", offer: Self.offers[0]))
                 #expect(SKPaymentQueue.default().standInDiscount == "half")
                 for offer in Self.offers.dropFirst() {
                     await #expect(throws: PurchaseError.self) {
-                        _ = try await queue.buy(PaymentRequest(productID: "monthly", offer: offer))
+                        _ = try await queue.buy(PurchasePayment(productID: "monthly", offer: offer))
                     }
                 }
             }
@@ -218,6 +246,42 @@ extension StoreKitAdapterTests {
                     #expect(current.allSatisfy { ($0.signedRenewalInfo != nil) == ($0.productID == "monthly") })
                 }
                 #expect(try await OriginalQueue(prefersSignedTransactions: false).current() == nil)
+            }
+        }
+
+        @Test("3 Products have one type in both APIs, with price text, period and offers with eligibility")
+        func products() async throws {
+            try await Simulator.run { simulator in
+                var offers: [[String: Any]] = []
+                for (id, kind) in [("trial", "introductory"), ("half", "promotional"), ("back", "win-back")] {
+                    offers.append(["offer_id": id, "kind": kind, "mode": "FREE_TRIAL", "period": "P1W", "price": 0])
+                }
+                try await simulator.post(
+                    "control/products",
+                    [
+                        "bundle_id": "com.example.app", "product_id": "yearly", "kind": "auto-renewable",
+                        "price": 59_990, "subscription": ["group_id": "club", "period": "P1Y", "offers": offers],
+                    ], isControl: true)
+                var lists: [[PurchaseProduct]] = []
+                let queues: [any PaymentQueue] = [StoreKit2Queue(), OriginalQueue()]
+                for queue in queues {
+                    // In the order of the ids, without what is not sold.
+                    let list = try await queue.products(["yearly", "nothing", "coins", "pro"])
+                    #expect(list.map(\.productID) == ["yearly", "coins", "pro"])
+                    #expect(list.map(\.kind) == [.autoRenewableSubscription, .consumable, .nonConsumable])
+                    let yearly = try #require(list.first)
+                    #expect(yearly.period == PurchasePeriod(1, .year) && yearly.subscriptionGroupID == "club")
+                    #expect(yearly.price == Decimal(string: "59.99") && yearly.priceText.contains("59.99"))
+                    #expect(yearly.offers.map(\.kind) == [.introductory, .promotional, .winBack])
+                    #expect(yearly.offers.map(\.offerID) == [nil, "half", "back"])
+                    #expect(
+                        yearly.offers.allSatisfy { $0.payment == .freeTrial && $0.period == PurchasePeriod(1, .week) })
+                    // What the system knows of this customer; of a promotional offer, only the server decides.
+                    #expect(yearly.offers.map { $0.isEligible == nil } == [false, true, false])
+                    #expect(list.dropFirst().allSatisfy { $0.period == nil && $0.offers.isEmpty })
+                    lists.append(list)
+                }
+                #expect(lists[0] == lists[1])
             }
         }
 

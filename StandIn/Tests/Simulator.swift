@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import PurchaseKit
+import PurchaseKitSimulator
 import PurchaseVerification
 import StoreKit
 import StoreKitAdapters
@@ -72,6 +73,11 @@ struct Simulator {
             server: nil,
             store: FilePurchaseStore(
                 file: folder.appendingPathComponent("purchases"), key: SymmetricKey(size: .bits256)))
+    }
+
+    /// The same store, by the queue for debug builds.
+    var store: SimulatedStore {
+        SimulatedStore(address: address.absoluteString, bundleID: Self.bundleID, customerID: Self.customerID)
     }
 
     private func openShop() async throws {

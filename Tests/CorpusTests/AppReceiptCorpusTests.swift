@@ -28,7 +28,7 @@ struct AppReceiptCorpusTests {
             #expect(receipt.bundleID == item.bundleID, "\(item.name)")
             #expect(receipt.applicationVersion == item.applicationVersion, "\(item.name)")
             #expect(receipt.receiptType == item.receiptType, "\(item.name)")
-            #expect(receipt.creationDate == item.creationDate.flatMap { Timestamp($0) }, "\(item.name)")
+            #expect(receipt.creationDate == item.creationDate.flatMap { AppStoreTime($0) }, "\(item.name)")
             #expect(receipt.inAppPurchases.count == item.inAppCount, "\(item.name)")
             #expect(receipt.environment?.name.lowercased() == item.environment, "\(item.name)")
         }
@@ -68,7 +68,7 @@ struct AppReceiptCorpusTests {
             let receipt = try trusting.verifyAppReceipt(bytes, policies: xcodePolicies)
             #expect(receipt.bundleID == item.bundleID)
             #expect(receipt.inAppPurchases.count == item.inAppCount)
-            #expect(receipt.creationDate == item.creationDate.flatMap { Timestamp($0) })
+            #expect(receipt.creationDate == item.creationDate.flatMap { AppStoreTime($0) })
         }
         print("corpus: \(items.count) Xcode receipts verified with their own anchor only")
     }

@@ -48,7 +48,7 @@ struct SignedPayloadCorpusTests {
         switch evidence {
         case .signedTransaction(let transaction):
             #expect(transaction.productID == item.productID, "\(item.name)")
-            #expect(transaction.transactionID != nil && transaction.purchaseDate != nil, "\(item.name)")
+            #expect(!transaction.transactionID.isEmpty && transaction.purchaseDate != nil, "\(item.name)")
         case .signedRenewalInfo(let renewalInfo): #expect(renewalInfo.productID == item.productID, "\(item.name)")
         case .notification(let notification):
             #expect(notification.notificationType?.rawValue == item.notification?.first ?? nil, "\(item.name)")

@@ -35,8 +35,8 @@ struct TransactionReceiptCorpusTests {
             // The manifest has the date in GMT, without milliseconds.
             let words = item.purchaseDate?.replacingOccurrences(of: " Etc/GMT", with: "Z")
                 .replacingOccurrences(of: " ", with: "T")
-            let seconds = Timestamp(millisecondsSince1970: receipt.purchaseDate.millisecondsSince1970 / 1000 * 1000)
-            #expect(seconds == words.flatMap { Timestamp($0) }, "\(item.name)")
+            let seconds = AppStoreTime(millisecondsSince1970: receipt.purchaseDate.millisecondsSince1970 / 1000 * 1000)
+            #expect(seconds == words.flatMap { AppStoreTime($0) }, "\(item.name)")
             // A sandbox transaction id means that the purchase was made in the sandbox, except in receipts from before
             // they stated their environment.
             #expect(receipt.environment?.name.lowercased() == item.environment, "\(item.name)")
@@ -55,7 +55,7 @@ struct TransactionReceiptCorpusTests {
         let items = try Corpus.items("transaction-receipt").filter { $0.environment == "sandbox" }
         try #require(!items.isEmpty)
         for item in items {
-            let list = String(decoding: try Evidence(try item.bytes()).bytes, as: UTF8.self)
+            let list = String(decoding: try RecognizedEvidence(try item.bytes()).bytes, as: UTF8.self)
             try #require(list.contains("\"Sandbox\""))
             let production = list.replacingOccurrences(of: "\"Sandbox\"", with: "\"Production\"")
             let unstated = list.replacingOccurrences(of: "\"environment\" = \"Sandbox\";", with: "")

@@ -6,8 +6,8 @@ import Testing
 @Suite("Claims are read as Foundation's decoder reads them")
 struct ClaimReaderTests {
     private struct Claims: Decodable {
-        let quantity: Int64?
-        let productId: String?
+        let revocationReason: Int64?
+        let bundleId: String?
         let purchaseDate: Double?
     }
 
@@ -40,7 +40,9 @@ struct ClaimReaderTests {
             "10000000000000000000000e-20", "\"1\"", "true", "null", "[]", "{}",
         ])
     func numbers(_ text: String) throws {
-        #expect(try claims(["quantity": text])?.quantity == foundation(["quantity": text])?.quantity)
+        #expect(
+            try claims(["revocationReason": text])?.revocationReason?.rawValue
+                == foundation(["revocationReason": text])?.revocationReason)
         let date = try claims(["purchaseDate": text])?.purchaseDate
         // Dates have a range, and are rounded down to the millisecond.
         if let date {
@@ -51,11 +53,11 @@ struct ClaimReaderTests {
 
     @Test("A whole number is read exactly, where Foundation's decoder gives up or rounds")
     func exactNumbers() throws {
-        #expect(try claims(["quantity": "9.223372036854775807e18"])?.quantity == .max)
-        #expect(try claims(["quantity": "-9.223372036854775808e18"])?.quantity == .min)
-        #expect(try claims(["quantity": "0e9"])?.quantity == 0)
-        #expect(try claims(["quantity": "1e-400"]) == nil)
-        #expect(try claims(["quantity": "1.00000000000000000000000000000001"]) == nil)
+        #expect(try claims(["revocationReason": "9.223372036854775807e18"])?.revocationReason?.rawValue == .max)
+        #expect(try claims(["revocationReason": "-9.223372036854775808e18"])?.revocationReason?.rawValue == .min)
+        #expect(try claims(["revocationReason": "0e9"])?.revocationReason?.rawValue == 0)
+        #expect(try claims(["revocationReason": "1e-400"]) == nil)
+        #expect(try claims(["revocationReason": "1.00000000000000000000000000000001"]) == nil)
     }
 
     @Test(
@@ -65,8 +67,8 @@ struct ClaimReaderTests {
             #""\u0000""#, #""a\ud83d\ude00b\u0301""#, #""\\u0041""#, "1", "true", "[\"a\"]", "{\"a\":1}", "null",
         ])
     func texts(_ text: String) throws {
-        let read = try claims(["productId": text])?.productID
-        let expected = foundation(["productId": text])?.productId
+        let read = try claims(["bundleId": text])?.bundleID
+        let expected = foundation(["bundleId": text])?.bundleId
         #expect(read.map { Array($0.utf8) } == expected.map { Array($0.utf8) })
     }
 

@@ -208,9 +208,9 @@ struct HostileEvidenceTests {
         }
         // The names of the claims determine the kind, whatever their values.
         let deep = try HandmadeJWS(ClaimsText.object(ClaimsText.transaction, ["productId": "[[[{}]]]"]))
-        #expect(try Evidence(try deep.bytes()).kind == .signedTransaction)
+        #expect(try RecognizedEvidence(try deep.bytes()).kind == .signedTransaction)
         let deeper = try HandmadeJWS(
             ClaimsText.object(ClaimsText.transaction, ["more": BoundedJSON.nested(levels: 400)]))
-        #expect(try Evidence(try deeper.bytes()).kind == nil)
+        #expect(try RecognizedEvidence(try deeper.bytes()).kind == nil)
     }
 }

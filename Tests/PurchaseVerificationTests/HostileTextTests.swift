@@ -15,7 +15,7 @@ struct HostileTextTests {
     private static let policies: [any PurchasePolicy] = [
         EnvironmentPolicy(accepting: [.production, .sandbox, .other("Elsewhere")]), BundleIDPolicy("com.example.app"),
         ApplicationVersionPolicy("7"), AppAppleIDPolicy(1),
-        FreshnessPolicy(at: Timestamp(MintedWorld.moment), limit: 0),
+        FreshnessPolicy(at: AppStoreTime(MintedWorld.moment), limit: 0),
         UnseenTransactionPolicy { $0.isSame(as: "1") },
         TransactionPolicy(TransactionFacts(transactionID: "1", productID: "coins")),
         DeviceHashPolicy(DeviceIdentifier(identifierForVendor: MintedWorld.device)),

@@ -122,7 +122,7 @@ struct LiveStoreClaimsTests {
         ])
         #expect(transaction.previousOriginalTransactionID == "1999")
         #expect(transaction.additionalTransactionReason?.rawValue == "SEATS_ADDED")
-        #expect(transaction.inAppOwnershipType == .assigned)
+        #expect(transaction.ownershipType == .assigned)
         let info = try #require(transaction.multiSeatInfo)
         #expect(info.invitationManagement == .apple && info.revokedSeatQuantity == 2)
         #expect(info.priceTiers.map(\.price) == [990] && info.priceTiers.map(\.quantity) == [5])

@@ -34,14 +34,14 @@ struct TransactionReceiptContentTests {
         #expect(receipt.originalTransactionID == "2000000000000003")
         #expect(receipt.productID == "com.example.app.monthly")
         #expect(receipt.bundleID == "com.example.app")
-        #expect(receipt.bundleVersion == "7")
+        #expect(receipt.applicationVersion == "7")
         #expect(receipt.quantity == 3)
-        #expect(receipt.purchaseDate == Timestamp(MintedWorld.moment))
-        #expect(receipt.originalPurchaseDate == template.originalPurchaseDate.map { Timestamp($0) })
-        #expect(receipt.expiresDate == template.expiresDate.map { Timestamp($0) })
-        #expect(receipt.cancellationDate == Timestamp(MintedWorld.moment.addingTimeInterval(30)))
-        #expect(receipt.itemID == template.itemID)
-        #expect(receipt.appItemID == 1_234_567_890)
+        #expect(receipt.purchaseDate == AppStoreTime(MintedWorld.moment))
+        #expect(receipt.originalPurchaseDate == template.originalPurchaseDate.map { AppStoreTime($0) })
+        #expect(receipt.expiresDate == template.expiresDate.map { AppStoreTime($0) })
+        #expect(receipt.cancellationDate == AppStoreTime(MintedWorld.moment.addingTimeInterval(30)))
+        #expect(receipt.productAppleID == template.itemID)
+        #expect(receipt.appAppleID == 1_234_567_890)
         #expect(receipt.versionExternalIdentifier == 870_000_001)
         #expect(receipt.webOrderLineItemID == "500000000000003")
         #expect(receipt.subscriptionGroupIdentifier == "20749162")
@@ -49,7 +49,7 @@ struct TransactionReceiptContentTests {
         #expect(receipt.uniqueVendorIdentifier == MintedWorld.device.uuidString)
         #expect(receipt.isTrialPeriod == true)
         #expect(receipt.isInIntroOfferPeriod == false)
-        #expect(receipt.ownershipType == "FAMILY_SHARED")
+        #expect(receipt.ownershipType == .familyShared)
         #expect(receipt.attributes.contains { $0.key == "later-key" && $0.value == "later" })
         #expect(receipt.attributes.contains { $0.key == "empty" && $0.value.isEmpty })
     }
@@ -137,7 +137,7 @@ struct TransactionReceiptContentTests {
     @Test("A fresh, unseen transaction with the facts that the client states is accepted")
     func policies() throws {
         let bytes = try MintedWorld.mint(MintedWorld.transactionReceipt(environment: "Production"), .four)
-        let moment = Timestamp(MintedWorld.moment)
+        let moment = AppStoreTime(MintedWorld.moment)
         _ = try verified(
             bytes,
             [

@@ -137,8 +137,10 @@ public struct URLQueryItem: Sendable { public init(name: String, value: String?)
 public struct Decimal: Sendable, Hashable, Codable, ExpressibleByIntegerLiteral {
     public init(integerLiteral: Int) {}
     public init?(string: String) {}
+    public init(_ value: Int64) {}
     public init(from decoder: any Decoder) throws {}
     public func encode(to encoder: any Encoder) throws {}
+    public static func / (left: Decimal, right: Decimal) -> Decimal { fatalError() }
 }
 
 public final class JSONDecoder {

@@ -145,12 +145,12 @@ extension AppReceipt {
         var sum =
             length(receiptType) + length(bundleID) + length(applicationVersion) + length(originalApplicationVersion)
         sum += (opaqueValue?.count ?? 0) + (deviceHash?.count ?? 0)
-        sum &+= number(adamID) &+ number(downloadID) &+ number(versionExternalIdentifier)
+        sum &+= number(appAppleID) &+ number(downloadID) &+ number(versionExternalIdentifier)
         sum &+= moment(creationDate) &+ moment(originalPurchaseDate) &+ moment(expirationDate)
         for purchase in inAppPurchases {
             sum &+= purchase.productID.utf8.count + purchase.transactionID.utf8.count
-            sum &+= length(purchase.originalTransactionID) + length(purchase.promotionalOfferID)
-            sum &+= number(purchase.quantity) &+ number(purchase.productAdamID) &+ number(purchase.webOrderLineItemID)
+            sum &+= length(purchase.originalTransactionID) + length(purchase.offerIdentifier)
+            sum &+= number(purchase.quantity) &+ number(purchase.productAppleID) + length(purchase.webOrderLineItemID)
             sum &+= moment(purchase.purchaseDate) &+ moment(purchase.originalPurchaseDate)
             sum &+= moment(purchase.expiresDate) &+ moment(purchase.cancellationDate)
             sum &+= (purchase.isTrialPeriod == true ? 1 : 0) + (purchase.isInIntroOfferPeriod == true ? 1 : 0)
@@ -161,7 +161,7 @@ extension AppReceipt {
 
     private func length(_ text: String?) -> Int { text?.utf8.count ?? 0 }
     private func number(_ number: UInt64?) -> Int { Int(truncatingIfNeeded: number ?? 0) }
-    private func moment(_ moment: Timestamp?) -> Int { Int(truncatingIfNeeded: moment?.millisecondsSince1970 ?? 0) }
+    private func moment(_ moment: AppStoreTime?) -> Int { Int(truncatingIfNeeded: moment?.millisecondsSince1970 ?? 0) }
 }
 
 #if canImport(OpenSSLReceipt)

@@ -62,17 +62,17 @@ extension VerifiedEvidence {
         case .transactionReceipt(let receipt):
             var sum = receipt.transactionID.utf8.count + receipt.productID.utf8.count
             for text in [
-                receipt.originalTransactionID, receipt.bundleID, receipt.bundleVersion, receipt.webOrderLineItemID,
+                receipt.originalTransactionID, receipt.bundleID, receipt.applicationVersion, receipt.webOrderLineItemID,
                 receipt.subscriptionGroupIdentifier, receipt.uniqueIdentifier, receipt.uniqueVendorIdentifier,
-                receipt.ownershipType,
+                receipt.ownershipType?.rawValue,
             ] { sum += text?.utf8.count ?? 0 }
             for number in [
-                receipt.quantity, receipt.itemID, receipt.appItemID, receipt.versionExternalIdentifier,
+                receipt.quantity, receipt.productAppleID, receipt.appAppleID, receipt.versionExternalIdentifier,
             ] { sum &+= Int(truncatingIfNeeded: number ?? 0) }
             sum += (receipt.isTrialPeriod == true ? 1 : 0) + (receipt.isInIntroOfferPeriod == true ? 1 : 0)
             return sum
         // The claims of signed data are already decoded.
-        case .signedTransaction(let content): return content.productID?.utf8.count ?? 0
+        case .signedTransaction(let content): return content.productID.utf8.count
         case .signedRenewalInfo(let content): return content.productID?.utf8.count ?? 0
         case .appTransaction(let content): return content.bundleID?.utf8.count ?? 0
         case .notification(let content): return content.bundleID?.utf8.count ?? 0

@@ -143,7 +143,7 @@ struct MortalQueue: PaymentQueue {
 
     func environment() async -> String? { await queue.environment() }
 
-    func buy(_ payment: PaymentRequest) async throws -> PaymentResult {
+    func buy(_ payment: PurchasePayment) async throws -> PaymentResult {
         steps.next()
         let result = try await queue.buy(payment)
         steps.next()

@@ -68,7 +68,7 @@ public final class SimulatorDevice: PaymentQueue, ReceiptSource, DeviceIdentity,
         return device.map { $0.environment == "production" ? "Production" : "Sandbox" }
     }
 
-    public func buy(_ request: PaymentRequest) async throws -> PaymentResult {
+    public func buy(_ request: PurchasePayment) async throws -> PaymentResult {
         var body: [String: Any] = [
             "bundle_id": bundleID, "product_id": request.productID, "customer_id": customerID,
             "quantity": request.quantity,

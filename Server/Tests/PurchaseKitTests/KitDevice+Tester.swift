@@ -18,7 +18,7 @@ extension KitDevice {
 
     /// Sells a product outside of the app: its transaction arrives without a call.
     func sell(_ product: String, token: UUID? = nil) async throws -> PaymentTransaction {
-        let result = try await simulated.buy(PaymentRequest(productID: product, appAccountToken: token))
+        let result = try await simulated.buy(PurchasePayment(productID: product, appAccountToken: token))
         guard case .purchased(let transaction) = result else { throw LineCut() }
         return transaction
     }

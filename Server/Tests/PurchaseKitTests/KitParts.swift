@@ -83,7 +83,7 @@ final class KitQueue: PaymentQueue, Sendable {
         if let other = otherEnvironment.withLock({ $0 }) { return other }
         return await device.environment()
     }
-    func buy(_ payment: PaymentRequest) async throws -> PaymentResult { try await device.buy(payment) }
+    func buy(_ payment: PurchasePayment) async throws -> PaymentResult { try await device.buy(payment) }
     func restore() async throws -> [PaymentTransaction] { try await device.restore() }
 
     func finish(_ transaction: PaymentTransaction) async throws {

@@ -7,7 +7,7 @@ import TestSupport
 final class TestClock: Sendable {
     private let milliseconds = Mutex(Int64(MintedWorld.moment.timeIntervalSince1970 + 60) * 1000)
 
-    var now: Timestamp { Timestamp(millisecondsSince1970: milliseconds.withLock { $0 }) }
+    var now: AppStoreTime { AppStoreTime(millisecondsSince1970: milliseconds.withLock { $0 }) }
 
     func advance(days: Int64) { milliseconds.withLock { $0 += days * 86_400_000 } }
 

@@ -84,7 +84,7 @@ struct GoldenPairTests {
         let service = VerifyReceiptService(
             verifier: PurchaseVerifier(), environments: [.production, .sandbox], sharedSecret: nil)
         for endpoint in [VerifyReceiptService.Endpoint.production, .sandbox] {
-            let answer = service.answer(body, at: endpoint, now: Timestamp(Date())).response
+            let answer = service.answer(body, at: endpoint, now: AppStoreTime(Date())).response
             if let info = answer.latestReceiptInfo { return info }
         }
         return []
@@ -95,7 +95,7 @@ struct GoldenPairTests {
         let service = VerifyReceiptService(
             verifier: PurchaseVerifier(), environments: [.production, .sandbox], sharedSecret: nil)
         let body = try Corpus.read("verify-receipt-pairs/browsec-malformed-21002/request.json")
-        let answer = service.answer([UInt8](body), at: .sandbox, now: Timestamp(Date()))
+        let answer = service.answer([UInt8](body), at: .sandbox, now: AppStoreTime(Date()))
         #expect(String(decoding: answer.response.json(), as: UTF8.self) == #"{"status":21002}"#)
     }
 
@@ -108,7 +108,7 @@ struct GoldenPairTests {
         let service = VerifyReceiptService(
             verifier: PurchaseVerifier(), environments: [.production, .sandbox], sharedSecret: nil)
         let isSandbox = recorded["environment"] as? String == "Sandbox"
-        let answer = service.answer([UInt8](request), at: isSandbox ? .sandbox : .production, now: Timestamp(Date()))
+        let answer = service.answer([UInt8](request), at: isSandbox ? .sandbox : .production, now: AppStoreTime(Date()))
         // Transaction receipts are compared separately.
         if answer.response.flatReceipt != nil { return nil }
         var report = GoldenPairReport(item)

@@ -57,7 +57,8 @@ struct ReplyComparisonTests {
     private func evidence(_ item: CorpusItem) throws -> VerifiedEvidence? {
         let folder = item.file.split(separator: "/").dropLast().joined(separator: "/")
         let request = try VerifyReceiptRequest(json: [UInt8](try Corpus.read("\(folder)/request.json")))
-        return try? PurchaseVerifier(anchors: TrustAnchor.apple).verify(try Evidence(request.receiptText), policies: [])
+        return try? PurchaseVerifier(anchors: TrustAnchor.apple).verify(
+            try RecognizedEvidence(request.receiptText), policies: [])
     }
 
     private static func contradictions(_ reply: VerifyReceiptResponse, _ evidence: VerifiedEvidence) -> [String] {

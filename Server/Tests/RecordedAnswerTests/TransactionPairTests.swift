@@ -39,7 +39,7 @@ struct TransactionPairTests {
         let service = VerifyReceiptService(
             verifier: PurchaseVerifier(), environments: [.production, .sandbox], sharedSecret: "the right one")
         let request = try Corpus.read("verify-receipt-pairs/browsec-wrong-secret-21004/request.json")
-        let answer = service.answer([UInt8](request), at: .sandbox, now: Timestamp(Date()))
+        let answer = service.answer([UInt8](request), at: .sandbox, now: AppStoreTime(Date()))
         #expect(String(decoding: answer.response.json(), as: UTF8.self) == #"{"status":21004}"#)
     }
 
@@ -60,7 +60,7 @@ struct TransactionPairTests {
     func current() throws {
         let folder = "verify-receipt-pairs/guardian-production-transaction"
         let request = try Corpus.read("\(folder)/request.json")
-        let moment = try #require(Timestamp("2013-04-20T00:00:00Z"))
+        let moment = try #require(AppStoreTime("2013-04-20T00:00:00Z"))
         let ours = try GoldenPairReport.object(Data(try answer(request, at: moment).json()))
         let recorded = try GoldenPairReport.object(try Corpus.read("\(folder)/response.json"))
         #expect(ours["status"] as? Int == 0)
@@ -69,7 +69,8 @@ struct TransactionPairTests {
         #expect(ours["latest_receipt"] as? String == recorded["latest_receipt"] as? String)
     }
 
-    private func answer(_ request: Data, at moment: Timestamp = Timestamp(Date())) throws -> VerifyReceiptResponse {
+    private func answer(_ request: Data, at moment: AppStoreTime = AppStoreTime(Date())) throws -> VerifyReceiptResponse
+    {
         let service = VerifyReceiptService(
             verifier: PurchaseVerifier(), environments: [.production, .sandbox], sharedSecret: nil)
         let answer = service.answer([UInt8](request), at: .production, now: moment)

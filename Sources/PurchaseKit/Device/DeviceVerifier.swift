@@ -55,15 +55,15 @@ public struct DeviceVerifier: Sendable {
         return .verified(verified)
     }
 
-    /// When the grace period of a subscription ends, as signed renewal info states it; `nil` if it states none for it.
-    func gracePeriodEnd(_ renewalInfo: String, of originalTransactionID: String?) -> Date? {
+    /// What signed renewal info says about a subscription; `nil` if it is about another one, or does not verify.
+    func renewal(_ renewalInfo: String, of originalTransactionID: String?) -> PurchaseRenewal? {
         do throws(VerificationError) {
             let verified = try verifier.verify(
                 Array(renewalInfo.utf8), policies: [EnvironmentPolicy(accepting: app.environments)])
             guard case .signedRenewalInfo(let info) = verified, let original = info.originalTransactionID,
                 original.isSame(as: originalTransactionID)
             else { return nil }
-            return info.gracePeriodExpiresDate?.date
+            return PurchaseRenewal(info)
         } catch {
             return nil
         }

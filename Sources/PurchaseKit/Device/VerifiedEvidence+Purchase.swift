@@ -30,7 +30,7 @@ extension VerifiedEvidence {
     /// Whether nobody asked for the purchase in the app: a renewal, or a purchase of somebody in the family.
     var isWithoutCall: Bool {
         guard case .signedTransaction(let transaction) = self else { return false }
-        return transaction.transactionReason == .renewal || transaction.inAppOwnershipType == .familyShared
+        return transaction.transactionReason == .renewal || transaction.ownershipType == .familyShared
     }
 
     /// The reason why the purchase was withdrawn; `nil` if it was not.
@@ -49,10 +49,10 @@ extension VerifiedEvidence {
     }
 
     /// The kind of product.
-    func productKind(of transactionID: String) -> ProductKind? {
+    func productKind(of transactionID: String) -> PurchaseProductKind? {
         switch self {
         case .signedTransaction(let transaction):
-            switch transaction.type {
+            switch transaction.productType {
             case .consumable?: .consumable
             case .nonConsumable?: .nonConsumable
             case .nonRenewingSubscription?: .nonRenewingSubscription

@@ -3,7 +3,7 @@ struct PurchaseDelivery {
     let transaction: PaymentTransaction
     let outcome: PurchaseOutcome
     /// The entry that is removed afterwards: if the process ends before, the next run tells the delegate.
-    let entry: TransactionKey?
+    let entry: PurchaseKey?
 }
 
 extension PurchaseEngine {
@@ -11,7 +11,7 @@ extension PurchaseEngine {
     ///
     /// - Returns: whether the entry is removed, or will be.
     @discardableResult
-    func tell(_ transaction: PaymentTransaction, _ outcome: PurchaseOutcome, removing entry: TransactionKey? = nil)
+    func tell(_ transaction: PaymentTransaction, _ outcome: PurchaseOutcome, removing entry: PurchaseKey? = nil)
         -> Bool
     {
         guard delegate != nil else { return entry.map { key in changes { $0.remove(key) } } ?? true }

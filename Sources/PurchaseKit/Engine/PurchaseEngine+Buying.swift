@@ -37,7 +37,7 @@ extension PurchaseEngine {
         }
         startedInThisRun.append(started)
         do {
-            let payment = PaymentRequest(
+            let payment = PurchasePayment(
                 productID: productID, quantity: quantity, appAccountToken: token, offer: offer,
                 simulatesAskToBuyInSandbox: simulatesAskToBuyInSandbox)
             switch try await queue.buy(payment) {

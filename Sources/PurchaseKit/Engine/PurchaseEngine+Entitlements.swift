@@ -92,7 +92,7 @@ extension PurchaseEngine {
     func announce() {
         let now = currentTime()
         let shown = entitlements(at: now)
-        guard let before = shownEntitlements, before != shown else {
+        guard let before = shownEntitlements, !before.sayTheSame(as: shown) else {
             shownEntitlements = shown
             return
         }
@@ -163,7 +163,7 @@ extension PurchaseEngine {
         return PurchaseEntitlement(
             productID: stored.productID, environment: stored.environment,
             isActive: stored.isActive && counts && !isEnded, until: stored.until, balance: stored.balance,
-            source: .server)
+            renewal: stored.renewal, source: .server)
     }
 
     private func localEntitlement(
@@ -175,7 +175,9 @@ extension PurchaseEngine {
         let totals = record.units[product]
         var entitlement = PurchaseEntitlement(
             productID: product, environment: purchases.last?.key.environment, isActive: !counting.isEmpty,
-            until: lasting ? nil : (counting.isEmpty ? kept : counting).compactMap(\.until).max(), source: .device)
+            until: lasting ? nil : (counting.isEmpty ? kept : counting).compactMap(\.until).max(),
+            renewal: lasting ? nil : kept.max { ($0.until ?? .distantPast) < ($1.until ?? .distantPast) }?.renewal,
+            source: .device)
         if totals != nil || purchases.contains(where: { $0.kind == .consumable }) {
             let bought = kept.reduce(totals?.boughtEarlier ?? 0) { $0 + $1.quantity }
             let balance = max(0, bought - (totals?.used ?? 0))

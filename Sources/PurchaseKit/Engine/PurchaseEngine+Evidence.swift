@@ -84,7 +84,7 @@ extension PurchaseEngine {
     ///   it became free. In the sandbox the version is always 1.0.
     /// - Throws: `PurchaseError`: why it is not accepted.
     @discardableResult
-    public func verify(appTransaction: String) async throws -> AppTransaction {
+    public func verify(appTransaction: String) async throws -> SignedAppTransaction {
         switch await verifier.verify(.signedTransaction(appTransaction), proves: nil) {
         case .verified(.appTransaction(let transaction)): return transaction
         case .verified(let other):

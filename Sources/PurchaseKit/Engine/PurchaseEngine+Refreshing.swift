@@ -110,12 +110,10 @@ extension PurchaseEngine {
             else { continue }
             proofs.append(Proof(evidence: .signedTransaction(text), version: Self.version(of: transaction)))
             if let renewal = transaction.signedRenewalInfo {
-                // It is signed anew each time; what is new in it is the end of a grace period.
                 let original = transaction.originalTransactionID
-                let grace = verifier.gracePeriodEnd(renewal, of: original).map { "\(Int64($0.timeIntervalSince1970))" }
+                let news = verifier.renewal(renewal, of: original)?.version ?? "none"
                 proofs.append(
-                    Proof(
-                        evidence: .signedTransaction(renewal), version: "\(original ?? "") grace \(grace ?? "none")"))
+                    Proof(evidence: .signedTransaction(renewal), version: "\(original ?? "") renewal \(news)"))
             }
         }
         return proofs
@@ -127,7 +125,7 @@ extension PurchaseEngine {
         var ended: [GrantedPurchase] = []
         _ = changes { record in
             for purchase in answer.purchases {
-                let key = TransactionKey(
+                let key = PurchaseKey(
                     environment: purchase.environment.rawValue, transactionID: purchase.transactionID)
                 let error = ServerDecision.notCounted(purchase.productID, purchase.environment, entitlements)
                 // One that waits is claimed with its order by itself.
@@ -137,7 +135,7 @@ extension PurchaseEngine {
                         GrantedPurchase(
                             key: key, originalTransactionID: purchase.originalTransactionID,
                             productID: purchase.productID, customerID: customerID,
-                            expirationDate: purchase.expiresAt.flatMap { Timestamp($0)?.date }, grantedAt: now,
+                            expirationDate: purchase.expiresAt.flatMap { AppStoreTime($0)?.date }, grantedAt: now,
                             submissionID: purchase.submissionID))
                 } else if PurchaseError.Code(rawValue: purchase.code).endsPurchase, let one = record.end(key, at: now) {
                     ended.append(one)
@@ -162,27 +160,29 @@ extension PurchaseEngine {
             guard let evidence = await loadedReceipt(),
                 case .appReceipt(let receipt)? = await gather(evidence, for: nil).verified
             else { return }
-            observe(.appReceipt(receipt), grace: nil, besides: waiting)
+            observe(.appReceipt(receipt), renewal: nil, besides: waiting)
             return
         }
         for transaction in transactions where transaction.isVerifiedByStoreKit {
             guard let text = transaction.signedTransaction,
                 let verified = await gather(.signedTransaction(text), for: transaction).verified
             else { continue }
-            let grace = transaction.signedRenewalInfo.flatMap {
-                verifier.gracePeriodEnd($0, of: transaction.originalTransactionID)
+            let renewal = transaction.signedRenewalInfo.flatMap {
+                verifier.renewal($0, of: transaction.originalTransactionID)
             }
-            observe(verified, grace: grace, besides: waiting)
+            observe(verified, renewal: renewal, besides: waiting)
         }
     }
 
-    private func observe(_ verified: VerifiedEvidence, grace: Date?, besides waiting: [PaymentTransaction]) {
+    private func observe(
+        _ verified: VerifiedEvidence, renewal: PurchaseRenewal?, besides waiting: [PaymentTransaction]
+    ) {
         let now = trustedNow()
         let signedAt = verified.facts.signingDate?.date
         var ended: [(GrantedPurchase, PurchaseError)] = []
         _ = changes { record in
             for facts in verified.facts.transactions {
-                let key = TransactionKey(
+                let key = PurchaseKey(
                     environment: verified.facts.environment?.name, transactionID: facts.transactionID)
                 let kind = verified.productKind(of: facts.transactionID)
                 guard kind != .consumable, let productID = facts.productID else { continue }
@@ -203,8 +203,9 @@ extension PurchaseEngine {
                         key: key, originalTransactionID: facts.originalTransactionID, productID: productID, kind: kind,
                         quantity: facts.quantity.map { Int64(clamping: $0) } ?? 1, customerID: customer?.id,
                         purchaseDate: facts.purchaseDate?.date,
-                        expirationDate: verified.expirationDate(of: facts.transactionID), graceUntil: grace,
-                        grantedAt: now, signedAt: signedAt))
+                        expirationDate: verified.expirationDate(of: facts.transactionID),
+                        graceUntil: renewal?.graceUntil,
+                        renewal: renewal, grantedAt: now, signedAt: signedAt))
             }
         }
         for (purchase, error) in ended {

@@ -153,7 +153,7 @@ extension PurchaseEngine {
 }
 
 extension RestoreSummary {
-    fileprivate mutating func add(_ outcome: PurchaseOutcome, of key: TransactionKey) {
+    fileprivate mutating func add(_ outcome: PurchaseOutcome, of key: PurchaseKey) {
         switch outcome {
         // Several restored transactions can be one purchase.
         case .granted(let purchase, _):

@@ -5,7 +5,7 @@ import PurchaseVerification
 /// From a transaction to its outcome. The order of the steps makes a crash harmless (docs/purchase-kit.md).
 extension PurchaseEngine {
     func settle(
-        _ transaction: PaymentTransaction, _ key: TransactionKey, _ started: StartedPurchase?
+        _ transaction: PaymentTransaction, _ key: PurchaseKey, _ started: StartedPurchase?
     ) async -> PurchaseOutcome {
         if let outcome = settled[TransactionVersion(transaction, key)] {
             await finishAgain(transaction)
@@ -82,7 +82,7 @@ extension PurchaseEngine {
 
     /// The transaction's entry in the outbox, stored before anything else is done, and the started purchase that it pays.
     private func enter(
-        _ transaction: PaymentTransaction, _ key: TransactionKey, _ started: StartedPurchase?
+        _ transaction: PaymentTransaction, _ key: PurchaseKey, _ started: StartedPurchase?
     ) throws -> (OutboxEntry, matched: StartedPurchase?) {
         try load()
         if var entry = record.entry(key) {

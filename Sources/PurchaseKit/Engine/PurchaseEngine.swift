@@ -67,7 +67,7 @@ public actor PurchaseEngine {
     public init(
         queue: any PaymentQueue, receipts: any ReceiptSource = NoReceiptSource(), verifier: DeviceVerifier,
         server: PurchaseConnection?, store: any PurchaseStore, life: any AppLife = NoAppLife(),
-        time: any PurchaseTime = SystemTime(), offline: OfflineLimit = OfflineLimit()
+        time: any PurchaseTime = SystemPurchaseTime(), offline: OfflineLimit = OfflineLimit()
     ) {
         self.queue = queue
         self.receipts = receipts
@@ -277,7 +277,7 @@ public actor PurchaseEngine {
 
 extension PaymentTransaction {
     /// Its identity; `nil` if it has no id yet.
-    var key: TransactionKey? {
-        transactionID.map { TransactionKey(environment: environment, transactionID: $0) }
+    var key: PurchaseKey? {
+        transactionID.map { PurchaseKey(environment: environment, transactionID: $0) }
     }
 }

@@ -10,6 +10,8 @@ public struct PurchaseEntitlement: Sendable, Codable, Equatable {
     public var until: Date?
     /// The remaining units; only for consumables.
     public var balance: Int64?
+    /// What is known about the next renewal; only for auto-renewable subscriptions.
+    public var renewal: PurchaseRenewal?
     /// The origin of this entitlement.
     public var source: Source
 
@@ -19,6 +21,19 @@ public struct PurchaseEntitlement: Sendable, Codable, Equatable {
         case server
         /// The purchase was granted on this device.
         case device
+    }
+}
+
+extension [PurchaseEntitlement] {
+    /// Whether both say the same. What is signed again without news has only another date of its signature.
+    func sayTheSame(as other: [PurchaseEntitlement]) -> Bool { withoutSigningDates == other.withoutSigningDates }
+
+    private var withoutSigningDates: [PurchaseEntitlement] {
+        map { entitlement in
+            var entitlement = entitlement
+            entitlement.renewal?.signedAt = .distantPast
+            return entitlement
+        }
     }
 }
 

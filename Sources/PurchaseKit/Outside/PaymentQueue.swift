@@ -11,7 +11,7 @@ public protocol PaymentQueue: Sendable {
     /// Asks the customer to pay.
     ///
     /// - Throws: the queue's error if the purchase did not begin; the engine never cancels an order because of it.
-    func buy(_ payment: PaymentRequest) async throws -> PaymentResult
+    func buy(_ payment: PurchasePayment) async throws -> PaymentResult
 
     /// Informs the App Store that the purchase was delivered or refused. Finishing a finished transaction does nothing.
     func finish(_ transaction: PaymentTransaction) async throws
@@ -46,7 +46,7 @@ extension PaymentQueue {
 }
 
 /// A purchase that the customer is asked to make.
-public struct PaymentRequest: Sendable, Equatable {
+public struct PurchasePayment: Sendable, Equatable {
     public var productID: String
     public var quantity: Int
     /// The customer's UUID, which the App Store returns with the transaction.

@@ -78,7 +78,7 @@ extension PaymentTransaction: CustomStringConvertible, CustomDebugStringConverti
 }
 
 /// The identity of a transaction: two environments may use the same numbers.
-public struct TransactionKey: Sendable, Codable, Hashable {
+public struct PurchaseKey: Sendable, Codable, Hashable {
     /// The environment; `nil` if nothing signed names it yet.
     public var environment: String?
     public var transactionID: String
@@ -90,7 +90,7 @@ public struct TransactionKey: Sendable, Codable, Hashable {
     }
 
     /// Whether both are the same transaction, as far as their environments are known.
-    func matches(_ other: TransactionKey) -> Bool {
+    func matches(_ other: PurchaseKey) -> Bool {
         transactionID == other.transactionID
             && (environment == nil || other.environment == nil || environment == other.environment)
     }
@@ -98,13 +98,13 @@ public struct TransactionKey: Sendable, Codable, Hashable {
 
 /// A state of a transaction that StoreKit delivers more than once: at the purchase, by `updates` and by `unfinished`.
 struct TransactionVersion: Hashable {
-    let key: TransactionKey
+    let key: PurchaseKey
     let revocationDate: Date?
     let isUpgraded: Bool
     let expirationDate: Date?
 
-    init(_ transaction: PaymentTransaction, _ key: TransactionKey) {
-        self.key = TransactionKey(environment: nil, transactionID: key.transactionID)
+    init(_ transaction: PaymentTransaction, _ key: PurchaseKey) {
+        self.key = PurchaseKey(environment: nil, transactionID: key.transactionID)
         revocationDate = transaction.revocationDate
         isUpgraded = transaction.isUpgraded
         expirationDate = transaction.expirationDate

@@ -10,7 +10,7 @@ public protocol PurchaseTime: Sendable {
 }
 
 /// The system's clock.
-public struct SystemTime: PurchaseTime {
+public struct SystemPurchaseTime: PurchaseTime {
     public init() {}
     public var now: Date { Date() }
     public var uptime: Double { ProcessInfo.processInfo.systemUptime }

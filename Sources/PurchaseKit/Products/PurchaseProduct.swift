@@ -3,7 +3,7 @@ public import Foundation
 /// A product of the App Store, as a shop shows it; the same for both APIs of StoreKit.
 public struct PurchaseProduct: Sendable, Hashable, Identifiable {
     public var productID: String
-    public var kind: ProductKind?
+    public var kind: PurchaseProductKind?
     /// The name in the customer's language.
     public var name: String
     /// The description in the customer's language.
@@ -21,7 +21,7 @@ public struct PurchaseProduct: Sendable, Hashable, Identifiable {
 
     /// A product by its parts.
     public init(
-        productID: String, kind: ProductKind? = nil, name: String, summary: String = "", price: Decimal,
+        productID: String, kind: PurchaseProductKind? = nil, name: String, summary: String = "", price: Decimal,
         priceText: String, period: PurchasePeriod? = nil, subscriptionGroupID: String? = nil,
         offers: [PurchaseProductOffer] = []
     ) {

@@ -3,11 +3,11 @@ public import Foundation
 /// A purchase that was granted on this device. Consumables and non-renewing subscriptions are in a receipt once, so this is the
 /// only place on the device where they are.
 public struct GrantedPurchase: Sendable, Codable, Equatable {
-    public var key: TransactionKey
+    public var key: PurchaseKey
     public var originalTransactionID: String?
     public var productID: String
     /// The kind of product; `nil` if the evidence does not state it.
-    public var kind: ProductKind?
+    public var kind: PurchaseProductKind?
     public var quantity: Int64
     public var customerID: String?
     public var orderID: String?
@@ -16,6 +16,8 @@ public struct GrantedPurchase: Sendable, Codable, Equatable {
     public var expirationDate: Date?
     /// When the grace period after it ends, as signed renewal info states it.
     public var graceUntil: Date?
+    /// What signed renewal info says about the next renewal; only without a server, which says it otherwise.
+    public var renewal: PurchaseRenewal?
     public var grantedAt: Date
     /// When the newest evidence of it was signed.
     public var signedAt: Date?
@@ -26,10 +28,10 @@ public struct GrantedPurchase: Sendable, Codable, Equatable {
 
     /// A purchase from its parts, for the migration of purchases that an app stored before.
     public init(
-        key: TransactionKey, originalTransactionID: String? = nil, productID: String, kind: ProductKind? = nil,
+        key: PurchaseKey, originalTransactionID: String? = nil, productID: String, kind: PurchaseProductKind? = nil,
         quantity: Int64 = 1, customerID: String? = nil, orderID: String? = nil, purchaseDate: Date? = nil,
-        expirationDate: Date? = nil, graceUntil: Date? = nil, grantedAt: Date, signedAt: Date? = nil,
-        endedAt: Date? = nil, submissionID: String? = nil
+        expirationDate: Date? = nil, graceUntil: Date? = nil, renewal: PurchaseRenewal? = nil, grantedAt: Date,
+        signedAt: Date? = nil, endedAt: Date? = nil, submissionID: String? = nil
     ) {
         self.key = key
         self.originalTransactionID = originalTransactionID
@@ -41,6 +43,7 @@ public struct GrantedPurchase: Sendable, Codable, Equatable {
         self.purchaseDate = purchaseDate
         self.expirationDate = expirationDate
         self.graceUntil = graceUntil
+        self.renewal = renewal
         self.grantedAt = grantedAt
         self.signedAt = signedAt
         self.endedAt = endedAt

@@ -32,13 +32,13 @@ struct OutboxEntry: Codable, Equatable {
     static let longestAge: Double = 60 * 86_400
 
     /// The identity of the transaction.
-    var key: TransactionKey {
-        TransactionKey(environment: transaction.environment, transactionID: transaction.transactionID ?? "")
+    var key: PurchaseKey {
+        PurchaseKey(environment: transaction.environment, transactionID: transaction.transactionID ?? "")
     }
 
     /// The identity of the purchase, under which it is granted once: a restored transaction is no second purchase.
-    var purchaseKey: TransactionKey {
-        TransactionKey(environment: transaction.environment, transactionID: provenID ?? transaction.transactionID ?? "")
+    var purchaseKey: PurchaseKey {
+        PurchaseKey(environment: transaction.environment, transactionID: provenID ?? transaction.transactionID ?? "")
     }
 
     /// Whether the App Store withdrew it, as StoreKit says.

@@ -42,7 +42,7 @@ struct PurchaseRecord: Codable, Equatable {
     }
 
     /// The entry of a transaction.
-    func entry(_ key: TransactionKey) -> OutboxEntry? { outbox.first { $0.key.matches(key) } }
+    func entry(_ key: PurchaseKey) -> OutboxEntry? { outbox.first { $0.key.matches(key) } }
 
     /// The entry of a transaction, or the one of the purchase that a restored transaction is a copy of.
     func waiting(_ transaction: PaymentTransaction) -> OutboxEntry? {
@@ -74,10 +74,10 @@ struct PurchaseRecord: Codable, Equatable {
         }
     }
 
-    mutating func remove(_ key: TransactionKey) { outbox.removeAll { $0.key.matches(key) } }
+    mutating func remove(_ key: PurchaseKey) { outbox.removeAll { $0.key.matches(key) } }
 
     /// The granted purchase of a transaction.
-    func granted(_ key: TransactionKey) -> GrantedPurchase? { granted.first { $0.key.matches(key) } }
+    func granted(_ key: PurchaseKey) -> GrantedPurchase? { granted.first { $0.key.matches(key) } }
 
     /// Stores a purchase under its transaction, at most once. A purchase that had ended becomes active again, because its refund
     /// was reversed. Newer evidence corrects its dates.
@@ -87,6 +87,9 @@ struct PurchaseRecord: Codable, Equatable {
             return trim()
         }
         granted[index].endedAt = nil
+        if let renewal = purchase.renewal, renewal.signedAt >= granted[index].renewal?.signedAt ?? .distantPast {
+            granted[index].renewal = renewal
+        }
         // The server may have transferred it.
         granted[index].customerID = purchase.customerID ?? granted[index].customerID
         guard let signedAt = purchase.signedAt, signedAt >= granted[index].signedAt ?? .distantPast else { return }
@@ -103,7 +106,7 @@ struct PurchaseRecord: Codable, Equatable {
     }
 
     /// Ends a granted purchase, and the copies that restoring made of it under ids of their own: a refund applies to all of them.
-    mutating func end(_ key: TransactionKey, at date: Date) -> GrantedPurchase? {
+    mutating func end(_ key: PurchaseKey, at date: Date) -> GrantedPurchase? {
         guard let index = granted.firstIndex(where: { $0.key.matches(key) }), granted[index].endedAt == nil else {
             return nil
         }

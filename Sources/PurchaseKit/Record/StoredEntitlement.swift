@@ -13,6 +13,7 @@ struct StoredEntitlement: Codable, Equatable {
     let until: Date?
     let balance: Int64?
     let transactionID: String?
+    let renewal: PurchaseRenewal?
     /// When the server signed it, by the server's clock.
     let signedAt: Date
 
@@ -27,9 +28,10 @@ struct StoredEntitlement: Codable, Equatable {
         environment = message.environment.rawValue
         state = message.state.rawValue
         reason = message.reason?.rawValue
-        until = message.until.flatMap { Timestamp($0)?.date }
+        until = message.until.flatMap { AppStoreTime($0)?.date }
         balance = message.balance
         transactionID = message.transactionID
+        renewal = message.renewal.flatMap { PurchaseRenewal($0) }
         self.signedAt = signedAt
     }
 

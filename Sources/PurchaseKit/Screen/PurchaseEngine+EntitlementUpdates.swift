@@ -25,7 +25,7 @@ extension PurchaseEngine {
         var last: [PurchaseEntitlement]?
         look.yield()
         for await _ in looks {
-            if let found = presentEntitlements(), found != last {
+            if let found = presentEntitlements(), last.map({ !$0.sayTheSame(as: found) }) ?? true {
                 last = found
                 changed(found)
             }

@@ -1,14 +1,14 @@
 /// An app receipt that the verifier vouches for. Only `PurchaseVerifier` creates one, so having one proves that it was verified.
-public typealias AppReceipt = AppReceiptContent<Verified>
+public typealias AppReceipt = AppReceiptContent<VerifiedContent>
 
 /// The same content, read from unverified bytes: for display, never for granting. Only `inspect` creates one.
-public typealias UnverifiedAppReceipt = AppReceiptContent<Unverified>
+public typealias UnverifiedAppReceipt = AppReceiptContent<UnverifiedContent>
 
 /// The content was verified: signature, certificate path, markers and the caller's policies.
-public enum Verified {}
+public enum VerifiedContent {}
 
 /// The content was read but not verified.
-public enum Unverified {}
+public enum UnverifiedContent {}
 
 /// The content of an app receipt (Apple, "Validating receipts on the device"; the meaning of each attribute as measured,
 /// docs/receipt-format.md). The type parameter states whether it was verified; there is no public initialiser.
@@ -30,7 +30,7 @@ public struct AppReceiptContent<Trust>: Sendable {
     }
 
     /// The App Store's number of the app, `adam_id` and `app_item_id`; 0 in the sandbox (attribute 1).
-    public var adamID: UInt64? { payload.record.adamID }
+    public var appAppleID: UInt64? { payload.record.adamID }
 
     /// The bundle id of the app (attribute 2).
     public var bundleID: String? { payload.text(payload.record.bundleID) }
@@ -51,16 +51,16 @@ public struct AppReceiptContent<Trust>: Sendable {
     var bundleIDValue: [UInt8]? { payload.raw(payload.record.bundleIDValue) }
 
     /// When this receipt was made; the validity of its certificates is checked at this time (attribute 12).
-    public var creationDate: Timestamp? { payload.record.creationDate }
+    public var creationDate: AppStoreTime? { payload.record.creationDate }
 
     /// In a receipt that Apple's server made from an older receipt: the creation date of the older one (attribute 8).
-    public var sentReceiptCreationDate: Timestamp? { payload.record.sentReceiptCreationDate }
+    public var sentReceiptCreationDate: AppStoreTime? { payload.record.sentReceiptCreationDate }
 
     /// When the app was first bought (attribute 18).
-    public var originalPurchaseDate: Timestamp? { payload.record.originalPurchaseDate }
+    public var originalPurchaseDate: AppStoreTime? { payload.record.originalPurchaseDate }
 
     /// When the receipt expires: only for apps of the Volume Purchase Program (attribute 21).
-    public var expirationDate: Timestamp? { payload.record.expirationDate }
+    public var expirationDate: AppStoreTime? { payload.record.expirationDate }
 
     /// `download_id` (attribute 15); beyond 2^53, so not every JSON reader can hold it.
     public var downloadID: UInt64? { payload.record.downloadID }
@@ -84,7 +84,7 @@ public struct AppReceiptContent<Trust>: Sendable {
     public var attributes: [ReceiptAttribute] { payload.attributes() }
 }
 
-extension AppReceiptContent where Trust == Verified {
+extension AppReceiptContent where Trust == VerifiedContent {
     /// The subject of the certificate that signed the receipt, and of the anchor that vouches for it.
     public var signer: (subject: String, trustAnchor: String)? {
         path.map { ($0.leaf.subject.description, $0.anchor.subject) }

@@ -57,7 +57,7 @@ final class AppReceiptPayload: Sendable {
 
     /// The creation date, the only fact that is needed before the signature is verified: it determines the time for the
     /// validity of the certificates, and nothing else.
-    static func creationDate(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(VerificationError) -> Timestamp {
+    static func creationDate(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(VerificationError) -> AppStoreTime {
         var cursor = DERCursor(range)
         while !cursor.isAtEnd {
             let attribute: ReceiptAttributeElement

@@ -13,10 +13,10 @@ struct AppReceiptRecord: Sendable {
     var adamID: UInt64?
     var downloadID: UInt64?
     var versionExternalIdentifier: UInt64?
-    var creationDate: Timestamp?
-    var sentReceiptCreationDate: Timestamp?
-    var originalPurchaseDate: Timestamp?
-    var expirationDate: Timestamp?
+    var creationDate: AppStoreTime?
+    var sentReceiptCreationDate: AppStoreTime?
+    var originalPurchaseDate: AppStoreTime?
+    var expirationDate: AppStoreTime?
 
     /// Reads one attribute; a type without a meaning here is skipped.
     mutating func read(

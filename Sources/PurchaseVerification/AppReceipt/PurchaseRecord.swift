@@ -13,10 +13,10 @@ struct PurchaseRecord: Sendable {
     private var webOrderLineItemNumber: UInt64 = 0
     private var productAdamNumber: UInt64 = 0
     private var ownershipNumber: UInt64 = 0
-    private var purchaseMoment = Timestamp(millisecondsSince1970: 0)
-    private var originalPurchaseMoment = Timestamp(millisecondsSince1970: 0)
-    private var expiresMoment = Timestamp(millisecondsSince1970: 0)
-    private var cancellationMoment = Timestamp(millisecondsSince1970: 0)
+    private var purchaseMoment = AppStoreTime(millisecondsSince1970: 0)
+    private var originalPurchaseMoment = AppStoreTime(millisecondsSince1970: 0)
+    private var expiresMoment = AppStoreTime(millisecondsSince1970: 0)
+    private var cancellationMoment = AppStoreTime(millisecondsSince1970: 0)
     private var trialPeriodFlag = false
     private var introOfferPeriodFlag = false
 
@@ -25,12 +25,12 @@ struct PurchaseRecord: Sendable {
     var webOrderLineItemID: UInt64? { has(ReceiptAttributeType.webOrderLineItemID) ? webOrderLineItemNumber : nil }
     var productAdamID: UInt64? { has(ReceiptAttributeType.productAdamID) ? productAdamNumber : nil }
     var ownershipType: UInt64? { has(ReceiptAttributeType.ownershipType) ? ownershipNumber : nil }
-    var purchaseDate: Timestamp? { has(ReceiptAttributeType.purchaseDate) ? purchaseMoment : nil }
-    var originalPurchaseDate: Timestamp? {
+    var purchaseDate: AppStoreTime? { has(ReceiptAttributeType.purchaseDate) ? purchaseMoment : nil }
+    var originalPurchaseDate: AppStoreTime? {
         has(ReceiptAttributeType.purchaseOriginalPurchaseDate) ? originalPurchaseMoment : nil
     }
-    var expiresDate: Timestamp? { has(ReceiptAttributeType.expiresDate) ? expiresMoment : nil }
-    var cancellationDate: Timestamp? { has(ReceiptAttributeType.cancellationDate) ? cancellationMoment : nil }
+    var expiresDate: AppStoreTime? { has(ReceiptAttributeType.expiresDate) ? expiresMoment : nil }
+    var cancellationDate: AppStoreTime? { has(ReceiptAttributeType.cancellationDate) ? cancellationMoment : nil }
     var isTrialPeriod: Bool? { has(ReceiptAttributeType.isTrialPeriod) ? trialPeriodFlag : nil }
     var isInIntroOfferPeriod: Bool? { has(ReceiptAttributeType.isInIntroOfferPeriod) ? introOfferPeriodFlag : nil }
 
@@ -155,7 +155,7 @@ extension PurchaseRecord {
         }
 
         @inline(__always)
-        func date(_ bytes: RawSpan, _ date: inout Timestamp, _ present: inout UInt64) -> Bool {
+        func date(_ bytes: RawSpan, _ date: inout AppStoreTime, _ present: inout UInt64) -> Bool {
             guard tag == DERTag.ia5String, isElement else { return false }
             // An empty string is a date that does not apply.
             if count == 0 { return true }

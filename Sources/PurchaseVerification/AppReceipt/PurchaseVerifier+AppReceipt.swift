@@ -18,7 +18,7 @@ extension PurchaseVerifier {
 
     /// The verified path from the container's signer to an anchor, valid at the time and with Apple's markers.
     private func certificatePath(
-        of container: AppReceiptContainer, at moment: Timestamp
+        of container: AppReceiptContainer, at moment: AppStoreTime
     ) throws(VerificationError) -> CertificatePath {
         let slice = container.bytes[...]
         let bytes = slice.span
@@ -35,7 +35,7 @@ extension PurchaseVerifier {
 
     /// The path of a chain that was not seen before, its markers not yet checked.
     func newCertificatePath(
-        of container: AppReceiptContainer, leaf: Range<Int>, at moment: Timestamp
+        of container: AppReceiptContainer, leaf: Range<Int>, at moment: AppStoreTime
     ) throws(VerificationError) -> CertificatePath {
         let slice = container.bytes[...]
         let bytes = slice.span

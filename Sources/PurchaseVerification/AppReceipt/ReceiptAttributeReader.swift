@@ -16,7 +16,7 @@ struct ReceiptAttributeReader {
 
     /// A date; `nil` if the string is empty, as Apple writes a date that does not apply.
     @inline(__always)
-    func date(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(VerificationError) -> Timestamp? {
+    func date(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(VerificationError) -> AppStoreTime? {
         if let content = Self.shortContent(bytes, value, DERTag.ia5String) {
             if content.isEmpty { return nil }
             if let date = ReceiptDate.readUTCSeconds(bytes, content) { return date }
@@ -60,7 +60,7 @@ struct ReceiptAttributeReader {
     }
 
     @inline(never)
-    private func anyDate(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(VerificationError) -> Timestamp? {
+    private func anyDate(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(VerificationError) -> AppStoreTime? {
         let element = try only(bytes, value)
         guard element.tag == DERTag.ia5String || element.tag == DERTag.utf8String else {
             throw malformed("a date", "tag \(hexByte(element.tag))")

@@ -4,14 +4,14 @@ enum ReceiptDate {
     /// The time of `YYYY-MM-DDTHH:MM:SSZ`, the format of nearly all dates; `nil` for every other text, including other
     /// dates.
     @inline(__always)
-    static func readUTCSeconds(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Timestamp? {
+    static func readUTCSeconds(_ bytes: Span<UInt8>, _ range: Range<Int>) -> AppStoreTime? {
         guard range.count == 20, range.lowerBound >= 0, range.upperBound <= bytes.count else { return nil }
         return readUTCSeconds(unchecked: bytes.bytes, range.lowerBound)
     }
 
     /// The same for the 20 bytes from the offset; the caller has checked that they are in range.
     @inline(__always)
-    static func readUTCSeconds(unchecked bytes: RawSpan, _ start: Int) -> Timestamp? {
+    static func readUTCSeconds(unchecked bytes: RawSpan, _ start: Int) -> AppStoreTime? {
         let first = UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
         let second = UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: start &+ 8, as: UInt64.self))
         let third = UInt32(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: start &+ 16, as: UInt32.self))
@@ -20,7 +20,7 @@ enum ReceiptDate {
 
     /// The same for its 20 characters in three words, the first character in the highest byte.
     @inline(__always)
-    static func utcSeconds(_ first: UInt64, _ second: UInt64, _ third: UInt32) -> Timestamp? {
+    static func utcSeconds(_ first: UInt64, _ second: UInt64, _ third: UInt32) -> AppStoreTime? {
         // The separators in their positions, and only the upper half of a digit elsewhere: YYYY-MM- DDTHH:MM :SSZ
         guard first & 0xF0F0_F0F0_FFF0_F0FF == 0x3030_3030_2D30_302D,
             second & 0xF0F0_FFF0_F0FF_F0F0 == 0x3030_5430_303A_3030, third & 0xFFF0_F0FF == 0x3A30_305A
@@ -43,11 +43,11 @@ enum ReceiptDate {
         let dayOfYear = (153 &* shiftedMonth &+ 2) / 5 &+ day
         let days = 365 &* shiftedYear &+ leapDays &+ dayOfYear &- 865_566
         let secondsOfDay = (hour &* 60 &+ minute) &* 60 &+ seconds
-        return Timestamp(millisecondsSince1970: (days &* 86_400 &+ secondsOfDay) &* 1000)
+        return AppStoreTime(millisecondsSince1970: (days &* 86_400 &+ secondsOfDay) &* 1000)
     }
 
     /// The time, or `nil` if the text is not a date in this format.
-    static func read(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Timestamp? {
+    static func read(_ bytes: Span<UInt8>, _ range: Range<Int>) -> AppStoreTime? {
         // YYYY-MM-DDTHH:MM:SS and at least a Z.
         guard range.count >= 20, range.lowerBound >= 0, range.upperBound <= bytes.count else { return nil }
         let start = range.lowerBound
@@ -70,7 +70,7 @@ enum ReceiptDate {
             guard let tail = tail(bytes, (start + 19)..<range.upperBound) else { return nil }
             milliseconds += tail
         }
-        return Timestamp(millisecondsSince1970: milliseconds)
+        return AppStoreTime(millisecondsSince1970: milliseconds)
     }
 
     /// The number of two digits; the second digit is this many bits up in the word.
@@ -127,12 +127,12 @@ enum ReceiptDate {
 
 /// Both ways to read a date, for the test that they agree.
 package enum ReceiptDateForms {
-    package static func short(_ bytes: [UInt8]) -> Timestamp? {
+    package static func short(_ bytes: [UInt8]) -> AppStoreTime? {
         let slice = bytes[...]
         return ReceiptDate.readUTCSeconds(slice.span, 0..<bytes.count)
     }
 
-    package static func long(_ bytes: [UInt8]) -> Timestamp? {
+    package static func long(_ bytes: [UInt8]) -> AppStoreTime? {
         let slice = bytes[...]
         return ReceiptDate.read(slice.span, 0..<bytes.count)
     }

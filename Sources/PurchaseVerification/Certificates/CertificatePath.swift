@@ -26,7 +26,7 @@ final class CertificatePath: Sendable {
     var isLeafAnchored: Bool { anchor.mayStandForItself && leaf.der == anchor.certificate.der }
 
     /// Whether every certificate of the path is valid at the time.
-    func isValid(at moment: Timestamp) -> Bool { validity.contains(moment) }
+    func isValid(at moment: AppStoreTime) -> Bool { validity.contains(moment) }
 }
 
 /// Finds the path from a leaf to a trust anchor (RFC 5280, 6.1), within a budget of certificates and signature checks.
@@ -36,14 +36,14 @@ final class CertificatePath: Sendable {
 struct CertificatePathBuilder {
     let anchors: [TrustAnchor]
     /// The time at which every certificate must be valid: the signing date of the evidence.
-    let moment: Timestamp
+    let moment: AppStoreTime
     private var candidates: [Certificate] = []
     private var unreadable: VerificationError?
     private var signatures = CertificateSignatureChecks()
     /// The failure that came nearest to an anchor, which is the most useful one.
     private var bestFailure: (depth: Int, error: VerificationError)?
 
-    init(anchors: [TrustAnchor], at moment: Timestamp) {
+    init(anchors: [TrustAnchor], at moment: AppStoreTime) {
         self.anchors = anchors
         self.moment = moment
     }

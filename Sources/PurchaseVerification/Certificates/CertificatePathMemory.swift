@@ -49,7 +49,7 @@ final class CertificatePathMemory: Sendable {
 
     /// The remembered leaf of a transaction receipt, valid at the time. A leaf is remembered once for each authority in
     /// whose period it was checked.
-    func leaf(_ field: SignatureField, at moment: Timestamp) -> VerifiedLeaf? {
+    func leaf(_ field: SignatureField, at moment: AppStoreTime) -> VerifiedLeaf? {
         let bytes = field.bytes[...]
         for entry in entries.withLock({ $0 }) {
             guard case .transactionReceiptLeaf(let leaf) = entry, leaf.version == field.version,

@@ -1,9 +1,9 @@
 /// The period in which a certificate may be used, both ends included (RFC 5280, 4.1.2.5).
 struct CertificateValidity: Sendable, Equatable {
-    let notBefore: Timestamp
-    let notAfter: Timestamp
+    let notBefore: AppStoreTime
+    let notAfter: AppStoreTime
 
-    init(notBefore: Timestamp, notAfter: Timestamp) {
+    init(notBefore: AppStoreTime, notAfter: AppStoreTime) {
         self.notBefore = notBefore
         self.notAfter = notAfter
     }
@@ -21,10 +21,10 @@ struct CertificateValidity: Sendable, Equatable {
     }
 
     /// Whether the time is in the period.
-    func contains(_ moment: Timestamp) -> Bool { moment >= notBefore && !isOver(at: moment) }
+    func contains(_ moment: AppStoreTime) -> Bool { moment >= notBefore && !isOver(at: moment) }
 
     /// Checks that the time is in the period.
-    func require(_ moment: Timestamp, of subject: @autoclosure () -> String) throws(VerificationError) {
+    func require(_ moment: AppStoreTime, of subject: @autoclosure () -> String) throws(VerificationError) {
         guard moment >= notBefore else {
             throw VerificationError(
                 .certificateNotYetValid, expected: "\(notBefore) or later for \(subject())", found: "\(moment)")
@@ -36,7 +36,7 @@ struct CertificateValidity: Sendable, Equatable {
     }
 
     /// Certificates count whole seconds, so the last second is included to its end.
-    private func isOver(at moment: Timestamp) -> Bool {
+    private func isOver(at moment: AppStoreTime) -> Bool {
         moment.millisecondsSince1970 > notAfter.millisecondsSince1970 + 999
     }
 }
@@ -44,7 +44,7 @@ struct CertificateValidity: Sendable, Equatable {
 /// UTCTime and GeneralizedTime in the only format that certificates may use: with seconds and Z (RFC 5280, 4.1.2.5.1
 /// and .2).
 enum CertificateTime {
-    static func read(_ bytes: Span<UInt8>, _ element: DERElement) throws(VerificationError) -> Timestamp {
+    static func read(_ bytes: Span<UInt8>, _ element: DERElement) throws(VerificationError) -> AppStoreTime {
         let malformed = VerificationError(.certificateMalformed, expected: "a time as RFC 5280 prescribes")
         let yearDigits: Int
         switch element.tag {
@@ -75,6 +75,6 @@ enum CertificateTime {
         else { throw malformed }
         let days = CivilDate(year: year, month: numbers[1], day: numbers[2]).daysSince1970
         let seconds = ((days * 24 + numbers[3]) * 60 + numbers[4]) * 60 + numbers[5]
-        return Timestamp(millisecondsSince1970: seconds * 1000)
+        return AppStoreTime(millisecondsSince1970: seconds * 1000)
     }
 }

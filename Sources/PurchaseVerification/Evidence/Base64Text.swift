@@ -24,14 +24,14 @@ enum Base64Text {
     /// - Throws: `base64_malformed`.
     static func decode(
         _ text: ArraySlice<UInt8>
-    ) throws(VerificationError) -> (bytes: [UInt8], encoding: Evidence.Encoding) {
+    ) throws(VerificationError) -> (bytes: [UInt8], encoding: RecognizedEvidence.Encoding) {
         if let bytes = Base64Decoder.decode(text.span) { return (bytes, .base64) }
         return try repaired(text)
     }
 
     private static func repaired(
         _ text: ArraySlice<UInt8>
-    ) throws(VerificationError) -> (bytes: [UInt8], encoding: Evidence.Encoding) {
+    ) throws(VerificationError) -> (bytes: [UInt8], encoding: RecognizedEvidence.Encoding) {
         var usesURLAlphabet = false
         var spaces = 0
         var otherWhiteSpace = 0

@@ -1,7 +1,6 @@
 extension AppReceiptContent: EvidenceFacts {
     public var kind: EvidenceKind { .appReceipt }
-    public var appAppleID: UInt64? { adamID }
-    public var signingDate: Timestamp? { creationDate }
+    public var signingDate: AppStoreTime? { creationDate }
 
     public var transactions: [TransactionFacts] {
         inAppPurchases.map { purchase in
@@ -14,10 +13,8 @@ extension AppReceiptContent: EvidenceFacts {
 
 extension TransactionReceiptContent: EvidenceFacts {
     public var kind: EvidenceKind { .transactionReceipt }
-    public var applicationVersion: String? { bundleVersion }
-    public var appAppleID: UInt64? { appItemID }
-    public var signingDate: Timestamp? { purchaseDate }
-    public var expirationDate: Timestamp? { nil }
+    public var signingDate: AppStoreTime? { purchaseDate }
+    public var expirationDate: AppStoreTime? { nil }
 
     public var transactions: [TransactionFacts] {
         [
@@ -37,16 +34,14 @@ struct SignedTransactionFacts<Trust>: EvidenceFacts {
     var applicationVersion: String? { nil }
     var environment: AppStoreEnvironment? { content.environment }
     var appAppleID: UInt64? { nil }
-    var signingDate: Timestamp? { content.signedDate }
-    var expirationDate: Timestamp? { nil }
+    var signingDate: AppStoreTime? { content.signedDate }
+    var expirationDate: AppStoreTime? { nil }
 
     var transactions: [TransactionFacts] {
-        guard let transactionID = content.transactionID else { return [] }
-        return [
+        [
             TransactionFacts(
-                transactionID: transactionID, originalTransactionID: content.originalTransactionID,
-                productID: content.productID, quantity: content.quantity.flatMap { UInt64(exactly: $0) },
-                purchaseDate: content.purchaseDate)
+                transactionID: content.transactionID, originalTransactionID: content.originalTransactionID,
+                productID: content.productID, quantity: content.quantity, purchaseDate: content.purchaseDate)
         ]
     }
 
@@ -65,8 +60,8 @@ struct SignedRenewalInfoFacts<Trust>: EvidenceFacts {
     var applicationVersion: String? { nil }
     var environment: AppStoreEnvironment? { content.environment }
     var appAppleID: UInt64? { nil }
-    var signingDate: Timestamp? { content.signedDate }
-    var expirationDate: Timestamp? { nil }
+    var signingDate: AppStoreTime? { content.signedDate }
+    var expirationDate: AppStoreTime? { nil }
     /// Renewal info describes the next renewal and proves no transaction.
     var transactions: [TransactionFacts] { [] }
 
@@ -85,8 +80,8 @@ struct AppTransactionFacts<Trust>: EvidenceFacts {
     var applicationVersion: String? { content.applicationVersion }
     var environment: AppStoreEnvironment? { content.environment }
     var appAppleID: UInt64? { content.appAppleID }
-    var signingDate: Timestamp? { content.receiptCreationDate ?? content.signedDate }
-    var expirationDate: Timestamp? { nil }
+    var signingDate: AppStoreTime? { content.creationDate ?? content.signedDate }
+    var expirationDate: AppStoreTime? { nil }
     /// It proves the download of the app, and no in-app purchase.
     var transactions: [TransactionFacts] { [] }
 
@@ -105,8 +100,8 @@ struct RealtimeRequestFacts<Trust>: EvidenceFacts {
     var applicationVersion: String? { nil }
     var environment: AppStoreEnvironment? { content.environment }
     var appAppleID: UInt64? { content.appAppleID }
-    var signingDate: Timestamp? { content.signedDate }
-    var expirationDate: Timestamp? { nil }
+    var signingDate: AppStoreTime? { content.signedDate }
+    var expirationDate: AppStoreTime? { nil }
     /// It asks about a subscription and proves no transaction.
     var transactions: [TransactionFacts] { [] }
 
@@ -121,15 +116,15 @@ extension NotificationContent: EvidenceFacts {
     public var applicationVersion: String? { claims.data?.bundleVersion }
 
     /// The signing date; if it is absent, the latest date of the nested signed payloads.
-    public var signingDate: Timestamp? {
+    public var signingDate: AppStoreTime? {
         claims.signedDate
             ?? [
-                transaction?.signedDate, renewalInfo?.signedDate, appTransaction?.receiptCreationDate,
+                transaction?.signedDate, renewalInfo?.signedDate, appTransaction?.creationDate,
                 appTransaction?.signedDate,
             ].compactMap(\.self).max()
     }
 
-    public var expirationDate: Timestamp? { nil }
+    public var expirationDate: AppStoreTime? { nil }
 
     public var transactions: [TransactionFacts] {
         transaction.map { SignedTransactionFacts(content: $0).transactions } ?? []

@@ -3,7 +3,7 @@
 /// An inspection proves nothing. Verify before you grant.
 public struct EvidenceInspection: Sendable {
     /// The kind of evidence and its text encoding; `nil` if it was not recognised.
-    public let evidence: Evidence?
+    public let evidence: RecognizedEvidence?
     /// Each check in the order of `PurchaseVerifier`. After a failure, the later checks also run if they can.
     public let checks: [Check]
     /// The embedded certificates, in their order.
@@ -49,7 +49,7 @@ public enum UnverifiedEvidence: Sendable {
     case transactionReceipt(UnverifiedTransactionReceipt, unsigned: [(key: String, value: String)])
     case signedTransaction(UnverifiedSignedTransaction)
     case signedRenewalInfo(UnverifiedSignedRenewalInfo)
-    case appTransaction(UnverifiedAppTransaction)
+    case appTransaction(UnverifiedSignedAppTransaction)
     case notification(UnverifiedAppStoreNotification)
     case realtimeRequest(UnverifiedRealtimeRequest)
 
@@ -97,8 +97,8 @@ public struct UnverifiedCertificate: Sendable {
     public let issuer: String
     /// Hexadecimal.
     public let serialNumber: String
-    public let notBefore: Timestamp
-    public let notAfter: Timestamp
+    public let notBefore: AppStoreTime
+    public let notAfter: AppStoreTime
     /// The kind of key, such as `RSA 2048`, or the reason why it is not accepted.
     public let publicKey: String
     public let signatureAlgorithm: String

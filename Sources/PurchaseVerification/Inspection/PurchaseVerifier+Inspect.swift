@@ -11,7 +11,8 @@ extension PurchaseVerifier {
 
     private func inspection(of evidence: [UInt8], policies: [any PurchasePolicy]) -> EvidenceInspection {
         var run = InspectionRun()
-        guard let recognized = run.check("form", { () throws(VerificationError) in try Evidence(evidence) }) else {
+        guard let recognized = run.check("form", { () throws(VerificationError) in try RecognizedEvidence(evidence) })
+        else {
             return EvidenceInspection(
                 evidence: nil, checks: run.checks, certificates: [], certificatePath: [], signature: nil,
                 containerBytes: nil, content: nil)
@@ -24,7 +25,7 @@ extension PurchaseVerifier {
     }
 
     private func inspectAppReceipt(
-        _ evidence: Evidence, _ policies: [any PurchasePolicy], _ run: inout InspectionRun
+        _ evidence: RecognizedEvidence, _ policies: [any PurchasePolicy], _ run: inout InspectionRun
     ) -> EvidenceInspection {
         let container = run.check("container") { () throws(VerificationError) in
             try AppReceiptContainer(evidence.bytes)
@@ -71,7 +72,7 @@ extension PurchaseVerifier {
     }
 
     private func inspectTransactionReceipt(
-        _ evidence: Evidence, _ policies: [any PurchasePolicy], _ run: inout InspectionRun
+        _ evidence: RecognizedEvidence, _ policies: [any PurchasePolicy], _ run: inout InspectionRun
     ) -> EvidenceInspection {
         let container = run.check("container") { () throws(VerificationError) in
             try TransactionReceiptContainer(evidence.bytes)
@@ -117,7 +118,7 @@ extension PurchaseVerifier {
     }
 
     private func inspectSignedPayload(
-        _ evidence: Evidence, _ policies: [any PurchasePolicy], _ run: inout InspectionRun
+        _ evidence: RecognizedEvidence, _ policies: [any PurchasePolicy], _ run: inout InspectionRun
     ) -> EvidenceInspection {
         let jws = run.check("segments") { () throws(VerificationError) in try CompactJWS(evidence.bytes) }
         let header = run.check("header", after: jws) { jws throws(VerificationError) in
@@ -167,7 +168,7 @@ extension PurchaseVerifier {
         switch claims {
         case .transaction(let claims): .signedTransaction(UnverifiedSignedTransaction(claims, payload: payload))
         case .renewalInfo(let claims): .signedRenewalInfo(UnverifiedSignedRenewalInfo(claims, payload: payload))
-        case .appTransaction(let claims): .appTransaction(UnverifiedAppTransaction(claims, payload: payload))
+        case .appTransaction(let claims): .appTransaction(UnverifiedSignedAppTransaction(claims, payload: payload))
         case .notification(let claims): .notification(unverified(claims, payload))
         case .realtimeRequest(let claims): .realtimeRequest(UnverifiedRealtimeRequest(claims, payload: payload))
         }
@@ -177,7 +178,7 @@ extension PurchaseVerifier {
     private static func unverified(_ claims: NotificationClaims, _ payload: [UInt8]) -> UnverifiedAppStoreNotification {
         var transaction: UnverifiedSignedTransaction?
         var renewalInfo: UnverifiedSignedRenewalInfo?
-        var appTransaction: UnverifiedAppTransaction?
+        var appTransaction: UnverifiedSignedAppTransaction?
         for (text, _) in claims.nestedData {
             do throws(VerificationError) {
                 let payload = try CompactJWS(Array(text.utf8)).payload

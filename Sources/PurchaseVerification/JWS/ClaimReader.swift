@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// Reads the claims of one JSON object by name, and notes which ones, so that the others can be kept.
 struct ClaimReader {
     private let document: JSONDocument
@@ -51,6 +57,25 @@ struct ClaimReader {
 
     mutating func claim(_ name: StaticString) throws(VerificationError) -> [String]? {
         try claim(name, "[String]") { document, place in document.texts(at: place) }
+    }
+
+    /// A claim without which there is no subject.
+    ///
+    /// - Throws: `attribute_missing` if it is absent or empty.
+    mutating func identifier(_ name: StaticString) throws(VerificationError) -> String {
+        let text: String? = try claim(name)
+        guard let text, !text.isEmpty else { throw VerificationError(.attributeMissing, expected: "\(name)") }
+        return text
+    }
+
+    /// A claim that is a UUID (RFC 9562, 4). Text of another form is kept unread among the other claims.
+    mutating func uuid(_ name: StaticString) throws(VerificationError) -> UUID? {
+        let text: String? = try claim(name)
+        guard let text, let uuid = text.isUUID ? UUID(uuidString: text) : nil else {
+            if text != nil, let place = place(of: name) { read.remove(place - object) }
+            return nil
+        }
+        return uuid
     }
 
     /// The claims of an object inside, read by the closure.
@@ -111,10 +136,10 @@ struct ClaimReader {
     }
 
     /// A moment in milliseconds since 1970, whole from Apple and with a fraction from Xcode.
-    mutating func date(_ name: StaticString) throws(VerificationError) -> Timestamp? {
+    mutating func date(_ name: StaticString) throws(VerificationError) -> AppStoreTime? {
         let number: Double? = try claim(name, "Double") { document, place in document.number(document.nodes[place]) }
         guard let milliseconds = number else { return nil }
-        guard let moment = Timestamp(signedMilliseconds: milliseconds) else {
+        guard let moment = AppStoreTime(signedMilliseconds: milliseconds) else {
             throw VerificationError(
                 .claimsMalformed, expected: "milliseconds since 1970 as \(name)", found: "\(milliseconds)")
         }
@@ -226,13 +251,31 @@ private struct PlaceSet {
 }
 
 extension String {
+    /// Whether the text is a UUID in its only form: 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12. `UUID(uuidString:)` of
+    /// some systems reads more.
+    fileprivate var isUUID: Bool {
+        utf8.count == 36
+            && utf8.enumerated().allSatisfy { position, byte in
+                switch position {
+                case 8, 13, 18, 23: byte == UInt8(ascii: "-")
+                default:
+                    switch byte {
+                    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+                        UInt8(ascii: "A")...UInt8(ascii: "F"):
+                        true
+                    default: false
+                    }
+                }
+            }
+    }
+
     /// Whether the text can be one of an open set, such as `DID_RENEW`. Being short and ASCII, it may be compared and hashed.
     var isOpenValue: Bool {
         utf8.count <= VerificationBudget.openValueBytes && utf8.allSatisfy { (0x20..<0x7F).contains($0) }
     }
 }
 
-extension Timestamp {
+extension AppStoreTime {
     /// Rounded down to the millisecond; `nil` outside of the years that a claim may name. Dates before 1970 are accepted here:
     /// Xcode writes one for an absent date, and no certificate was valid before 1970.
     init?(signedMilliseconds: Double) {

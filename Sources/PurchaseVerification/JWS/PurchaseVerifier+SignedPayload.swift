@@ -73,7 +73,7 @@ extension PurchaseVerifier {
         switch claims {
         case .transaction(let claims): .signedTransaction(SignedTransaction(claims, payload: payload))
         case .renewalInfo(let claims): .signedRenewalInfo(SignedRenewalInfo(claims, payload: payload))
-        case .appTransaction(let claims): .appTransaction(AppTransaction(claims, payload: payload))
+        case .appTransaction(let claims): .appTransaction(SignedAppTransaction(claims, payload: payload))
         case .notification(let claims):
             .notification(try notification(claims, payload))
         case .realtimeRequest(let claims): .realtimeRequest(RealtimeRequest(claims, payload: payload))
@@ -114,7 +114,7 @@ extension NotificationClaims {
 struct NestedSignedPayload {
     private(set) var transaction: SignedTransaction?
     private(set) var renewalInfo: SignedRenewalInfo?
-    private(set) var appTransaction: AppTransaction?
+    private(set) var appTransaction: SignedAppTransaction?
     /// The environment of the data that was added last.
     private(set) var environment: AppStoreEnvironment?
 
@@ -132,7 +132,7 @@ struct NestedSignedPayload {
             renewalInfo = content
             try require(content.environment, nil, of: envelope)
         case .appTransaction(let claims) where appTransaction == nil:
-            let content = AppTransaction(claims, payload: payload)
+            let content = SignedAppTransaction(claims, payload: payload)
             appTransaction = content
             try require(content.environment, claims.bundleID, of: envelope)
         default:

@@ -1,7 +1,7 @@
 /// The claims of one kind of signed data.
 public protocol SignedClaims: AnyObject, Sendable {
     /// When Apple signed the data; the validity of its certificates is checked at this time.
-    var signedDate: Timestamp? { get }
+    var signedDate: AppStoreTime? { get }
     /// Every claim that has no field.
     var otherClaims: [String: JSONValue] { get }
 }
@@ -38,11 +38,11 @@ enum AnySignedClaims: Sendable {
     }
 
     /// The stated signing date. An app transaction states it under another name.
-    var signedDate: Timestamp? {
+    var signedDate: AppStoreTime? {
         switch self {
         case .transaction(let claims): claims.signedDate
         case .renewalInfo(let claims): claims.signedDate
-        case .appTransaction(let claims): claims.receiptCreationDate ?? claims.signedDate
+        case .appTransaction(let claims): claims.creationDate ?? claims.signedDate
         case .notification(let claims): claims.signedDate
         case .realtimeRequest(let claims): claims.signedDate
         }
@@ -78,7 +78,7 @@ extension ClaimReader {
 
 /// The only date that is read before the signature is checked. It is used only for the certificates.
 struct SigningDate {
-    let moment: Timestamp?
+    let moment: AppStoreTime?
 
     /// Reads the date of a payload. A notification without one was signed no earlier than the latest of the signed payloads in it,
     /// which its own signature covers.
@@ -97,7 +97,7 @@ struct SigningDate {
 
 extension ClaimReader {
     /// The signing date that the payload itself states.
-    fileprivate var signingDate: Timestamp? {
+    fileprivate var signingDate: AppStoreTime? {
         mutating get throws(VerificationError) {
             if let creationDate = try date("receiptCreationDate") { return creationDate }
             return try date("signedDate")

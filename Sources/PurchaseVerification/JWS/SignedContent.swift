@@ -1,20 +1,20 @@
 /// A signed transaction of StoreKit 2 that the verifier vouches for.
-public typealias SignedTransaction = SignedContent<TransactionClaims, Verified>
+public typealias SignedTransaction = SignedContent<TransactionClaims, VerifiedContent>
 /// Signed renewal info that the verifier vouches for.
-public typealias SignedRenewalInfo = SignedContent<RenewalInfoClaims, Verified>
+public typealias SignedRenewalInfo = SignedContent<RenewalInfoClaims, VerifiedContent>
 /// A realtime request that the verifier vouches for.
-public typealias RealtimeRequest = SignedContent<RealtimeRequestClaims, Verified>
+public typealias RealtimeRequest = SignedContent<RealtimeRequestClaims, VerifiedContent>
 /// An app transaction that the verifier vouches for.
-public typealias AppTransaction = SignedContent<AppTransactionClaims, Verified>
+public typealias SignedAppTransaction = SignedContent<AppTransactionClaims, VerifiedContent>
 
 /// The same, read from unverified bytes: for display, never for granting. Only `inspect` creates one.
-public typealias UnverifiedSignedTransaction = SignedContent<TransactionClaims, Unverified>
+public typealias UnverifiedSignedTransaction = SignedContent<TransactionClaims, UnverifiedContent>
 /// The same, read from unverified bytes.
-public typealias UnverifiedSignedRenewalInfo = SignedContent<RenewalInfoClaims, Unverified>
+public typealias UnverifiedSignedRenewalInfo = SignedContent<RenewalInfoClaims, UnverifiedContent>
 /// The same, read from unverified bytes.
-public typealias UnverifiedAppTransaction = SignedContent<AppTransactionClaims, Unverified>
+public typealias UnverifiedSignedAppTransaction = SignedContent<AppTransactionClaims, UnverifiedContent>
 /// The same, read from unverified bytes.
-public typealias UnverifiedRealtimeRequest = SignedContent<RealtimeRequestClaims, Unverified>
+public typealias UnverifiedRealtimeRequest = SignedContent<RealtimeRequestClaims, UnverifiedContent>
 
 /// The content of signed data: its claims are readable like its own properties, such as `transaction.productID`. The
 /// second type parameter says whether it was verified; there is no public initialiser.
@@ -71,9 +71,9 @@ extension SignedContent where Claims == AppTransactionClaims {
 }
 
 /// A server notification that the verifier vouches for, with the signed data in it.
-public typealias AppStoreNotification = NotificationContent<Verified>
+public typealias AppStoreNotification = NotificationContent<VerifiedContent>
 /// The same, read from unverified bytes.
-public typealias UnverifiedAppStoreNotification = NotificationContent<Unverified>
+public typealias UnverifiedAppStoreNotification = NotificationContent<UnverifiedContent>
 
 /// The content of a server notification of version 2, and of the signed data that it carries.
 @dynamicMemberLookup

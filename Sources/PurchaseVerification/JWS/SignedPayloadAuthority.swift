@@ -22,7 +22,7 @@ struct SignedPayloadAuthority: Sendable {
 
     /// The verified path of the header's leaf, valid at the time and with Apple's markers.
     func path(
-        _ jws: CompactJWS, _ header: JWSHeader, at moment: Timestamp
+        _ jws: CompactJWS, _ header: JWSHeader, at moment: AppStoreTime
     ) throws(VerificationError) -> CertificatePath {
         let path = try path(header, at: moment)
         // One header can be written in many ways, so attackers could fill the memory with variants of one genuine
@@ -36,7 +36,7 @@ struct SignedPayloadAuthority: Sendable {
         return path
     }
 
-    private func path(_ header: JWSHeader, at moment: Timestamp) throws(VerificationError) -> CertificatePath {
+    private func path(_ header: JWSHeader, at moment: AppStoreTime) throws(VerificationError) -> CertificatePath {
         let leafDER = header.certificates[0]
         let chain = header.certificates.prefix(2).flatMap(\.self)[...]
         let ranges = [0..<leafDER.count, leafDER.count..<chain.count].prefix(header.certificates.prefix(2).count)
@@ -52,7 +52,7 @@ struct SignedPayloadAuthority: Sendable {
 
     /// The path of a header that was not seen before, its markers not yet checked. The third certificate is not looked at: a path
     /// ends at an anchor that the caller holds.
-    func newPath(_ header: JWSHeader, at moment: Timestamp) throws(VerificationError) -> CertificatePath {
+    func newPath(_ header: JWSHeader, at moment: AppStoreTime) throws(VerificationError) -> CertificatePath {
         var builder = CertificatePathBuilder(anchors: anchors, at: moment)
         let leaf = try Certificate(header.certificates[0])
         for intermediate in header.certificates.dropFirst().prefix(1) {

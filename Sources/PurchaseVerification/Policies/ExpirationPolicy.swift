@@ -2,10 +2,10 @@
 /// expiry date; a receipt without one never expires (Apple, "expiration_date"). This is not the end of a subscription's
 /// period.
 public struct ExpirationPolicy: PurchasePolicy {
-    private let moment: Timestamp
+    private let moment: AppStoreTime
 
     /// - Parameter moment: the time at which the receipt is used.
-    public init(at moment: Timestamp) { self.moment = moment }
+    public init(at moment: AppStoreTime) { self.moment = moment }
 
     public var name: String { "expiration" }
 

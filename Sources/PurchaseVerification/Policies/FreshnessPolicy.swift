@@ -1,6 +1,6 @@
 /// Requires evidence that was signed recently, so that old evidence cannot be reused.
 public struct FreshnessPolicy: PurchasePolicy {
-    private let moment: Timestamp
+    private let moment: AppStoreTime
     private let limit: Int64
 
     /// Clocks differ by this much without anything being wrong, in milliseconds.
@@ -9,7 +9,7 @@ public struct FreshnessPolicy: PurchasePolicy {
     /// - Parameters:
     ///   - moment: the time at which the evidence is used.
     ///   - limit: how old it may be, in milliseconds.
-    public init(at moment: Timestamp, limit: Int64) {
+    public init(at moment: AppStoreTime, limit: Int64) {
         self.moment = moment
         self.limit = limit
     }

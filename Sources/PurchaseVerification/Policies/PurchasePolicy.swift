@@ -25,9 +25,9 @@ public protocol EvidenceFacts {
     /// The App Store's number of the app.
     var appAppleID: UInt64? { get }
     /// When the evidence was signed.
-    var signingDate: Timestamp? { get }
+    var signingDate: AppStoreTime? { get }
     /// When the evidence itself expires, which only receipts of the Volume Purchase Program do.
-    var expirationDate: Timestamp? { get }
+    var expirationDate: AppStoreTime? { get }
     /// The transactions that it proves, in its order.
     var transactions: [TransactionFacts] { get }
 
@@ -43,12 +43,12 @@ public struct TransactionFacts: Sendable {
     public var originalTransactionID: String?
     public var productID: String?
     public var quantity: UInt64?
-    public var purchaseDate: Timestamp?
+    public var purchaseDate: AppStoreTime?
 
     /// - Parameters: the known facts; `nil` for unknown ones.
     public init(
         transactionID: String, originalTransactionID: String? = nil, productID: String? = nil,
-        quantity: UInt64? = nil, purchaseDate: Timestamp? = nil
+        quantity: UInt64? = nil, purchaseDate: AppStoreTime? = nil
     ) {
         self.transactionID = transactionID
         self.originalTransactionID = originalTransactionID

@@ -53,8 +53,8 @@ package enum AppleIssuingAuthority: String, CaseIterable, Sendable {
     /// The period; empty, so that nothing verifies, if the text above were damaged.
     var validity: CertificateValidity {
         CertificateValidity(
-            notBefore: Timestamp(period.notBefore) ?? Timestamp(millisecondsSince1970: .max),
-            notAfter: Timestamp(period.notAfter) ?? Timestamp(millisecondsSince1970: 0))
+            notBefore: AppStoreTime(period.notBefore) ?? AppStoreTime(millisecondsSince1970: .max),
+            notAfter: AppStoreTime(period.notAfter) ?? AppStoreTime(millisecondsSince1970: 0))
     }
 
     /// Its whole Name in DER.

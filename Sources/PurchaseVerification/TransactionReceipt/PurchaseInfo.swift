@@ -3,10 +3,10 @@
 /// It is a class because it is passed around whole (docs/decisions.md, 6).
 final class PurchaseInfo: Sendable {
     let list: PropertyList
-    let purchaseDate: Timestamp
-    let originalPurchaseDate: Timestamp?
-    let expiresDate: Timestamp?
-    let cancellationDate: Timestamp?
+    let purchaseDate: AppStoreTime
+    let originalPurchaseDate: AppStoreTime?
+    let expiresDate: AppStoreTime?
+    let cancellationDate: AppStoreTime?
     let quantity: UInt64?
     let transactionID: String
 
@@ -39,26 +39,26 @@ final class PurchaseInfo: Sendable {
 
     /// The purchase date. It is read alone before the signature is checked, for the validity of the certificates; it is
     /// compared with its formatted variant after the signature was verified.
-    static func purchaseDate(_ list: PropertyList) throws(VerificationError) -> Timestamp {
+    static func purchaseDate(_ list: PropertyList) throws(VerificationError) -> AppStoreTime {
         let bytes = list.bytes[...]
         if let range = list.value("purchase-date-ms"), let moment = milliseconds(bytes.span, range) { return moment }
         if let range = list.value("purchase-date"), let moment = GreenwichDate.read(bytes.span, range) { return moment }
         throw VerificationError(.creationDateMissing, expected: "purchase-date-ms or purchase-date")
     }
 
-    private static func milliseconds(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Timestamp? {
+    private static func milliseconds(_ bytes: Span<UInt8>, _ range: Range<Int>) -> AppStoreTime? {
         guard let number = number(bytes, range), let milliseconds = Int64(exactly: number),
             milliseconds < VerificationBudget.latestMilliseconds
         else { return nil }
-        return Timestamp(millisecondsSince1970: milliseconds)
+        return AppStoreTime(millisecondsSince1970: milliseconds)
     }
 
     /// A date that is written twice, as text and in milliseconds. If both are present, they must agree.
     private static func date(
         _ list: PropertyList, _ wordsKey: StaticString, _ millisecondsKey: StaticString
-    ) throws(VerificationError) -> Timestamp? {
+    ) throws(VerificationError) -> AppStoreTime? {
         let bytes = list.bytes[...]
-        var inWords: Timestamp?
+        var inWords: AppStoreTime?
         if let range = list.value(wordsKey), !range.isEmpty {
             inWords = GreenwichDate.read(bytes.span, range)
             guard inWords != nil else { throw malformed(list, wordsKey, range) }
@@ -102,7 +102,7 @@ extension PropertyList {
 
 /// The dates of transaction receipts: `2012-06-29 13:42:12 Etc/GMT`.
 enum GreenwichDate {
-    static func read(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Timestamp? {
+    static func read(_ bytes: Span<UInt8>, _ range: Range<Int>) -> AppStoreTime? {
         guard range.count == 27, range.lowerBound >= 0, range.upperBound <= bytes.count else { return nil }
         let (raw, start) = (bytes.bytes, range.lowerBound)
         let zone = UInt64(bigEndian: raw.unsafeLoadUnaligned(fromByteOffset: start + 19, as: UInt64.self))

@@ -6,11 +6,11 @@
 enum SandboxIdentifier {
     /// 2012-06-01T00:00:00Z. Receipts of the sandbox state their environment since then. Apple answered older ones like
     /// those of production, and nobody can make new ones, because the date is signed.
-    private static let firstStatement = Timestamp(millisecondsSince1970: 1_338_508_800_000)
+    private static let firstStatement = AppStoreTime(millisecondsSince1970: 1_338_508_800_000)
 
     /// The environment of evidence that does not state it, or states it only in an unsigned part.
     static func environment(
-        transactionID: String?, unsigned: AppStoreEnvironment?, at moment: Timestamp?
+        transactionID: String?, unsigned: AppStoreEnvironment?, at moment: AppStoreTime?
     ) -> AppStoreEnvironment {
         let stated = unsigned ?? .production
         guard stated == .production, moment.map({ $0 >= firstStatement }) ?? true else { return stated }

@@ -14,7 +14,7 @@ struct TransactionReceiptAuthority: Sendable {
 
     /// The leaf, if a permitted authority issued it, with everything checked at the time.
     func leaf(
-        _ field: SignatureField, at moment: Timestamp
+        _ field: SignatureField, at moment: AppStoreTime
     ) throws(VerificationError) -> VerifiedLeaf {
         if let known = memory.leaf(field, at: moment) { return known }
         let leaf = try Certificate(
@@ -40,7 +40,7 @@ struct TransactionReceiptAuthority: Sendable {
 
     /// The authority that signed the leaf.
     private func issuer(
-        of leaf: Certificate, _ version: TransactionReceiptVersion, at moment: Timestamp
+        of leaf: Certificate, _ version: TransactionReceiptVersion, at moment: AppStoreTime
     ) throws(VerificationError) -> IssuingAuthority {
         var failure = VerificationError(
             .issuerUnknown, expected: "an authority that issues receipt certificates", found: leaf.issuer.description)

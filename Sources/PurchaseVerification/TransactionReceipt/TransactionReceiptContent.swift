@@ -1,8 +1,8 @@
 /// A transaction receipt that the verifier vouches for. Only `PurchaseVerifier` creates one.
-public typealias TransactionReceipt = TransactionReceiptContent<Verified>
+public typealias TransactionReceipt = TransactionReceiptContent<VerifiedContent>
 
 /// The same content, read from unverified bytes: for display, never for granting. Only `inspect` creates one.
-public typealias UnverifiedTransactionReceipt = TransactionReceiptContent<Unverified>
+public typealias UnverifiedTransactionReceipt = TransactionReceiptContent<UnverifiedContent>
 
 /// The content of a transaction receipt of iOS 6, with its one purchase (docs/receipt-format.md). The type parameter
 /// says whether it was verified; there is no public initialiser.
@@ -33,29 +33,29 @@ public struct TransactionReceiptContent<Trust>: Sendable {
     public var bundleID: String? { info.list.text("bid") }
 
     /// The version of the app (`bvrs`).
-    public var bundleVersion: String? { info.list.text("bvrs") }
+    public var applicationVersion: String? { info.list.text("bvrs") }
 
     /// The quantity (`quantity`).
     public var quantity: UInt64? { info.quantity }
 
     /// The date of the purchase or renewal, at which the validity of the signing certificate is checked
     /// (`purchase-date-ms`).
-    public var purchaseDate: Timestamp { info.purchaseDate }
+    public var purchaseDate: AppStoreTime { info.purchaseDate }
 
     /// When it was first bought (`original-purchase-date-ms`).
-    public var originalPurchaseDate: Timestamp? { info.originalPurchaseDate }
+    public var originalPurchaseDate: AppStoreTime? { info.originalPurchaseDate }
 
     /// When the paid period ends; only for auto-renewable subscriptions (`expires-date`).
-    public var expiresDate: Timestamp? { info.expiresDate }
+    public var expiresDate: AppStoreTime? { info.expiresDate }
 
-    /// When Apple refunded or revoked the purchase (`cancellation-date-ms`).
-    public var cancellationDate: Timestamp? { info.cancellationDate }
+    /// When Apple refunded or revoked the purchase, or an upgrade ended it (`cancellation-date-ms`).
+    public var cancellationDate: AppStoreTime? { info.cancellationDate }
 
     /// The App Store's number of the product (`item-id`).
-    public var itemID: UInt64? { number("item-id") }
+    public var productAppleID: UInt64? { number("item-id") }
 
     /// The App Store's number of the app; absent in most receipts of the sandbox (`app-item-id`).
-    public var appItemID: UInt64? { number("app-item-id") }
+    public var appAppleID: UInt64? { number("app-item-id") }
 
     /// The App Store's number of the app's version (`version-external-identifier`).
     public var versionExternalIdentifier: UInt64? { number("version-external-identifier") }
@@ -78,8 +78,10 @@ public struct TransactionReceiptContent<Trust>: Sendable {
     /// Whether the period has an introductory price (`is-in-intro-offer-period`).
     public var isInIntroOfferPeriod: Bool? { flag("is-in-intro-offer-period") }
 
-    /// `PURCHASED` or `FAMILY_SHARED` (`in-app-ownership-type`).
-    public var ownershipType: String? { info.list.text("in-app-ownership-type") }
+    /// Whether it was bought or comes through Family Sharing (`in-app-ownership-type`).
+    public var ownershipType: OwnershipType? {
+        info.list.text("in-app-ownership-type").flatMap { $0.isOpenValue ? OwnershipType(rawValue: $0) : nil }
+    }
 
     /// Every signed key with its value, in the order of the receipt, known or not.
     public var attributes: [(key: String, value: String)] {

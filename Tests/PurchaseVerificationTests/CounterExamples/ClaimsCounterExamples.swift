@@ -5,7 +5,7 @@ import TestSupport
 
 /// Faults of the claims of signed data: their format, their types, and an unknown kind.
 enum ClaimsCounterExamples {
-    static let all: [CounterExample] = form + types + dates + kinds + parts
+    static let all: [CounterExample] = form + types + dates + identifiers + kinds + parts
 
     private static let form: [CounterExample] = formOfEach + noText + notStrict + tooMuch
 
@@ -113,7 +113,8 @@ enum ClaimsCounterExamples {
             [
                 "transactionId", "originalTransactionId", "bundleId", "productId", "type", "appAccountToken",
                 "inAppOwnershipType", "environment", "deviceVerification", "deviceVerificationNonce",
-            ], texts) + each(["quantity", "revocationReason"], numbers) + each(["isUpgraded"], flags)
+            ], texts) + each(["quantity", "revocationReason"], numbers)
+        + each(["quantity"], ["-1", "18446744073709551616"]) + each(["isUpgraded"], flags)
 
     private static let renewalInfo: [(String, String)] =
         each(
@@ -158,6 +159,15 @@ enum ClaimsCounterExamples {
         ]
         return each(names, wrong).map { name, value in
             .payload(.claimsMalformed, "\(kind): \(name) as \(value)", ClaimsText.object(claims, [name: value]))
+        }
+    }
+
+    /// What has no transaction or no product is no transaction.
+    private static let identifiers: [CounterExample] = ["transactionId", "productId"].flatMap { name in
+        [nil, "null", #""""#].map { value in
+            .payload(
+                .attributeMissing, "a transaction with \(value ?? "no value") as \(name)",
+                ClaimsText.object(ClaimsText.transaction, [name: value]))
         }
     }
 

@@ -113,7 +113,7 @@ enum ContentCounterExamples {
         ) { try MintedWorld.mint() },
         CounterExample(
             .receiptExpired, "at the second at which it expires",
-            policies: [ExpirationPolicy(at: Timestamp(MintedWorld.moment.addingTimeInterval(60)))]
+            policies: [ExpirationPolicy(at: AppStoreTime(MintedWorld.moment.addingTimeInterval(60)))]
         ) {
             try MintedWorld.mint(
                 .volumePurchase(

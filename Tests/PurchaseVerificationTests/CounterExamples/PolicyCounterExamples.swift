@@ -140,8 +140,8 @@ enum PolicyCounterExamples {
         },
     ]
 
-    private static func moment(_ seconds: Double) -> Timestamp {
-        Timestamp(MintedWorld.moment.addingTimeInterval(seconds))
+    private static func moment(_ seconds: Double) -> AppStoreTime {
+        AppStoreTime(MintedWorld.moment.addingTimeInterval(seconds))
     }
 
     private static let freshness: [CounterExample] = freshnessOfEach
@@ -157,7 +157,7 @@ enum PolicyCounterExamples {
                     FreshnessPolicy(at: moment(-301), limit: 60_000), make),
                 row(
                     .evidenceNotFresh, "\(name) at the beginning of time",
-                    FreshnessPolicy(at: Timestamp(millisecondsSince1970: .min), limit: .max), make),
+                    FreshnessPolicy(at: AppStoreTime(millisecondsSince1970: .min), limit: .max), make),
             ]
         }
 

@@ -15,7 +15,7 @@ public struct Sample: Sendable {
     public init(_ name: String, _ evidence: [UInt8], _ trust: Trust, isGenuine: Bool) {
         self.name = name
         self.evidence = evidence
-        bytes = (try? Evidence(evidence))?.bytes ?? evidence
+        bytes = (try? RecognizedEvidence(evidence))?.bytes ?? evidence
         self.trust = trust
         self.isGenuine = isGenuine
     }

@@ -65,7 +65,7 @@ struct ClaimsTarget {
 
     /// The tokens of JSON, and names that `String` would have to normalise.
     static let jsonSeeds: [[UInt8]] = [
-        #"{"bundleId":"a","transactionId":"1","signedDate":1700000000000.5,"more":[{},[],"\u00e9\ud83d\ude00\/",-1.5e+3,null,true,false]}"#,
+        #"{"bundleId":"a","transactionId":"1","productId":"b","signedDate":1700000000000.5,"more":[{},[],"\u00e9\ud83d\ude00\/",-1.5e+3,null,true,false]}"#,
         #"{"alg":"ES256","x5c":["AAAA","AAAA","AAAA"],"crit":null}"#,
         #"{"notificationType":"A","data":{"signedTransactionInfo":"a.b.c"},"a":{"b":1,"b":2}}"#, "[1,]", "\u{FEFF}{}",
         "{\"e\u{301}\u{316}\u{301}\":1}", #"{"\u0061":1}"#, " \t\n\r0 ", #""\ud800""#, "-0", "1e400",

@@ -4,7 +4,7 @@ import PurchaseVerification
 enum DateTarget {
     static func check(_ bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
-        if let moment = Timestamp(text) {
+        if let moment = AppStoreTime(text) {
             demand(text.utf8.count >= 20, "\(text) is too short for a date")
             checkWriting(moment, of: text)
         }
@@ -17,16 +17,16 @@ enum DateTarget {
         }
         // Any time can be written, however distant.
         let number = bytes.prefix(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
-        checkWriting(Timestamp(millisecondsSince1970: Int64(bitPattern: number)), of: "\(number)")
+        checkWriting(AppStoreTime(millisecondsSince1970: Int64(bitPattern: number)), of: "\(number)")
     }
 
     /// A date with a year of four digits is read back as the same time.
-    private static func checkWriting(_ moment: Timestamp, of origin: String) {
+    private static func checkWriting(_ moment: AppStoreTime, of origin: String) {
         let written = moment.description
         demand(written.hasSuffix("Z"), "\(origin) is written \(written)")
         // From 0000-01-01 to 9999-12-31.
         guard (-62_167_219_200_000..<253_402_300_800_000).contains(moment.millisecondsSince1970) else { return }
-        demand(Timestamp(written) == moment, "\(origin) is written \(written) and read as another moment")
+        demand(AppStoreTime(written) == moment, "\(origin) is written \(written) and read as another moment")
     }
 
     static let seeds = [

@@ -38,14 +38,14 @@ enum ReceiptReading {
     }
 
     /// A date in the usual form is written as it was read.
-    private static func checkDate(_ date: Timestamp, _ attribute: ReceiptAttribute?) {
+    private static func checkDate(_ date: AppStoreTime, _ attribute: ReceiptAttribute?) {
         guard let attribute, case .text(let text) = attribute.content, text.utf8.count == 20 else { return }
         demand(date.description == text, "\(text) was read as \(date)")
     }
 
     private static func touch<Trust>(_ receipt: AppReceiptContent<Trust>) {
         _ = (receipt.receiptType, receipt.environment?.name, receipt.bundleID, receipt.applicationVersion)
-        _ = (receipt.originalApplicationVersion, receipt.opaqueValue, receipt.deviceHash, receipt.adamID)
+        _ = (receipt.originalApplicationVersion, receipt.opaqueValue, receipt.deviceHash, receipt.appAppleID)
         _ = (receipt.sentReceiptCreationDate?.description, receipt.originalPurchaseDate?.description)
         _ = (receipt.expirationDate?.description, receipt.downloadID, receipt.versionExternalIdentifier)
         _ = (receipt.ageRating, receipt.sellerID, receipt.store)
@@ -53,11 +53,11 @@ enum ReceiptReading {
     }
 
     private static func touch<Trust>(_ purchase: InAppPurchaseContent<Trust>) {
-        _ = (purchase.quantity, purchase.originalTransactionID, purchase.productType, purchase.productAdamID)
+        _ = (purchase.quantity, purchase.originalTransactionID, purchase.productType, purchase.productAppleID)
         _ = (purchase.purchaseDate?.description, purchase.originalPurchaseDate?.description)
         _ = (purchase.expiresDate?.description, purchase.cancellationDate?.description)
         _ = (purchase.webOrderLineItemID, purchase.isTrialPeriod, purchase.isInIntroOfferPeriod)
-        _ = (purchase.promotionalOfferID, purchase.ownershipType)
+        _ = (purchase.offerIdentifier, purchase.ownershipType)
         for attribute in purchase.attributes { _ = attribute.content }
     }
 }

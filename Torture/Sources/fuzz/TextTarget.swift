@@ -5,9 +5,9 @@ import PurchaseVerification
 /// Recognition and repair of text encodings.
 enum TextTarget {
     static func check(_ bytes: [UInt8]) {
-        let evidence: Evidence
+        let evidence: RecognizedEvidence
         do throws(VerificationError) {
-            evidence = try Evidence(bytes)
+            evidence = try RecognizedEvidence(bytes)
         } catch {
             demand(error.code.stage == .form, "\(error.code.rawValue) is no fault of form")
             demand(Verdict(World.shared.warmed, bytes).error == error, "verify refuses otherwise")
@@ -29,9 +29,9 @@ enum TextTarget {
     }
 
     /// The same bytes in plain base64 are recognised as the same.
-    private static func checkAgain(_ evidence: Evidence) {
+    private static func checkAgain(_ evidence: RecognizedEvidence) {
         guard evidence.encoding != .bare, evidence.encoding != .compactJWS else { return }
-        guard let again = try? Evidence(Array(Data(evidence.bytes).base64EncodedData())) else {
+        guard let again = try? RecognizedEvidence(Array(Data(evidence.bytes).base64EncodedData())) else {
             return demand(false, "plain base64 of decoded evidence was refused")
         }
         demand(again.bytes == evidence.bytes && again.kind == evidence.kind, "plain base64 decodes to something else")

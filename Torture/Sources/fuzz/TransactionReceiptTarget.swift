@@ -37,8 +37,8 @@ struct TransactionReceiptTarget {
         }
         _ = (receipt.purchaseDate.description, receipt.originalPurchaseDate?.description)
         _ = (receipt.expiresDate?.description, receipt.cancellationDate?.description, receipt.environment?.name)
-        _ = (receipt.itemID, receipt.appItemID, receipt.versionExternalIdentifier, receipt.webOrderLineItemID)
-        _ = (receipt.bundleID, receipt.bundleVersion, receipt.subscriptionGroupIdentifier, receipt.ownershipType)
+        _ = (receipt.productAppleID, receipt.appAppleID, receipt.versionExternalIdentifier, receipt.webOrderLineItemID)
+        _ = (receipt.bundleID, receipt.applicationVersion, receipt.subscriptionGroupIdentifier, receipt.ownershipType)
         _ = (receipt.uniqueIdentifier, receipt.uniqueVendorIdentifier, receipt.isTrialPeriod)
         _ = (receipt.originalTransactionID, receipt.isInIntroOfferPeriod)
     }

@@ -188,7 +188,7 @@ import PurchaseVerification
             }
         }
 
-        static func seconds(_ moment: Timestamp) -> Int64 {
+        static func seconds(_ moment: AppStoreTime) -> Int64 {
             // Rounded down, also before 1970.
             (moment.millisecondsSince1970 - (moment.millisecondsSince1970 % 1000 + 1000) % 1000) / 1000
         }

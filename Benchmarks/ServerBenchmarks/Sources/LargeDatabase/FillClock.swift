@@ -8,7 +8,7 @@ final class FillClock: Sendable {
 
     init(_ date: Date) { time = Mutex(Self.milliseconds(date)) }
 
-    var now: Timestamp { Timestamp(millisecondsSince1970: time.withLock { $0 }) }
+    var now: AppStoreTime { AppStoreTime(millisecondsSince1970: time.withLock { $0 }) }
 
     func set(_ date: Date) { time.withLock { $0 = Self.milliseconds(date) } }
 

@@ -1,4 +1,4 @@
-package import PurchaseVerification
+import PurchaseVerification
 
 package import struct Foundation.UUID
 package import typealias Foundation.uuid_t

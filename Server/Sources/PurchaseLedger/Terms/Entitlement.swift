@@ -21,6 +21,8 @@ public struct Entitlement: Sendable, Equatable {
     public var transactionID: String?
     /// Whether the access is assumed until `until`, because the news of a renewal are only late.
     public var isAssumed = false
+    /// The signed renewal info about the period that it rests on; only for auto-renewable subscriptions.
+    public var renewal: RenewalStatement?
 
     /// The state.
     public enum State: String, Sendable, CaseIterable {

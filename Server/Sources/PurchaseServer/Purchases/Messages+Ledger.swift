@@ -155,7 +155,22 @@ extension EntitlementMessage {
             reason: entitlement.reason.map { Reason(rawValue: $0.rawValue) },
             balance: isBalance ? entitlement.balance : nil, shortfall: isBalance ? entitlement.shortfall : nil,
             since: entitlement.since.map { "\($0)" }, until: entitlement.until.map { "\($0)" },
-            transactionID: entitlement.transactionID, assumed: entitlement.isAssumed ? true : nil)
+            transactionID: entitlement.transactionID, assumed: entitlement.isAssumed ? true : nil,
+            renewal: entitlement.renewal.map { RenewalMessage($0) })
+    }
+}
+
+extension RenewalMessage {
+    init(_ statement: RenewalStatement) {
+        let info = statement.info
+        self.init(
+            autoRenew: info.autoRenewStatus.flatMap { $0 == 0 || $0 == 1 ? $0 == 1 : nil },
+            nextProduct: info.nextProductID?.string, renewsAt: info.renewalDate.map { "\($0)" },
+            price: info.renewalPrice?.milliunits, currency: info.renewalPrice?.currency?.string,
+            graceUntil: info.graceEnd.map { "\($0)" }, billingRetry: info.isInBillingRetry,
+            priceConsent: info.priceIncreaseStatus.flatMap { PriceConsent(number: $0) },
+            intent: info.expirationIntent.map { Intent(number: $0) }, offer: info.offer.map { OfferMessage($0) },
+            signedAt: "\(statement.stamp)")
     }
 }
 

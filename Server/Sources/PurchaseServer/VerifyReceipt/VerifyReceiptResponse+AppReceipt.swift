@@ -5,10 +5,10 @@ extension VerifyReceiptResponse.Receipt {
     /// The content of the receipt, in Apple's words.
     ///
     /// - Parameter requestDate: the time of the request; `nil` if there was none.
-    package init<Trust>(_ receipt: AppReceiptContent<Trust>, requestDate: Timestamp?) {
+    package init<Trust>(_ receipt: AppReceiptContent<Trust>, requestDate: AppStoreTime?) {
         self.init()
         receiptType = receipt.receiptType
-        adamID = receipt.adamID
+        adamID = receipt.appAppleID
         bundleID = receipt.bundleID
         applicationVersion = receipt.applicationVersion
         downloadID = receipt.downloadID
@@ -33,22 +33,21 @@ extension VerifyReceiptResponse.InAppPurchase {
         expiresDate = purchase.expiresDate.map(AppleDate.init(ofReceipt:))
         cancellationDate = purchase.cancellationDate.map(AppleDate.init(ofReceipt:))
         // For products that are not subscriptions, the receipt has 0 and the answer has no key.
-        webOrderLineItemID = purchase.webOrderLineItemID == 0 ? nil : purchase.webOrderLineItemID
+        webOrderLineItemID = purchase.webOrderLineItemID.flatMap { $0 == "0" ? nil : UInt64($0) }
         isTrialPeriod = purchase.isTrialPeriod
         isInIntroOfferPeriod = purchase.isInIntroOfferPeriod
-        promotionalOfferID = purchase.promotionalOfferID
+        promotionalOfferID = purchase.offerIdentifier
         inAppOwnershipType =
             switch purchase.ownershipType {
-            case .purchased: "PURCHASED"
-            case .familyShared: "FAMILY_SHARED"
-            case .other, nil: nil
+            case .purchased, .familyShared: purchase.ownershipType?.rawValue
+            default: nil
             }
     }
 }
 
 extension AppleDate {
     /// A date of a receipt: Apple answers with whole seconds, even if the receipt has a fraction.
-    init(ofReceipt timestamp: Timestamp) {
+    init(ofReceipt timestamp: AppStoreTime) {
         self = AppleDate(millisecondsSince1970: timestamp.millisecondsSince1970).inWholeSeconds
     }
 }

@@ -17,7 +17,7 @@ extension VerifyReceiptResponse {
     ///   - receipt: the receipt.
     ///   - base64: the receipt as it was sent.
     ///   - now: the time of the request.
-    package init(_ receipt: TransactionReceipt, base64: [UInt8], now: Timestamp) {
+    package init(_ receipt: TransactionReceipt, base64: [UInt8], now: AppStoreTime) {
         let flat = FlatReceipt(receipt)
         guard let expiresDate = receipt.expiresDate else {
             self.init(status: .valid)

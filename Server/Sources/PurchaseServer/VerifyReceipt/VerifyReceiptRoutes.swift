@@ -42,7 +42,7 @@ struct VerifyReceiptRoutes {
         do {
             let (answer, json) = try await bodies.withBody(of: request) { body in
                 try await workers.run {
-                    let answer = service.answer(body, at: endpoint, from: sender, now: Timestamp(Date()))
+                    let answer = service.answer(body, at: endpoint, from: sender, now: AppStoreTime(Date()))
                     return (answer, answer.response.json())
                 }
             }

@@ -51,7 +51,8 @@ package struct VerifyReceiptService: Sendable {
     ///   - endpoint: the address of the request.
     ///   - sender: the key of the sender's limits.
     ///   - now: the time of the request.
-    package func answer(_ body: [UInt8], at endpoint: Endpoint, from sender: [UInt8] = [], now: Timestamp) -> Answer {
+    package func answer(_ body: [UInt8], at endpoint: Endpoint, from sender: [UInt8] = [], now: AppStoreTime) -> Answer
+    {
         let request: VerifyReceiptRequest
         do {
             request = try VerifyReceiptRequest(json: body) { json in
@@ -62,7 +63,7 @@ package struct VerifyReceiptService: Sendable {
             return Answer(response: VerifyReceiptResponse(status: .notPosted), reason: .notJSON)
         }
         do throws(VerificationError) {
-            let evidence = try Evidence(request.receiptText)
+            let evidence = try RecognizedEvidence(request.receiptText)
             let policies = [EnvironmentPolicy(accepting: environments)]
             switch evidence.form {
             case .transactionReceipt:
@@ -79,8 +80,8 @@ package struct VerifyReceiptService: Sendable {
     }
 
     private func answer(
-        _ request: VerifyReceiptRequest, _ evidence: Evidence, _ receipt: AppReceipt, at endpoint: Endpoint,
-        from sender: [UInt8], now: Timestamp
+        _ request: VerifyReceiptRequest, _ evidence: RecognizedEvidence, _ receipt: AppReceipt, at endpoint: Endpoint,
+        from sender: [UInt8], now: AppStoreTime
     ) -> Answer {
         if let refusal = Self.refusal(of: receipt.environment, at: endpoint) { return refusal }
         let hasSubscriptions = receipt.inAppPurchases.contains(where: \.isAutoRenewable)
@@ -100,8 +101,9 @@ package struct VerifyReceiptService: Sendable {
     }
 
     private func answer(
-        _ request: VerifyReceiptRequest, _ evidence: Evidence, _ receipt: TransactionReceipt, at endpoint: Endpoint,
-        from sender: [UInt8], now: Timestamp
+        _ request: VerifyReceiptRequest, _ evidence: RecognizedEvidence, _ receipt: TransactionReceipt,
+        at endpoint: Endpoint,
+        from sender: [UInt8], now: AppStoreTime
     ) -> Answer {
         if let refusal = Self.refusal(of: receipt.environment, at: endpoint) { return refusal }
         let isSubscription = receipt.expiresDate != nil
@@ -125,7 +127,7 @@ package struct VerifyReceiptService: Sendable {
     }
 
     /// The receipt in plain base64: the text that was sent, if it has this form.
-    private static func base64(_ request: VerifyReceiptRequest, _ evidence: Evidence) -> [UInt8] {
+    private static func base64(_ request: VerifyReceiptRequest, _ evidence: RecognizedEvidence) -> [UInt8] {
         evidence.encoding == .base64 ? request.receiptText : [UInt8](Data(evidence.bytes).base64EncodedData())
     }
 

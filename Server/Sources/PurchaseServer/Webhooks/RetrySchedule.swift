@@ -15,10 +15,10 @@ package enum RetrySchedule {
 
     /// The time of the next attempt after this number of failed ones; `nil` if there is none.
     package static func next(
-        after attempts: Int, now: Timestamp, random: Double = Double.random(in: -1...1)
-    ) -> Timestamp? {
+        after attempts: Int, now: AppStoreTime, random: Double = Double.random(in: -1...1)
+    ) -> AppStoreTime? {
         guard attempts >= 1, attempts <= pauses.count else { return nil }
         let seconds = pauses[attempts - 1] * (1 + jitter * random)
-        return Timestamp(millisecondsSince1970: now.millisecondsSince1970 + Int64(seconds * 1000))
+        return AppStoreTime(millisecondsSince1970: now.millisecondsSince1970 + Int64(seconds * 1000))
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 package import Logging
 package import NIOCore
 package import PurchaseLedger
-package import PurchaseVerification
+import PurchaseVerification
 import ServiceLifecycle
 import Synchronization
 

@@ -164,7 +164,7 @@ struct Dev: AsyncParsableCommand {
         _ hangups: UnixSignalsSequence?, _ logger: Logger
     ) async throws -> StartedServer {
         var dependencies = ServerDependencies()
-        dependencies.clock = { Timestamp(time.now) }
+        dependencies.clock = { AppStoreTime(time.now) }
         dependencies.remark = Terminal.remark
         if let hangups {
             dependencies.settings = SettingsSource(hangups) { settings.asking(store, in: try settings.read()) }

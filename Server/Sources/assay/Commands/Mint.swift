@@ -42,11 +42,11 @@ struct Mint: ParsableCommand {
     var appVersion: String?
 
     @Option(name: .long, help: "When it was made, such as 2026-01-31T12:00:00Z; now, if not given.")
-    var created: Timestamp?
+    var created: AppStoreTime?
 
     @Option(
         name: .long, help: "When an app receipt expires; a year after it was made, if it is of the kind vpp.")
-    var expires: Timestamp?
+    var expires: AppStoreTime?
 
     @Option(name: .long, help: "The device that it is made for: a UUID (iOS), or hexadecimal bytes (Mac address).")
     var deviceID: DeviceIdentifier?

@@ -48,7 +48,7 @@ struct SimulateStore: AsyncParsableCommand {
         name: .long,
         help:
             "The time of a stopped clock, such as 2026-01-31T12:00:00Z; without it, the clock runs with the machine's.")
-    var clock: Timestamp?
+    var clock: AppStoreTime?
 
     @Option(
         name: .long,

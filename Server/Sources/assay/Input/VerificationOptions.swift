@@ -34,10 +34,10 @@ struct VerificationOptions: ParsableArguments {
 
     @Option(
         name: .long, help: "The time at which the receipt is used, such as 2026-01-31T12:00:00Z; now, if not given.")
-    var at: Timestamp?
+    var at: AppStoreTime?
 
     /// The time at which the evidence is used.
-    var moment: Timestamp { at ?? Timestamp(Date()) }
+    var moment: AppStoreTime { at ?? AppStoreTime(Date()) }
 
     func validate() throws {
         guard productID == nil || transactionID != nil else {

@@ -59,7 +59,7 @@ struct PurchaseArgument {
 
     private func date(_ key: String) throws -> Date? {
         guard let text = values[key] else { return nil }
-        guard let moment = Timestamp(text) else {
+        guard let moment = AppStoreTime(text) else {
             throw ValidationError("'\(text)' is not a time such as 2026-01-31T12:00:00Z.")
         }
         return moment.date

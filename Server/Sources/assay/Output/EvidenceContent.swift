@@ -32,13 +32,13 @@ enum EvidenceContent {
         case .appReceipt(let receipt):
             line(receipt.bundleID, receipt.applicationVersion, receipt.environment, receipt.creationDate)
         case .transactionReceipt(let receipt):
-            line(receipt.bundleID, receipt.bundleVersion, receipt.environment, receipt.purchaseDate)
+            line(receipt.bundleID, receipt.applicationVersion, receipt.environment, receipt.purchaseDate)
                 + purchase(
                     receipt.transactionID, receipt.productID, receipt.expiresDate, receipt.cancellationDate)
         case .signedTransaction(let content): transaction(content)
         case .signedRenewalInfo(let content): renewalInfo(content)
         case .appTransaction(let content):
-            line(content.bundleID, content.applicationVersion, content.environment, content.receiptCreationDate)
+            line(content.bundleID, content.applicationVersion, content.environment, content.creationDate)
                 + "          app bought \(content.originalPurchaseDate?.description ?? "-")\n"
         case .notification(let content):
             line(content.bundleID, content.data?.bundleVersion, content.environment, content.signedDate)
@@ -62,16 +62,16 @@ enum EvidenceContent {
     }
 
     private static func line(
-        _ bundleID: String?, _ version: String?, _ environment: AppStoreEnvironment?, _ moment: Timestamp?
+        _ bundleID: String?, _ version: String?, _ environment: AppStoreEnvironment?, _ moment: AppStoreTime?
     ) -> String {
         let app = [bundleID.plain, version?.printable].compactMap(\.self).joined(separator: " ")
         return "          \(app), \((environment?.name).plain), made \(moment?.description ?? "-")\n"
     }
 
     private static func purchase(
-        _ transactionID: String?, _ productID: String?, _ expires: Timestamp?, _ cancelled: Timestamp?
+        _ transactionID: String, _ productID: String, _ expires: AppStoreTime?, _ cancelled: AppStoreTime?
     ) -> String {
-        var text = "          transaction \(transactionID.plain) of \(productID.plain)"
+        var text = "          transaction \(transactionID.printable) of \(productID.printable)"
         if let expires { text += ", until \(expires)" }
         if let cancelled { text += ", TAKEN BACK \(cancelled)" }
         return text + "\n"

@@ -82,7 +82,7 @@ extension InspectionReport {
         case .number(let digits) where isDate && digits.count <= 32:
             let text = String(decoding: digits, as: UTF8.self)
             guard let milliseconds = Double(text), abs(milliseconds) < 1e15 else { return text }
-            return "\(Timestamp(millisecondsSince1970: Int64(milliseconds)))"
+            return "\(AppStoreTime(millisecondsSince1970: Int64(milliseconds)))"
         default:
             var json = JSONWriter(capacity: 64)
             value.write(to: &json)

@@ -14,7 +14,7 @@ struct Verdict: Sendable {
         source = item.source
         line = item.line
         do throws(VerificationError) {
-            let evidence = try Evidence(item.evidence())
+            let evidence = try RecognizedEvidence(item.evidence())
             let result = Result { () throws(VerificationError) in
                 try verifier.verify(evidence, policies: policies)
             }

@@ -12,11 +12,11 @@ public final class AppTransactionClaims: SignedClaims {
     /// The App Store's number of the app's version.
     public let versionExternalIdentifier: UInt64?
     /// The signing date, at which the validity of its certificates is checked.
-    public let receiptCreationDate: Timestamp?
+    public let creationDate: AppStoreTime?
     /// When the device asked for it.
-    public let requestDate: Timestamp?
+    public let requestDate: AppStoreTime?
     /// When the app was first bought.
-    public let originalPurchaseDate: Timestamp?
+    public let originalPurchaseDate: AppStoreTime?
     /// The version of the app that was first bought.
     public let originalApplicationVersion: String?
     /// The device hash in base64.
@@ -24,13 +24,13 @@ public final class AppTransactionClaims: SignedClaims {
     /// The UUID that goes into the device hash.
     public let deviceVerificationNonce: String?
     /// When the app was ordered ahead of its release.
-    public let preorderDate: Timestamp?
+    public let preorderDate: AppStoreTime?
     /// The customer's download of the app.
     public let appTransactionID: String?
     /// The platform on which the app was first bought.
     public let originalPlatform: PurchasePlatform?
     /// The signing date under this name, if it is present.
-    public let signedDate: Timestamp?
+    public let signedDate: AppStoreTime?
     /// Every claim without a field here, and claims of a type other than documented, unchanged.
     public let otherClaims: [String: JSONValue]
 
@@ -40,7 +40,7 @@ public final class AppTransactionClaims: SignedClaims {
         bundleID = try reader.claim("bundleId")
         applicationVersion = try reader.claim("applicationVersion")
         versionExternalIdentifier = reader.description("versionExternalIdentifier")
-        receiptCreationDate = try reader.date("receiptCreationDate")
+        creationDate = try reader.date("receiptCreationDate")
         requestDate = try reader.date("requestDate")
         originalPurchaseDate = try reader.date("originalPurchaseDate")
         originalApplicationVersion = reader.description("originalApplicationVersion")

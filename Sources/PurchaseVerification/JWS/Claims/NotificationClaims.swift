@@ -11,7 +11,7 @@ public final class NotificationClaims: SignedClaims {
     public let version: String?
     /// When Apple signed this; the validity of its certificates is checked at this time. Absent in some notifications of 2022;
     /// for these, the latest date of the signed payloads in them is used.
-    public let signedDate: Timestamp?
+    public let signedDate: AppStoreTime?
     /// The app and the subscription or purchase that it is about.
     public let data: NotificationData?
     /// The outcome of an extension for many subscribers.
@@ -61,7 +61,7 @@ public struct NotificationData: Sendable {
     public let signedTransactionInfo: String?
     /// A separate JWS, verified with the notification.
     public let signedRenewalInfo: String?
-    public let status: SubscriptionStatus?
+    public let status: AppStoreSubscriptionStatus?
     public let consumptionRequestReason: ConsumptionRequestReason?
     /// Every claim without a field here, unchanged.
     public let otherClaims: [String: JSONValue]
@@ -110,9 +110,9 @@ public struct ExternalPurchaseToken: Sendable {
     /// Begins with `SANDBOX` if nobody paid.
     public let externalPurchaseID: String?
     /// When Apple made the token.
-    public let tokenCreationDate: Timestamp?
+    public let tokenCreationDate: AppStoreTime?
     /// When the token expires; only for tokens since June 2025.
-    public let tokenExpirationDate: Timestamp?
+    public let tokenExpirationDate: AppStoreTime?
     /// The purpose of the token, such as `ACQUISITION` or `SERVICES`; only for tokens since June 2025.
     public let tokenType: String?
     public let appAppleID: UInt64?

@@ -3,28 +3,6 @@ public protocol OpenValue: RawRepresentable, Sendable, Hashable {
     init(rawValue: RawValue)
 }
 
-/// The kind of product of a transaction (Apple, "type").
-public struct TransactionType: OpenValue {
-    public let rawValue: String
-    public init(rawValue: String) { self.rawValue = rawValue }
-
-    public static let autoRenewableSubscription = Self(rawValue: "Auto-Renewable Subscription")
-    public static let nonConsumable = Self(rawValue: "Non-Consumable")
-    public static let consumable = Self(rawValue: "Consumable")
-    public static let nonRenewingSubscription = Self(rawValue: "Non-Renewing Subscription")
-}
-
-/// Whether the customer bought it or has it through Family Sharing (Apple, "inAppOwnershipType").
-public struct InAppOwnershipType: OpenValue {
-    public let rawValue: String
-    public init(rawValue: String) { self.rawValue = rawValue }
-
-    public static let purchased = Self(rawValue: "PURCHASED")
-    public static let familyShared = Self(rawValue: "FAMILY_SHARED")
-    /// A seat that another purchaser pays for.
-    public static let assigned = Self(rawValue: "ASSIGNED")
-}
-
 /// The reason for a transaction (Apple, "transactionReason").
 public struct TransactionReason: OpenValue {
     public let rawValue: String
@@ -60,7 +38,7 @@ public struct RevocationType: OpenValue {
 }
 
 /// The kind of offer (Apple, "offerType").
-public struct OfferType: OpenValue {
+public struct AppStoreOfferType: OpenValue {
     public let rawValue: Int64
     public init(rawValue: Int64) { self.rawValue = rawValue }
 
@@ -112,7 +90,7 @@ public struct PriceIncreaseStatus: OpenValue {
 }
 
 /// The status of a subscription (Apple, "status").
-public struct SubscriptionStatus: OpenValue {
+public struct AppStoreSubscriptionStatus: OpenValue {
     public let rawValue: Int64
     public init(rawValue: Int64) { self.rawValue = rawValue }
 

@@ -12,7 +12,7 @@ public final class RealtimeRequestClaims: SignedClaims {
     /// The UUID of the request.
     public let requestIdentifier: String?
     /// The signing date, at which the validity of its certificates is checked.
-    public let signedDate: Timestamp?
+    public let signedDate: AppStoreTime?
     /// The stated environment.
     public let statedEnvironment: String?
     /// Every claim without a field here, and claims of a type other than documented, unchanged.

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// The claims of signed renewal info (Apple, "JWSRenewalInfoDecodedPayload").
 public final class RenewalInfoClaims: SignedClaims {
     /// The reason why the subscription ended.
@@ -15,9 +21,9 @@ public final class RenewalInfoClaims: SignedClaims {
     /// Whether the customer agreed to a higher price.
     public let priceIncreaseStatus: PriceIncreaseStatus?
     /// When the grace period ends.
-    public let gracePeriodExpiresDate: Timestamp?
+    public let gracePeriodExpiresDate: AppStoreTime?
     /// The kind of offer that applies to the next period.
-    public let offerType: OfferType?
+    public let offerType: AppStoreOfferType?
     /// The offer that applies to the next period.
     public let offerIdentifier: String?
     /// The way of payment of the offer.
@@ -25,13 +31,13 @@ public final class RenewalInfoClaims: SignedClaims {
     /// The length of the offer (ISO 8601 duration).
     public let offerPeriod: String?
     /// The signing date, at which the validity of its certificates is checked.
-    public let signedDate: Timestamp?
+    public let signedDate: AppStoreTime?
     /// The stated environment; absent in data of 2021.
     public let statedEnvironment: String?
     /// When the subscription last began without a gap.
-    public let recentSubscriptionStartDate: Timestamp?
+    public let recentSubscriptionStartDate: AppStoreTime?
     /// When the next period begins.
-    public let renewalDate: Timestamp?
+    public let renewalDate: AppStoreTime?
     /// The price of the next period in thousandths of the currency.
     public let renewalPrice: Int64?
     /// The number of seats of the next period. It can change until the renewal.
@@ -43,7 +49,7 @@ public final class RenewalInfoClaims: SignedClaims {
     /// The win-back offers that the customer may take.
     public let eligibleWinBackOfferIDs: [String]?
     /// The UUID that the app gave when the subscription was bought.
-    public let appAccountToken: String?
+    public let appAccountToken: UUID?
     /// The customer's download of the app.
     public let appTransactionID: String?
     /// The billing plan of the next period.
@@ -81,7 +87,7 @@ public final class RenewalInfoClaims: SignedClaims {
         multiSeatInfo = reader.description("multiSeatInfo")
         currency = reader.description("currency")
         eligibleWinBackOfferIDs = reader.description("eligibleWinBackOfferIds")
-        appAccountToken = try reader.claim("appAccountToken")
+        appAccountToken = try reader.uuid("appAccountToken")
         appTransactionID = reader.description("appTransactionId")
         renewalBillingPlanType = reader.description("renewalBillingPlanType")
         commitmentInfo = reader.description("commitmentInfo")

@@ -1,7 +1,13 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// The claims of a signed transaction (Apple, "JWSTransactionDecodedPayload").
 public final class TransactionClaims: SignedClaims {
     /// The transaction.
-    public let transactionID: String?
+    public let transactionID: String
     /// The first transaction of a subscription or of a restored product.
     public let originalTransactionID: String?
     /// The first transaction of the subscription that this one continues.
@@ -11,29 +17,29 @@ public final class TransactionClaims: SignedClaims {
     /// The bundle id of the app.
     public let bundleID: String?
     /// The product.
-    public let productID: String?
+    public let productID: String
     /// The group of the subscription.
     public let subscriptionGroupIdentifier: String?
     /// When it was bought or renewed.
-    public let purchaseDate: Timestamp?
+    public let purchaseDate: AppStoreTime?
     /// When it was first bought.
-    public let originalPurchaseDate: Timestamp?
+    public let originalPurchaseDate: AppStoreTime?
     /// When the paid period ends; only for auto-renewable subscriptions.
-    public let expiresDate: Timestamp?
+    public let expiresDate: AppStoreTime?
     /// The quantity.
-    public let quantity: Int64?
+    public let quantity: UInt64?
     /// The kind of product.
-    public let type: TransactionType?
+    public let productType: ProductType?
     /// The UUID that the app gave when it was bought.
-    public let appAccountToken: String?
+    public let appAccountToken: UUID?
     /// Whether it was bought or comes through Family Sharing.
-    public let inAppOwnershipType: InAppOwnershipType?
+    public let ownershipType: OwnershipType?
     /// The signing date, at which the validity of its certificates is checked.
-    public let signedDate: Timestamp?
+    public let signedDate: AppStoreTime?
     /// The reason for the revocation.
     public let revocationReason: RevocationReason?
     /// When Apple refunded or revoked it.
-    public let revocationDate: Timestamp?
+    public let revocationDate: AppStoreTime?
     /// The extent of the revocation.
     public let revocationType: RevocationType?
     /// The share that Apple paid back, in thousandths of a percent.
@@ -41,7 +47,7 @@ public final class TransactionClaims: SignedClaims {
     /// Whether the customer upgraded to a better product of the group.
     public let isUpgraded: Bool?
     /// The kind of offer that applied.
-    public let offerType: OfferType?
+    public let offerType: AppStoreOfferType?
     /// The offer that applied.
     public let offerIdentifier: String?
     /// The way of payment of the offer.
@@ -79,21 +85,22 @@ public final class TransactionClaims: SignedClaims {
     /// Every claim without a field here, and claims of a type other than documented, unchanged.
     public let otherClaims: [String: JSONValue]
 
+    /// - Throws: `claims_malformed`, or `attribute_missing`: without transaction or product it can neither be granted nor told apart.
     init(_ reader: inout ClaimReader) throws(VerificationError) {
-        transactionID = try reader.claim("transactionId")
+        transactionID = try reader.identifier("transactionId")
         originalTransactionID = try reader.claim("originalTransactionId")
         previousOriginalTransactionID = reader.description("previousOriginalTransactionId")
         webOrderLineItemID = reader.description("webOrderLineItemId")
         bundleID = try reader.claim("bundleId")
-        productID = try reader.claim("productId")
+        productID = try reader.identifier("productId")
         subscriptionGroupIdentifier = reader.description("subscriptionGroupIdentifier")
         purchaseDate = try reader.date("purchaseDate")
         originalPurchaseDate = try reader.date("originalPurchaseDate")
         expiresDate = try reader.date("expiresDate")
         quantity = try reader.claim("quantity")
-        type = try reader.open("type")
-        appAccountToken = try reader.claim("appAccountToken")
-        inAppOwnershipType = try reader.open("inAppOwnershipType")
+        productType = try reader.open("type")
+        appAccountToken = try reader.uuid("appAccountToken")
+        ownershipType = try reader.open("inAppOwnershipType")
         signedDate = try reader.date("signedDate")
         revocationReason = try reader.open("revocationReason")
         revocationDate = try reader.date("revocationDate")

@@ -1,4 +1,4 @@
-package import PurchaseVerification
+import PurchaseVerification
 
 /// The decision about the claim of one purchase. It reads nothing: what it does not know yet, it names, and is asked again.
 package struct ClaimStep {

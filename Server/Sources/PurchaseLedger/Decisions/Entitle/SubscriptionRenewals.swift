@@ -45,12 +45,12 @@ struct SubscriptionRenewals: Sendable {
 
     /// The renewal info about a period that counts at a time: the newest that was signed by then. Until one of them says that the
     /// payment failed, the first that says so counts: it is signed when the payment fails, after the end of the period.
-    func current(about period: SubscriptionPeriod, at moment: Timestamp) -> RenewalInfo? {
+    func current(about period: SubscriptionPeriod, at moment: Timestamp) -> RenewalStatement? {
         let all = all(about: period)
         let signed = all.last { $0.stamp <= moment }
         let failed = all.first { $0.concern != .none }
-        guard let failed, failed.stamp > moment else { return (signed ?? all.first)?.info }
-        return failed.info
+        guard let failed, failed.stamp > moment else { return signed ?? all.first }
+        return failed
     }
 
     /// The period that ended last, or is about to end, when something was signed.

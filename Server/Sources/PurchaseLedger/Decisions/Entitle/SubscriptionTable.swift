@@ -63,6 +63,14 @@ public struct SubscriptionTable: Sendable {
         return states
     }
 
+    /// The signed renewal info (R in docs/ledger.md) about the period that counts, if that is of this product and owner.
+    public func renewal(of subject: Subject, _ question: AccessQuestion) -> RenewalStatement? {
+        let period = current(question).lazy.map { periods[$0] }.first {
+            $0.productID == subject.productID && $0.owner == subject.owner
+        }
+        return period.flatMap { renewals.current(about: $0, at: question.moment) }
+    }
+
     // MARK: The period that counts
 
     /// The period that counts (L in docs/ledger.md). Where periods of its product that cover the time have several owners, the one of
@@ -141,7 +149,7 @@ public struct SubscriptionTable: Sendable {
             return state(.upgraded, .upgraded, until: upgradedAt)
         }
         if moment < end { return state(.active, nil, until: end) }
-        let renewal = renewals.current(about: period, at: moment)
+        let renewal = renewals.current(about: period, at: moment)?.info
         if let graceEnd = renewal?.graceEnd, moment < graceEnd { return state(.inGrace, .inGrace, until: graceEnd) }
         let isRetried = renewal?.isInBillingRetry == true
         if isRetried, moment < Self.endOfRetry(end) { return state(.billingRetry, .billingRetry, until: end) }

@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-extension AppReceiptContent where Trust == Verified {
+extension AppReceiptContent where Trust == VerifiedContent {
     /// One statement for each purchase.
     var statements: [TransactionStatement] {
         guard let environment else { return [] }
@@ -9,7 +9,7 @@ extension AppReceiptContent where Trust == Verified {
     }
 }
 
-extension InAppPurchaseContent where Trust == Verified {
+extension InAppPurchaseContent where Trust == VerifiedContent {
     fileprivate func statement(in environment: AppStoreEnvironment, bundleID: ExactText?) -> TransactionStatement? {
         guard let transactionID = ExactText(identifier: transactionID),
             let key = TransactionKey(
@@ -24,12 +24,12 @@ extension InAppPurchaseContent where Trust == Verified {
         statement.purchaseDate = purchaseDate
         statement.originalPurchaseDate = originalPurchaseDate
         statement.quantity = quantity.map { Int64(clamping: $0) }
-        statement.lineItemID = ExactText(lineItem: webOrderLineItemID.map { "\($0)" })
-        statement.ownershipType = ownershipType.map(\.claim)
+        statement.lineItemID = ExactText(lineItem: webOrderLineItemID)
+        statement.ownershipType = ExactText(identifier: ownershipType?.rawValue)
         statement.offer = PurchaseOffer(
             isTrial: isTrialPeriod, isIntroductory: isInIntroOfferPeriod,
-            identifier: ExactText(identifier: promotionalOfferID))
-        statement.productNumber = productAdamID == 0 ? nil : productAdamID
+            identifier: ExactText(identifier: offerIdentifier))
+        statement.productNumber = productAppleID == 0 ? nil : productAppleID
         statement.otherClaims = otherClaims
         statement.end = expiresDate
         statement.cancellation = cancellationDate
@@ -53,30 +53,6 @@ extension InAppPurchaseContent where Trust == Verified {
     private static func hexadecimal(_ bytes: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
-}
-
-extension OwnershipType {
-    /// The claim of signed data with the same meaning.
-    fileprivate var claim: ExactText {
-        switch self {
-        case .purchased: "PURCHASED"
-        case .familyShared: "FAMILY_SHARED"
-        case .other(let number): ExactText("\(number)")
-        }
-    }
-}
-
-extension ProductKind {
-    /// The kind that attribute 1707 numbers; `nil` for a number without a known meaning.
-    fileprivate init?(stated type: ProductType) {
-        switch type {
-        case .nonConsumable: self = .nonConsumable
-        case .consumable: self = .consumable
-        case .nonRenewingSubscription: self = .nonRenewing
-        case .autoRenewableSubscription, .freeSubscription: self = .autoRenewable
-        case .other: return nil
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-extension SignedContent where Claims == TransactionClaims, Trust == Verified {
+extension SignedContent where Claims == TransactionClaims, Trust == VerifiedContent {
     /// The statement of a signed transaction.
     ///
     /// A withdrawal, and the purchase of what does not renew, cannot be later than the signature that states them: such a date
@@ -16,7 +16,7 @@ extension SignedContent where Claims == TransactionClaims, Trust == Verified {
         statement.bundleID = ExactText(identifier: self.bundleID)
         statement.originalTransactionID = ExactText(identifier: self.originalTransactionID)
         statement.productID = ExactText(identifier: self.productID)
-        statement.kind = self.type.flatMap(ProductKind.init(stated:))
+        statement.kind = self.productType.flatMap(ProductKind.init(stated:))
         statement.subscriptionGroupID = ExactText(identifier: self.subscriptionGroupIdentifier)
         statement.end = self.expiresDate
         let renews = statement.kind.map { $0 == .autoRenewable } ?? (statement.end != nil)
@@ -25,9 +25,9 @@ extension SignedContent where Claims == TransactionClaims, Trust == Verified {
         statement.originalPurchaseDate =
             renews || environment == .xcode
             ? self.originalPurchaseDate : self.originalPurchaseDate.map { min($0, stamp) }
-        statement.quantity = self.quantity
+        statement.quantity = self.quantity.map { Int64(clamping: $0) }
         statement.lineItemID = ExactText(lineItem: self.webOrderLineItemID)
-        statement.ownershipType = ExactText(identifier: self.inAppOwnershipType?.rawValue)
+        statement.ownershipType = ExactText(identifier: self.ownershipType?.rawValue)
         statement.price = PurchasePrice(milliunits: self.price, currency: ExactText(identifier: self.currency))
         statement.storefront = Storefront(
             country: ExactText(identifier: self.storefront), number: ExactText(identifier: self.storefrontID))
@@ -39,7 +39,7 @@ extension SignedContent where Claims == TransactionClaims, Trust == Verified {
         statement.appTransactionID = ExactText(identifier: self.appTransactionID)
         statement.revocation = revocation(stamp: stamp)
         statement.isUpgraded = self.isUpgraded == true
-        statement.accountToken = self.appAccountToken.flatMap(AppAccountToken.init)
+        statement.accountToken = self.appAccountToken.map { AppAccountToken($0) }
         statement.seats = seats
         // The quantity of seats changes with them, so it is merged with them.
         if statement.seats != nil { statement.quantity = nil }
@@ -50,7 +50,7 @@ extension SignedContent where Claims == TransactionClaims, Trust == Verified {
     /// The seats of a multiseat purchase; `nil` for any other.
     private var seats: SeatFacts? {
         guard self.multiSeatInfo != nil || self.additionalTransactionReason != nil else { return nil }
-        var seats = SeatFacts(quantity: self.quantity ?? 1)
+        var seats = SeatFacts(quantity: self.quantity.map { Int64(clamping: $0) } ?? 1)
         if let revoked = self.multiSeatInfo?.revokedSeatQuantity { seats.revoked = revoked }
         if let management = self.multiSeatInfo?.invitationManagement {
             seats.invitationManagement = ExactText(identifier: management.rawValue)
@@ -78,14 +78,13 @@ extension SignedContent where Claims == TransactionClaims, Trust == Verified {
         claims["billingPlanType"] = self.billingPlanType.map(JSONValue.string)
         claims["multiSeatInfo"] = self.multiSeatInfo.map { .object($0.members) }
         claims["previousOriginalTransactionId"] = self.previousOriginalTransactionID.map(JSONValue.string)
-        // Values that the field in the facts cannot hold.
-        if statement.kind == nil { claims["type"] = self.type.map { .string($0.rawValue) } }
-        if statement.accountToken == nil { claims["appAccountToken"] = self.appAccountToken.map(JSONValue.string) }
+        // A value that the field in the facts cannot hold.
+        if statement.kind == nil { claims["type"] = self.productType.map { .string($0.rawValue) } }
         return CanonicalJSON.otherClaims(claims)
     }
 }
 
-extension SignedContent where Claims == RenewalInfoClaims, Trust == Verified {
+extension SignedContent where Claims == RenewalInfoClaims, Trust == VerifiedContent {
     /// The statement of signed renewal info.
     var statement: RenewalStatement? {
         guard let original = ExactText(identifier: self.originalTransactionID) else { return nil }
@@ -105,7 +104,7 @@ extension SignedContent where Claims == RenewalInfoClaims, Trust == Verified {
             type: self.offerType?.rawValue, identifier: ExactText(identifier: self.offerIdentifier),
             discountType: ExactText(identifier: self.offerDiscountType?.rawValue),
             period: ExactText(identifier: self.offerPeriod))
-        info.accountToken = self.appAccountToken.flatMap(AppAccountToken.init)
+        info.accountToken = self.appAccountToken.map { AppAccountToken($0) }
         info.appTransactionID = ExactText(identifier: self.appTransactionID)
         info.otherClaims = otherRenewalClaims
         return RenewalStatement(
@@ -124,13 +123,13 @@ extension SignedContent where Claims == RenewalInfoClaims, Trust == Verified {
 }
 
 extension ProductKind {
-    /// The kind in a signed transaction; `nil` if it is unknown.
-    fileprivate init?(stated type: TransactionType) {
+    /// The kind that evidence states; `nil` if it is unknown.
+    init?(stated type: ProductType) {
         switch type {
         case .nonConsumable: self = .nonConsumable
         case .consumable: self = .consumable
         case .nonRenewingSubscription: self = .nonRenewing
-        case .autoRenewableSubscription: self = .autoRenewable
+        case .autoRenewableSubscription, .freeSubscription: self = .autoRenewable
         default: return nil
         }
     }

@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-extension TransactionReceiptContent where Trust == Verified {
+extension TransactionReceiptContent where Trust == VerifiedContent {
     /// The statement about its only purchase.
     var statement: TransactionStatement? {
         guard let environment, let transactionID = ExactText(identifier: transactionID),
@@ -17,9 +17,9 @@ extension TransactionReceiptContent where Trust == Verified {
         statement.originalPurchaseDate = originalPurchaseDate
         statement.quantity = quantity.map { Int64(clamping: $0) }
         statement.lineItemID = ExactText(lineItem: webOrderLineItemID)
-        statement.ownershipType = ExactText(identifier: ownershipType)
+        statement.ownershipType = ExactText(identifier: ownershipType?.rawValue)
         statement.offer = PurchaseOffer(isTrial: isTrialPeriod, isIntroductory: isInIntroOfferPeriod, identifier: nil)
-        statement.productNumber = itemID == 0 ? nil : itemID
+        statement.productNumber = productAppleID == 0 ? nil : productAppleID
         statement.otherClaims = otherClaims
         statement.end = expiresDate
         statement.cancellation = cancellationDate

@@ -31,7 +31,11 @@ struct ClaimAnswer {
         self.record = record
         paidOrder = try write.changes.payments.order(paidBy: record)
         newlyPaidOrder = write.changes.payments.orderPaid(by: record)
-        if let customer { entitlement = try transaction.counted(claim.entitlement, of: customer.key, app) }
+        if let customer, let counted = try transaction.counted(claim.entitlement, of: customer.key, app) {
+            entitlement = try RenewalReading(
+                reader: transaction, customer: customer, question: .now(transaction.now)
+            ).added(to: counted, knowing: write.changes.histories[claim.place.history])
+        }
     }
 
     /// The result of a claim that is not decided yet.

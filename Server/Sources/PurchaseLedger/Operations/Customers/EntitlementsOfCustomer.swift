@@ -36,19 +36,20 @@ public struct EntitlementsOfCustomer: LedgerQuery {
     public func answer(_ reader: LedgerTransaction) throws -> Answer {
         let app = try reader.app(app)
         guard let customer = try reader.customer(customerID, app) else { return Answer(entitlements: [], named: []) }
-        var entitlements = try Self.read(
-            reader, app, customer: customer, moment.map(AccessQuestion.at) ?? .now(reader.now))
+        let question = moment.map(AccessQuestion.at) ?? .now(reader.now)
+        var entitlements = try Self.read(reader, app, customer: customer, question)
         if let moment {
             entitlements = try PastBalances(reader: reader, app: app).replace(
                 entitlements, customer: customer, at: moment)
         }
-        let answered: [Entitlement]
+        var answered: [Entitlement]
         if let environment {
             // An environment that the query names is shown as it is.
             answered = entitlements.filter { $0.entitlement.environment == environment }.map { $0.counted(true) }
         } else {
             answered = try Self.counted(entitlements, reader, app, customer)
         }
+        answered = try RenewalReading(reader: reader, customer: customer, question: question).added(to: answered)
         return Answer(
             entitlements: answered, named: named(answered, app.settings), mergedInto: customer.survivor(of: customerID))
     }
@@ -57,7 +58,10 @@ public struct EntitlementsOfCustomer: LedgerQuery {
     static func current(
         _ reader: LedgerTransaction, _ app: RegistryApp, customer: CustomerRow
     ) throws(LedgerStorageError) -> [Entitlement] {
-        try counted(try read(reader, app, customer: customer, .now(reader.now)), reader, app, customer)
+        let question = AccessQuestion.now(reader.now)
+        let entitlements = try read(reader, app, customer: customer, question)
+        return try RenewalReading(reader: reader, customer: customer, question: question).added(
+            to: try counted(entitlements, reader, app, customer))
     }
 
     /// A purchase that does not count is shown with its reason, so that support can explain it.

@@ -233,7 +233,14 @@ struct EntitlementWriter {
 extension PurchaseHistory {
     /// The purchases of a holder.
     func purchases(of holder: PurchaseHolder, _ ownership: Ownership) -> [OwnedPurchase] {
-        let own = records.filter { $0.facts.ownership.holder == holder && !$0.isErased }
+        records.purchases(of: holder, ownership)
+    }
+}
+
+extension [TransactionRecord] {
+    /// The purchases of a holder.
+    func purchases(of holder: PurchaseHolder, _ ownership: Ownership) -> [OwnedPurchase] {
+        let own = filter { $0.facts.ownership.holder == holder && !$0.isErased }
         guard let first = own.first else { return [] }
         guard own.count > 1 else {
             return PurchaseGrouping.purchases(of: [first.facts], owners: ownership) { _ in first.terms }
@@ -254,9 +261,12 @@ extension Ownership {
     init(owners: [TransactionKey: TransactionOwner]) { self.owners = owners }
 
     /// The owners stored in the rows of a history.
-    static func stored(_ history: PurchaseHistory) -> Ownership {
+    static func stored(_ history: PurchaseHistory) -> Ownership { stored(history.records) }
+
+    /// The owners stored in the rows of transactions.
+    static func stored(_ records: [TransactionRecord]) -> Ownership {
         var owners: [TransactionKey: TransactionOwner] = [:]
-        for record in history.records {
+        for record in records {
             var owner = TransactionOwner()
             owner.customer = record.row.ownerKey.map(CustomerNumber.init)
             owners[record.facts.key] = owner

@@ -1,5 +1,5 @@
 /// The kind of a product, as signed evidence states it.
-public enum ProductKind: String, Sendable, Codable {
+public enum PurchaseProductKind: String, Sendable, Codable {
     case consumable
     case nonConsumable = "non_consumable"
     case nonRenewingSubscription = "non_renewing_subscription"

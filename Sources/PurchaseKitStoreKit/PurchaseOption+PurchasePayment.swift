@@ -8,7 +8,7 @@
         ///
         /// - Throws: `PurchaseError` if the product or this system has no such offer: the customer must not pay the full price instead.
         static func options(
-            of payment: PaymentRequest, for product: Product
+            of payment: PurchasePayment, for product: Product
         ) throws -> Set<Product.PurchaseOption> {
             var options: Set<Product.PurchaseOption> = [.quantity(payment.quantity)]
             if let token = payment.appAccountToken { options.insert(.appAccountToken(token)) }

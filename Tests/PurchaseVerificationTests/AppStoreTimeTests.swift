@@ -3,7 +3,7 @@ import PurchaseVerification
 import Testing
 
 @Suite("Dates of receipts")
-struct TimestampTests {
+struct AppStoreTimeTests {
     @Test(
         "Every date format of receipts is read",
         arguments: [
@@ -15,7 +15,7 @@ struct TimestampTests {
             ("4001-01-01T00:00:00Z", 64_092_211_200_000), ("2000-02-29T12:00:00Z", 951_825_600_000),
         ])
     func read(_ text: String, _ milliseconds: Int64) {
-        #expect(Timestamp(text)?.millisecondsSince1970 == milliseconds)
+        #expect(AppStoreTime(text)?.millisecondsSince1970 == milliseconds)
     }
 
     @Test(
@@ -30,7 +30,7 @@ struct TimestampTests {
             "2023-06-21T09:14:02+0100Z", " 2023-06-21T09:14:02Z", "+023-06-21T09:14:02Z",
         ])
     func refused(_ text: String) {
-        #expect(Timestamp(text) == nil)
+        #expect(AppStoreTime(text) == nil)
     }
 
     @Test("The fast path for dates in receipts accepts and refuses the same bytes as the slow path")
@@ -50,8 +50,8 @@ struct TimestampTests {
     func roundTrip() throws {
         var day: Int64 = -25_000
         while day < 150_000 {
-            let timestamp = Timestamp(millisecondsSince1970: day * 86_400_000 + 45_296_789)
-            #expect(Timestamp(timestamp.description) == timestamp)
+            let timestamp = AppStoreTime(millisecondsSince1970: day * 86_400_000 + 45_296_789)
+            #expect(AppStoreTime(timestamp.description) == timestamp)
             day += 1
         }
     }
@@ -64,16 +64,16 @@ struct TimestampTests {
             let date = Date(timeIntervalSince1970: Double(day) * 86_400)
             let parts = calendar.dateComponents([.year, .month, .day], from: date)
             let text = String(format: "%04d-%02d-%02dT00:00:00Z", parts.year ?? 0, parts.month ?? 0, parts.day ?? 0)
-            #expect(Timestamp(date).description == text)
+            #expect(AppStoreTime(date).description == text)
         }
     }
 
     @Test("Dates out of range do not trap")
     func extremes() {
-        #expect(Timestamp(Date.distantFuture).description == "4001-01-01T00:00:00Z")
-        #expect(Timestamp(Date(timeIntervalSince1970: .infinity)).millisecondsSince1970 == .max)
-        #expect(Timestamp(Date(timeIntervalSince1970: -.infinity)).millisecondsSince1970 == .min)
-        #expect(!Timestamp(millisecondsSince1970: .min).description.isEmpty)
-        #expect(!Timestamp(millisecondsSince1970: .max).description.isEmpty)
+        #expect(AppStoreTime(Date.distantFuture).description == "4001-01-01T00:00:00Z")
+        #expect(AppStoreTime(Date(timeIntervalSince1970: .infinity)).millisecondsSince1970 == .max)
+        #expect(AppStoreTime(Date(timeIntervalSince1970: -.infinity)).millisecondsSince1970 == .min)
+        #expect(!AppStoreTime(millisecondsSince1970: .min).description.isEmpty)
+        #expect(!AppStoreTime(millisecondsSince1970: .max).description.isEmpty)
     }
 }

@@ -17,7 +17,7 @@ public enum EvidenceKind: String, Sendable, CaseIterable {
 }
 
 /// Evidence without its text encoding.
-public struct Evidence: Sendable {
+public struct RecognizedEvidence: Sendable {
     /// The form by which it was recognised.
     public let form: Form
     /// The encoding: bare bytes, or the name of a text encoding.

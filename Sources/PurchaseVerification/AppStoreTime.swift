@@ -5,7 +5,7 @@
 #endif
 
 /// A time in UTC, in whole milliseconds since 1970: the precision of receipts, without a calendar's rounding.
-public struct Timestamp: Sendable, Hashable, Comparable {
+public struct AppStoreTime: Sendable, Hashable, Comparable {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     public let millisecondsSince1970: Int64
 
@@ -30,12 +30,12 @@ public struct Timestamp: Sendable, Hashable, Comparable {
     /// The same time as a `Date`.
     public var date: Date { Date(timeIntervalSince1970: Double(millisecondsSince1970) / 1000) }
 
-    public static func < (left: Timestamp, right: Timestamp) -> Bool {
+    public static func < (left: AppStoreTime, right: AppStoreTime) -> Bool {
         left.millisecondsSince1970 < right.millisecondsSince1970
     }
 }
 
-extension Timestamp: CustomStringConvertible {
+extension AppStoreTime: CustomStringConvertible {
     /// RFC 3339 in UTC, with milliseconds only if they are not 0: `2023-06-21T09:14:02Z`.
     public var description: String {
         let (days, time) = millisecondsSince1970.flooredDivision(by: 86_400_000)

@@ -1,0 +1,118 @@
+public import Foundation
+import PurchaseMessages
+import PurchaseVerification
+
+/// What the App Store signed about the next renewal of a subscription, by the server's answer or by signed renewal info. What it did
+/// not sign is `nil`.
+public struct PurchaseRenewal: Sendable, Codable, Equatable {
+    /// Whether the subscription renews automatically.
+    public var autoRenew: Bool?
+    /// The product of the next period. It differs from the present one after a change that takes effect then.
+    public var nextProduct: String?
+    /// When the next period begins.
+    public var renewsAt: Date?
+    /// The price of the next period.
+    public var price: Decimal?
+    /// The currency of the price (ISO 4217).
+    public var currency: String?
+    /// When the grace period ends.
+    public var graceUntil: Date?
+    /// Whether the App Store still tries to collect the price.
+    public var billingRetry: Bool?
+    /// Whether the customer agreed to a higher price.
+    public var priceConsent: PriceConsent?
+    /// Why the subscription ended, or will not be renewed.
+    public var intent: Intent?
+    /// The offer of the next period.
+    public var offer: Offer?
+    /// When it was signed.
+    public var signedAt: Date
+
+    /// Whether the customer agreed to a higher price.
+    public enum PriceConsent: String, Sendable, Codable {
+        /// They have not answered.
+        case pending
+        case accepted
+    }
+
+    /// Why a subscription ended.
+    public enum Intent: String, Sendable, Codable {
+        /// The customer cancelled it.
+        case voluntary
+        /// The price could not be collected.
+        case billing
+        /// The customer did not agree to a higher price.
+        case price
+        /// The product was not for sale any more.
+        case unavailable
+        case other
+    }
+
+    /// An offer, with the values of the App Store.
+    public struct Offer: Sendable, Codable, Equatable {
+        /// 1 introductory, 2 promotional, 3 offer code, 4 win-back.
+        public var type: Int64?
+        public var identifier: String?
+        /// `FREE_TRIAL`, `PAY_AS_YOU_GO`, `PAY_UP_FRONT` or `ONE_TIME`.
+        public var discountType: String?
+        /// An ISO 8601 duration.
+        public var period: String?
+    }
+
+    /// What was signed, in the words of the interface: the server's answer and signed renewal info are read alike.
+    init?(_ message: RenewalMessage) {
+        guard let signedAt = AppStoreTime(message.signedAt)?.date else { return nil }
+        autoRenew = message.autoRenew
+        nextProduct = message.nextProduct
+        renewsAt = message.renewsAt.flatMap { AppStoreTime($0)?.date }
+        price = message.price.map { Decimal($0) / 1000 }
+        currency = message.currency
+        graceUntil = message.graceUntil.flatMap { AppStoreTime($0)?.date }
+        billingRetry = message.billingRetry
+        priceConsent = message.priceConsent.flatMap { PriceConsent(rawValue: $0.rawValue) }
+        intent = message.intent.map { Intent(rawValue: $0.rawValue) ?? .other }
+        offer = message.offer.map { offer in
+            Offer(
+                type: offer.type, identifier: offer.identifier, discountType: offer.discountType, period: offer.period)
+        }
+        self.signedAt = signedAt
+    }
+
+    init?(_ info: SignedRenewalInfo) {
+        guard let signedAt = info.signedDate else { return nil }
+        var offer: OfferMessage?
+        if info.offerType != nil || info.offerIdentifier != nil || info.offerDiscountType != nil
+            || info.offerPeriod != nil
+        {
+            offer = OfferMessage(
+                type: info.offerType?.rawValue, identifier: info.offerIdentifier,
+                discountType: info.offerDiscountType?.rawValue, period: info.offerPeriod)
+        }
+        self.init(
+            RenewalMessage(
+                autoRenew: info.autoRenewStatus.flatMap { [.on, .off].contains($0) ? $0 == .on : nil },
+                nextProduct: info.autoRenewProductID, renewsAt: info.renewalDate?.description, price: info.renewalPrice,
+                currency: info.currency, graceUntil: info.gracePeriodExpiresDate?.description,
+                billingRetry: info.isInBillingRetryPeriod,
+                priceConsent: info.priceIncreaseStatus.flatMap { RenewalMessage.PriceConsent(number: $0.rawValue) },
+                intent: info.expirationIntent.map { RenewalMessage.Intent(number: $0.rawValue) }, offer: offer,
+                signedAt: signedAt.description))
+    }
+}
+
+extension PurchaseRenewal {
+    /// Its content without the date of the signature: it is signed anew each time, often without news.
+    var version: String {
+        var parts: [String] = []
+        if let autoRenew { parts.append(autoRenew ? "on" : "off") }
+        for text in [nextProduct, priceConsent?.rawValue, intent?.rawValue, offer?.identifier] {
+            parts.append(text ?? "-")
+        }
+        for date in [renewsAt, graceUntil] {
+            parts.append(date.map { "\(Int64($0.timeIntervalSince1970))" } ?? "-")
+        }
+        parts.append(billingRetry == true ? "retry" : "-")
+        parts.append(price.map { "\($0)" } ?? "-")
+        return parts.joined(separator: " ")
+    }
+}
