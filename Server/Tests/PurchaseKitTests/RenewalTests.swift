@@ -7,9 +7,9 @@ import Testing
 @Suite("The renewal of a subscription")
 struct RenewalTests {
     /// What an engine shows now, and its content without the date of the signature.
-    private func renewal(_ engine: PurchaseEngine) async throws -> PurchaseRenewal? {
+    private func renewal(_ engine: PurchaseEngine, of product: String = "monthly") async throws -> PurchaseRenewal? {
         await engine.refreshEntitlements()
-        return try await engine.entitlements().first { $0.productID == "monthly" }?.renewal
+        return try await engine.entitlements().first { $0.productID == product }?.renewal
     }
 
     @Test("3 A subscription shows its renewal, by the server's answer as by signed renewal info alone")
@@ -18,21 +18,23 @@ struct RenewalTests {
             let device = try await world.device()
             let served = try await device.engine()
             let alone = try await device.engine(hasServer: false, store: device.otherStore)
-            #expect(await served.buy("monthly").code == "granted")
+            #expect(await served.buy("yearly").code == "granted")
             let id = try #require(try await device.lastTransaction())
             let steps: [(path: String, body: [String: String], autoRenew: Bool, next: String)] = [
-                ("", [:], true, "monthly"), ("cancel", [:], false, "monthly"), ("resume", [:], true, "monthly"),
-                ("change-product", ["product_id": "yearly"], true, "yearly"),
+                ("", [:], true, "yearly"), ("cancel", [:], false, "yearly"), ("resume", [:], true, "yearly"),
+                ("change-product", ["product_id": "monthly"], true, "monthly"),
             ]
             for step in steps {
                 if !step.path.isEmpty {
                     try await device.simulated.control("subscriptions/\(id)/\(step.path)", step.body)
                 }
+                // Each statement is signed later than the one before.
+                try await world.pass(days: 0.01, device)
                 // No day has passed: the news itself is the reason to ask.
                 var shown: [PurchaseRenewal] = []
                 for engine in [served, alone] {
-                    let until = try await engine.entitlements().first { $0.productID == "monthly" }?.until
-                    var renewal = try #require(try await renewal(engine), "\(step)")
+                    let until = try await engine.entitlements().first { $0.productID == "yearly" }?.until
+                    var renewal = try #require(try await renewal(engine, of: "yearly"), "\(step)")
                     #expect(renewal.autoRenew == step.autoRenew && renewal.nextProduct == step.next, "\(step)")
                     #expect(until == nil || renewal.renewsAt == nil || renewal.renewsAt == until, "\(step)")
                     #expect(renewal.graceUntil == nil && renewal.billingRetry != true, "\(step)")
@@ -45,7 +47,7 @@ struct RenewalTests {
             device.link.isCut(true)
             let launched = try await device.engine()
             #expect(
-                try await launched.entitlements().first { $0.productID == "monthly" }?.renewal?.nextProduct == "yearly")
+                try await launched.entitlements().first { $0.productID == "yearly" }?.renewal?.nextProduct == "monthly")
         }
     }
 

@@ -103,7 +103,9 @@ struct PurchaseCostTests {
             _ = recorder.take()
             #expect(try await world.entitlement(environment: .sandbox)?.balance == 5000)
             let statements = recorder.take()
-            #expect(statements.count == 2)
+            // The others read the customer, and what was signed about the renewal of the subscription.
+            #expect(statements.count == 4)
+            #expect(statements.count { $0.contains("FROM entitlements") } == 1)
             let query = try #require(statements.first { $0.contains("FROM entitlements") })
             let (plan, rows) = try await recorder.read(.lists) { connection in
                 (

@@ -38,7 +38,8 @@ struct SignedTransactionFacts<Trust>: EvidenceFacts {
     var expirationDate: AppStoreTime? { nil }
 
     var transactions: [TransactionFacts] {
-        [
+        guard !content.transactionID.isEmpty else { return [] }
+        return [
             TransactionFacts(
                 transactionID: content.transactionID, originalTransactionID: content.originalTransactionID,
                 productID: content.productID, quantity: content.quantity, purchaseDate: content.purchaseDate)

@@ -59,13 +59,21 @@ struct ClaimReader {
         try claim(name, "[String]") { document, place in document.texts(at: place) }
     }
 
-    /// A claim without which there is no subject.
+    /// Two claims of which one without the other has no meaning; empty if the object has neither.
     ///
-    /// - Throws: `attribute_missing` if it is absent or empty.
-    mutating func identifier(_ name: StaticString) throws(VerificationError) -> String {
-        let text: String? = try claim(name)
-        guard let text, !text.isEmpty else { throw VerificationError(.attributeMissing, expected: "\(name)") }
-        return text
+    /// - Throws: `attribute_missing` if one is absent, or if one is an empty text.
+    mutating func identifiers(
+        _ first: StaticString, _ second: StaticString
+    ) throws(VerificationError) -> (String, String) {
+        let texts: (String?, String?) = (try claim(first), try claim(second))
+        if texts.0 == nil, texts.1 == nil { return ("", "") }
+        guard let one = texts.0, !one.isEmpty else {
+            throw VerificationError(.attributeMissing, expected: "\(first)")
+        }
+        guard let other = texts.1, !other.isEmpty else {
+            throw VerificationError(.attributeMissing, expected: "\(second)")
+        }
+        return (one, other)
     }
 
     /// A claim that is a UUID (RFC 9562, 4). Text of another form is kept unread among the other claims.

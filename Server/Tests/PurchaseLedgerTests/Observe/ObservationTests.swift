@@ -168,7 +168,7 @@ struct ObservationTests {
 
     @Test(
         "ids that cannot be stored are not observed, and such fields count as not stated",
-        arguments: ["", " ", "a\u{0}b", "a\u{85}b", String(repeating: "1", count: 257)])
+        arguments: [" ", "a\u{0}b", "a\u{85}b", String(repeating: "1", count: 257)])
     func identifiers(text: String) throws {
         #expect(!ExactText(text).isIdentifier)
         var template = MintedWorld.transaction()

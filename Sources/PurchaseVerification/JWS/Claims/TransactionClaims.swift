@@ -6,7 +6,8 @@
 
 /// The claims of a signed transaction (Apple, "JWSTransactionDecodedPayload").
 public final class TransactionClaims: SignedClaims {
-    /// The transaction.
+    /// The transaction. Empty only if `productID` is empty, too: signed data that names neither, as in the test data of Apple's
+    /// libraries, verifies and is no purchase.
     public let transactionID: String
     /// The first transaction of a subscription or of a restored product.
     public let originalTransactionID: String?
@@ -16,7 +17,7 @@ public final class TransactionClaims: SignedClaims {
     public let webOrderLineItemID: String?
     /// The bundle id of the app.
     public let bundleID: String?
-    /// The product.
+    /// The product; see `transactionID`.
     public let productID: String
     /// The group of the subscription.
     public let subscriptionGroupIdentifier: String?
@@ -85,14 +86,14 @@ public final class TransactionClaims: SignedClaims {
     /// Every claim without a field here, and claims of a type other than documented, unchanged.
     public let otherClaims: [String: JSONValue]
 
-    /// - Throws: `claims_malformed`, or `attribute_missing`: without transaction or product it can neither be granted nor told apart.
+    /// - Throws: `claims_malformed`, or `attribute_missing` if it names a transaction without a product, or a product without a
+    ///   transaction: it can neither be granted nor told apart.
     init(_ reader: inout ClaimReader) throws(VerificationError) {
-        transactionID = try reader.identifier("transactionId")
+        (transactionID, productID) = try reader.identifiers("transactionId", "productId")
         originalTransactionID = try reader.claim("originalTransactionId")
         previousOriginalTransactionID = reader.description("previousOriginalTransactionId")
         webOrderLineItemID = reader.description("webOrderLineItemId")
         bundleID = try reader.claim("bundleId")
-        productID = try reader.identifier("productId")
         subscriptionGroupIdentifier = reader.description("subscriptionGroupIdentifier")
         purchaseDate = try reader.date("purchaseDate")
         originalPurchaseDate = try reader.date("originalPurchaseDate")
