@@ -116,12 +116,25 @@ struct DevSettingsTests {
             """)
         #expect(try await entitlements(of: "bob").contains(#""balance":1"#))
 
-        // A year passes for both; the webhook's signatures stay at the time of the machine.
-        _ = try await shell(
+        // A year passes for both, and the store's notifications tell of the renewals; the webhook's signatures stay at the time of
+        // the machine.
+        func control(_ path: String, _ body: String) async throws {
+            _ = try await shell("curl -sSf -H 'Content-Type: application/json' $STORE/control/\(path) --data '\(body)'")
+        }
+        try await control("clock", #"{"advance":"P1Y"}"#)
+        try await RecordCommandTests.wait {
+            let renewed = try await entitlements(of: "alice")
+            return renewed.contains(#""state":"active""#) && !renewed.contains(#""news_missing""#)
+        }
+        // Without a further renewal it ends.
+        let original = try await shell(
             """
-            curl -sSf -H 'Content-Type: application/json' $STORE/control/clock --data '{"advance":"P1Y"}'
+            curl -sSf "$STORE/control/lists/transactions?search=gold" | python3 -c 'import json, sys
+            print(json.load(sys.stdin)["items"][-1]["original_transaction_id"])'
             """)
-        #expect(try await entitlements(of: "alice").contains(#""state":"expired""#))
+        try await control("subscriptions/\(original.trimmingCharacters(in: .whitespacesAndNewlines))/cancel", "{}")
+        try await control("clock", #"{"advance":"P1Y"}"#)
+        try await RecordCommandTests.wait { try await entitlements(of: "alice").contains(#""state":"expired""#) }
         _ = try await shell(
             """
             curl -sSf -H "Authorization: Bearer $(cat assay-dev/game-admin.key)" -H 'Idempotency-Key: 1' $SERVER/v1/orders \
