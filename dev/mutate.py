@@ -1,0 +1,286 @@
+#!/usr/bin/env python3
+"""Changes the pure rules of the ledger, one place at a time, and expects a test to fail for each change.
+
+The rules (Server/Sources/PurchaseLedger/Decisions) are copied into a package of their own with their terms and the tests that need
+no database. The decisions about claims (Decisions/Claim) have only tests with a database, so they are left out.
+All changes are compiled at once, and an environment variable turns one of them on, so each costs a run and no build. The exit
+status is 0 only if a test fails for every change, and none fails without one.
+
+  dev/mutate.py                   40 changes, chosen by the seed 33
+  dev/mutate.py --count 80 --seed 7
+  dev/mutate.py --only 12,31      two of those that --list shows
+  dev/mutate.py --list            every possible change
+"""
+import argparse, concurrent.futures, os, pathlib, random, re, shutil, subprocess, sys, time
+
+HOME = pathlib.Path(__file__).resolve().parent.parent
+LEDGER = HOME / "Server/Sources/PurchaseLedger"
+TESTS = HOME / "Server/Tests"
+STEPS = ["Observe", "Own", "Entitle"]
+# Tests without a database.
+PURE = ["PurchaseLedgerTests/Entitle", "PurchaseLedgerTests/Own/OwnershipTests.swift",
+        "PurchaseLedgerTests/Observe/FactsMergeTests.swift", "PurchaseLedgerTests/Observe/ObservationTests.swift",
+        "PurchaseLedgerTests/Observe/RandomStatements.swift",
+        "PurchaseLedgerTests/Support/SeededGenerator.swift", "SmallWorldTests"]
+
+# Changes that no answer can show, with the reason: the file, the line without its indentation, and the change.
+EQUIVALENT = {
+}
+
+COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
+LOGIC = {"&&": "||", "||": "&&"}
+ARITHMETIC = {"+": "-", "-": "+", "/": "*", "*": "/"}
+OPERATOR = re.compile(r"(?<=\S) (<=|>=|==|!=|&&|\|\||<|>|\+|-|\*|/) (?=\S)")
+
+
+def code(line):
+    """The line without its comment, and with its strings blanked."""
+    line = re.sub(r'"(?:[^"\\]|\\.)*"', lambda m: '"' + "_" * (len(m.group()) - 2) + '"', line)
+    return line.split("//")[0]
+
+
+def candidates():
+    """Every possible change: file, number of the line, kind, place in the line, what it does."""
+    found = []
+    for path in sorted(path for step in STEPS for path in (LEDGER / "Decisions" / step).rglob("*.swift")):
+        lines = path.read_text().splitlines()
+        for number, line in enumerate(lines):
+            text = code(line)
+            stripped = text.strip()
+            if not stripped or re.match(r"(public |package |private |fileprivate |static |mutating |extension|import)*"
+                                        r"(func|extension|import|struct|enum|init|typealias)\b", stripped):
+                continue
+            for match in OPERATOR.finditer(text):
+                operator = match.group(1)
+                if operator in "+-*/" and '"' in text:
+                    continue
+                other = {**COMPARISONS, **LOGIC, **ARITHMETIC}[operator]
+                found.append((path, number, "operator", match.start(1), f"{operator} becomes {other}"))
+            for match in re.finditer(r"(?<![\w.])(true|false)\b", text):
+                if not re.search(r"(let|var) \w+ = (true|false)|: Bool = ", text):
+                    found.append((path, number, "truth", match.start(1), f"{match.group(1)} is negated"))
+            for match in re.finditer(r"(?<![\w.])(min|max)\(", text):
+                found.append((path, number, "extreme", match.start(1), f"{match.group(1)} becomes the other"))
+            condition = re.match(r"( *)(guard|if|} else if) (.*?) (else )?\{(?!.*\{)", text)
+            if condition and not re.search(r"\b(let|var|case)\b|\{", condition.group(3)):
+                word = "dropped" if condition.group(2) == "guard" else "never taken"
+                found.append((path, number, "condition", condition.start(3), f"the condition is {word}"))
+            following = code(lines[number + 1]) if number + 1 < len(lines) else ""
+            rule = re.compile(r" *if (?!.*\blet\b).* \{ (return|continue) ?.* ?\}$")
+            if rule.match(text) and rule.match(following):
+                found.append((path, number, "swap", 0, "the rule is swapped with the next"))
+    return found
+
+
+def name(change):
+    path, number, _, place, what = change
+    line = path.read_text().splitlines()[number].strip()
+    return f"{path.relative_to(LEDGER)}:{number + 1}: {what}: {line}"
+
+
+def is_equivalent(change):
+    path, number, _, _, what = change
+    return (path.name, path.read_text().splitlines()[number].strip(), what) in EQUIVALENT
+
+
+def changed(line, following, number, change):
+    """The line, with the change behind a switch."""
+    _, _, kind, place, what = change
+    if kind == "operator":
+        operator = what.split()[0]
+        return line[:place] + symbol(number, operator) + line[place + len(operator):]
+    if kind == "truth":
+        word = re.match(r"true|false", line[place:]).group()
+        return f"{line[:place]}Mutant.flip({number}, {word}){line[place + len(word):]}"
+    if kind == "extreme":
+        return f"{line[:place]}{line[place:place + 3]}Mutant{number}{line[place + 3:]}"
+    if kind == "condition":
+        match = re.match(r"( *)(guard|if|} else if) (.*?) (else )?\{(?!.*\{)", code(line))
+        end = match.end(3)
+        switch = f"Mutant.is({number}) ||" if match.group(2) == "guard" else f"!Mutant.is({number}) &&"
+        return f"{line[:place]}{switch} ({line[place:end]}){line[end:]}"
+    return (f"if Mutant.is({number}) {{\n{following}\n{line}\n}} else {{\n{line}\n{following}\n}}")
+
+
+def symbol(number, operator):
+    """An operator of its own for each change."""
+    first = {"<": "<", "<=": "<", ">": ">", ">=": ">", "==": "=", "!=": "=", "&&": "&", "||": "|"}.get(operator, operator)
+    return first + "".join("~^"[int(bit)] for bit in f"{number + 1:b}") + "~"
+
+
+def switches(changes):
+    """Declares the operators."""
+    parts = ["import PurchaseVerification", "", "public enum Mutant {",
+             "    public static let active = Int(ProcessInfo.processInfo.environment[\"ASSAY_MUTANT\"] ?? \"\") ?? -1",
+             "    static func `is`(_ number: Int) -> Bool { number == active }",
+             "    static func flip(_ number: Int, _ value: Bool) -> Bool { number == active ? !value : value }", "}", ""]
+    parts.insert(0, "import Foundation")
+    for number, change in enumerate(changes):
+        _, _, kind, place, what = change
+        if kind == "extreme":
+            word = what.split()[0]
+            other = "max" if word == "min" else "min"
+            parts.append(f"func {word}Mutant{number}<T: Comparable>(_ left: T, _ right: T) -> T {{ "
+                         f"number{number} ? Swift.{other}(left, right) : Swift.{word}(left, right) }}")
+            parts.append(f"private var number{number}: Bool {{ Mutant.active == {number} }}")
+        if kind != "operator":
+            continue
+        operator = what.split()[0]
+        own, other = symbol(number, operator), what.split()[-1]
+        if operator in COMPARISONS:
+            bound = "Equatable" if operator in ("==", "!=") else "Comparable"
+            parts.append(f"infix operator {own}: ComparisonPrecedence")
+            for types in (["T"], ["T", "U"], ["T", "U", "V"]):
+                generics = ", ".join(f"{t}: {bound}" for t in types)
+                pair = types[0] if len(types) == 1 else "(" + ", ".join(types) + ")"
+                parts.append(f"func {own} <{generics}>(left: {pair}, right: {pair}) -> Bool {{ "
+                             f"Mutant.active == {number} ? left {other} right : left {operator} right }}")
+        elif operator in LOGIC:
+            precedence = "LogicalConjunctionPrecedence" if operator == "&&" else "LogicalDisjunctionPrecedence"
+            parts.append(f"infix operator {own}: {precedence}")
+            parts.append(f"func {own} <E>(left: Bool, right: @autoclosure () throws(E) -> Bool) throws(E) -> Bool {{ "
+                         f"if Mutant.active == {number} {{ return left {other} (try right()) }}; "
+                         f"return left {operator} (try right()) }}")
+        else:
+            precedence = "AdditionPrecedence" if operator in "+-" else "MultiplicationPrecedence"
+            bound = "AdditiveArithmetic" if operator in "+-" else "FixedWidthInteger"
+            parts.append(f"infix operator {own}: {precedence}")
+            parts.append(f"func {own} <T: {bound}>(left: T, right: T) -> T {{ "
+                         f"Mutant.active == {number} ? left {other} right : left {operator} right }}")
+            if operator == "+":
+                # Collections are put together, and stay as they are under a change.
+                parts.append(f"func {own} <T>(left: [T], right: [T]) -> [T] {{ left + right }}")
+    return "\n".join(parts) + "\n"
+
+
+MANIFEST = """// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let package = Package(
+    name: "mutants",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "assay", path: "%s")],
+    targets: [
+        .target(
+            name: "PurchaseLedger", dependencies: [.product(name: "PurchaseVerification", package: "assay")],
+            swiftSettings: settings),
+        .target(name: "WrittenRules", swiftSettings: settings),
+        .target(
+            name: "SmallWorlds",
+            dependencies: [
+                "PurchaseLedger", "WrittenRules", .product(name: "PurchaseVerification", package: "assay"),
+            ], swiftSettings: settings),
+        .testTarget(
+            name: "PureTests",
+            dependencies: [
+                "PurchaseLedger", "SmallWorlds", "WrittenRules",
+                .product(name: "EvidenceMint", package: "assay"),
+                .product(name: "PurchaseVerification", package: "assay"),
+                .product(name: "TestSupport", package: "assay"),
+            ], swiftSettings: settings),
+    ]
+)
+"""
+
+
+def write(folder, changes):
+    """Writes the package. Files that do not change keep their time, so that they are not compiled again."""
+    files = {"Package.swift": MANIFEST % HOME,
+             "Sources/PurchaseLedger/Mutants.swift": switches(changes)}
+    by_line = {}
+    for number, change in enumerate(changes):
+        by_line.setdefault((change[0], change[1]), []).append((number, change))
+    for part in ("Terms", "Decisions"):
+        for path in (LEDGER / part).rglob("*.swift"):
+            lines = path.read_text().split("\n")
+            for place, line in enumerate(list(lines)):
+                # From the end of the line, so that places stay right.
+                for number, change in sorted(by_line.get((path, place), []), key=lambda c: -c[1][3]):
+                    if change[2] == "swap":
+                        lines[place] = changed(lines[place], lines[place + 1], number, change)
+                        lines[place + 1] = ""
+                    else:
+                        lines[place] = changed(lines[place], None, number, change)
+            files[f"Sources/PurchaseLedger/{path.relative_to(LEDGER)}"] = "\n".join(lines)
+    for target in ("WrittenRules", "SmallWorlds"):
+        for path in (TESTS / target).rglob("*.swift"):
+            files[f"Sources/{target}/{path.name}"] = path.read_text()
+    for place in PURE:
+        path = TESTS / place
+        for file in [path] if path.suffix else sorted(path.rglob("*.swift")):
+            files[f"Tests/PureTests/{file.name}"] = file.read_text()
+    for path in folder.rglob("*.swift"):
+        relative = str(path.relative_to(folder))
+        if not relative.startswith(".build") and relative not in files:
+            path.unlink()
+    for relative, text in files.items():
+        path = folder / relative
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+
+
+def run(folder, number, seconds):
+    """Whether all tests pass; a run that takes too long counts as a failure."""
+    command = ["swift", "test", "--package-path", str(folder), "--skip-build", "--disable-xctest"]
+    environment = dict(os.environ, ASSAY_MUTANT=str(number), ASSAY_WORLD_EVENTS="2")
+    try:
+        result = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                timeout=seconds, text=True, errors="replace")
+    except subprocess.TimeoutExpired:
+        return False, "it took too long"
+    failed = re.findall(r"Test (.*?) (?:failed|recorded an issue)", result.stdout)
+    if result.returncode == 0 and not re.search(r"Test run with [1-9]\d* tests", result.stdout):
+        sys.exit("no test ran:\n" + result.stdout[-2000:])
+    return result.returncode == 0, failed[0] if failed else result.stdout[-400:]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=33)
+    parser.add_argument("--only", help="numbers of changes, as --list shows them")
+    parser.add_argument("--list", action="store_true")
+    options = parser.parse_args()
+    every = candidates()
+    if options.list:
+        for number, change in enumerate(every):
+            print(number, name(change), "(equivalent)" if is_equivalent(change) else "")
+        return
+    possible = [change for change in every if not is_equivalent(change)]
+    if options.only:
+        changes = [every[int(number)] for number in options.only.split(",")]
+    else:
+        places = random.Random(options.seed).sample(range(len(possible)), min(options.count, len(possible)))
+        changes = [possible[place] for place in sorted(places)]
+    folder = HOME / ".torture/mutants"
+    folder.mkdir(parents=True, exist_ok=True)
+    write(folder, changes)
+    print(f"{len(every)} possible changes, {len(every) - len(possible)} of them equivalent; building {len(changes)}", flush=True)
+    build = subprocess.run(["swift", "build", "--build-tests", "--package-path", str(folder), "-j", "2"],
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    if build.returncode != 0:
+        sys.exit("\n".join(line for line in build.stdout.splitlines() if "error" in line)[:6000] or build.stdout[-3000:])
+    begin = time.monotonic()
+    passes, failure = run(folder, -1, 900)
+    if not passes:
+        sys.exit(f"a test fails without a change: {failure}")
+    limit = 60 + 5 * (time.monotonic() - begin)
+    survivors = []
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        results = pool.map(lambda number: run(folder, number, limit), range(len(changes)))
+        for change, (survives, failure) in zip(changes, results):
+            print("SURVIVES" if survives else "found   ", name(change), "" if survives else f"[{failure.strip()[:90]}]", flush=True)
+            if survives:
+                survivors.append(change)
+    print(f"{len(changes) - len(survivors)} of {len(changes)} changes are found in {time.monotonic() - begin:.0f} s")
+    if survivors:
+        sys.exit("No test fails for:\n" + "\n".join("  " + name(change) for change in survivors))
+
+
+main()
