@@ -195,8 +195,8 @@ def write(folder, changes):
     by_line = {}
     for number, change in enumerate(changes):
         by_line.setdefault((change[0], change[1]), []).append((number, change))
-    for part in ("Terms", "Decisions"):
-        for path in (LEDGER / part).rglob("*.swift"):
+    for part in ("Store/Timestamp.swift", "Terms", "Decisions"):
+        for path in [LEDGER / part] if part.endswith(".swift") else (LEDGER / part).rglob("*.swift"):
             lines = path.read_text().split("\n")
             for place, line in enumerate(list(lines)):
                 # From the end of the line, so that places stay right.
