@@ -62,20 +62,9 @@ struct CMSSignatureAlgorithm {
                 (digestAlgorithm, name) = (nil, "rsaEncryption")
                 return
             }
-            if bytes.holds(ObjectIdentifier.sha1WithRSAEncryption, at: oid) {
-                (digestAlgorithm, name) = (.sha1, "sha1WithRSAEncryption")
-                return
-            }
-            if bytes.holds(ObjectIdentifier.sha256WithRSAEncryption, at: oid) {
-                (digestAlgorithm, name) = (.sha256, "sha256WithRSAEncryption")
-                return
-            }
-            if bytes.holds(ObjectIdentifier.sha384WithRSAEncryption, at: oid) {
-                (digestAlgorithm, name) = (.sha384, "sha384WithRSAEncryption")
-                return
-            }
-            if bytes.holds(ObjectIdentifier.sha512WithRSAEncryption, at: oid) {
-                (digestAlgorithm, name) = (.sha512, "sha512WithRSAEncryption")
+            for algorithm in CertificateSignatureAlgorithm.allCases
+            where algorithm.isRSA && bytes.holds(algorithm.objectIdentifier, at: oid) {
+                (digestAlgorithm, name) = (algorithm.digestAlgorithm, algorithm.rawValue)
                 return
             }
         }

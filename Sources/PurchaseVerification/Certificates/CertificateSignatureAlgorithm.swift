@@ -1,6 +1,6 @@
 import Crypto
 
-/// The accepted signature algorithms of certificates. SHA-1 is accepted only because Apple's receipt chains used it
+/// The accepted signature algorithms of certificates, and of CMS (those with RSA). SHA-1 is accepted only because Apple's receipt chains used it
 /// until 2024, and clients still send those receipts. MD5 and all others are refused.
 enum CertificateSignatureAlgorithm: String, Sendable, CaseIterable {
     case sha1WithRSAEncryption
@@ -26,7 +26,7 @@ enum CertificateSignatureAlgorithm: String, Sendable, CaseIterable {
         }
     }
 
-    private var objectIdentifier: [UInt8] {
+    var objectIdentifier: [UInt8] {
         switch self {
         case .sha1WithRSAEncryption: ObjectIdentifier.sha1WithRSAEncryption
         case .sha256WithRSAEncryption: ObjectIdentifier.sha256WithRSAEncryption
