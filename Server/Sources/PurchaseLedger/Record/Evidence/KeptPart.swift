@@ -1,5 +1,5 @@
 /// How much of a piece of evidence is stored.
-public enum KeptPart: String, Sendable {
+public enum StoredPart: String, Sendable {
     case whole
     /// The first kilobyte of unverified evidence beyond the daily budget.
     case prefix

@@ -1,6 +1,6 @@
 /// The encoding of bytes as base64 (RFC 4648): the properties that decoding loses and that are needed to write the same text
 /// again.
-struct Base64Text: Equatable {
+struct Base64Form: Equatable {
     /// Whether the alphabet is that of URLs (RFC 4648, section 5).
     var isURLSafe: Bool
     var isPadded: Bool
@@ -12,21 +12,32 @@ struct Base64Text: Equatable {
     /// Decodes text.
     ///
     /// - Returns: `nil` if `encoded` would not give exactly this text.
-    static func decoded(_ text: ArraySlice<UInt8>) -> (text: Base64Text, bytes: [UInt8])? {
+    static func decoded(_ text: ArraySlice<UInt8>) -> (text: Base64Form, bytes: [UInt8])? {
         if let decoded = unbroken(text) { return decoded }
-        var form = Base64Text(isURLSafe: false, isPadded: true)
+        var form = Base64Form(isURLSafe: false, isPadded: true)
         guard let digits = form.joinLines(text), let decoded = unbroken(digits) else { return nil }
         (form.isURLSafe, form.isPadded) = (decoded.text.isURLSafe, decoded.text.isPadded)
         return (form, decoded.bytes)
     }
 
+    /// Writes bytes in the canonical form of RFC 4648, section 4: signed or proven bytes must have only one encoding.
+    static func canonical(_ bytes: [UInt8]) -> String {
+        String(decoding: Base64Form(isURLSafe: false, isPadded: true).digits(bytes), as: UTF8.self)
+    }
+
+    /// The bytes of text in the canonical form; `nil` for any other text.
+    static func canonicalBytes(_ text: some Collection<UInt8>) -> [UInt8]? {
+        guard text.count % 4 == 0, let (form, bytes) = unbroken(ArraySlice(text)), !form.isURLSafe else { return nil }
+        return bytes
+    }
+
     /// Decodes text without line breaks.
-    private static func unbroken(_ text: ArraySlice<UInt8>) -> (text: Base64Text, bytes: [UInt8])? {
+    private static func unbroken(_ text: ArraySlice<UInt8>) -> (text: Base64Form, bytes: [UInt8])? {
         let padding = text.suffix(2).count { $0 == UInt8(ascii: "=") }
         guard padding == 0 || text.count % 4 == 0 else { return nil }
         for isURLSafe in [false, true] {
             guard let bytes = bytes(text.dropLast(padding), isURLSafe: isURLSafe) else { continue }
-            return (Base64Text(isURLSafe: isURLSafe, isPadded: padding > 0), bytes)
+            return (Base64Form(isURLSafe: isURLSafe, isPadded: padding > 0), bytes)
         }
         return nil
     }
