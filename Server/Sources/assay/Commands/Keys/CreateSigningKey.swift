@@ -3,7 +3,7 @@ import PurchaseLedger
 import PurchaseServer
 
 /// `assay keys signing`.
-struct SigningKey: AsyncParsableCommand {
+struct CreateSigningKey: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "signing",
         abstract: "Prints the public keys that verify checkpoints or answers, and creates the keys.",

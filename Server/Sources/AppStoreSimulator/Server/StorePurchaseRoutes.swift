@@ -4,7 +4,7 @@ import HTTPTypes
 import Hummingbird
 
 /// Purchases, actions on their transactions, receipts, and the event log.
-struct PurchaseRoutes {
+struct StorePurchaseRoutes {
     let service: StoreService
 
     func add(to router: Router<SimulatorRequestContext>) {

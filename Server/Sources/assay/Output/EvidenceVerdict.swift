@@ -1,7 +1,7 @@
 import PurchaseVerification
 
 /// The result for one piece of evidence.
-struct Verdict: Sendable {
+struct EvidenceVerdict: Sendable {
     let source: String
     let line: Int?
     /// The kind of evidence; `nil` if it was not recognised.
@@ -32,7 +32,7 @@ struct Verdict: Sendable {
     }
 
     /// The verdict after Apple was asked, if the evidence is genuine and Apple can be asked about it.
-    func asking(_ question: AppleQuestion, _ item: EvidenceItem) async -> Verdict {
+    func asking(_ question: AppleQuestion, _ item: EvidenceItem) async -> EvidenceVerdict {
         guard case .success(let evidence) = result else { return self }
         var verdict = self
         verdict.apple = await question.ask(evidence, item)
@@ -63,7 +63,7 @@ struct VerdictBatch: Sendable {
     private(set) var rejected = 0
     private(set) var undetermined = 0
 
-    mutating func append(_ verdict: Verdict, _ format: any VerdictFormat, _ shown: ShownVerdicts) {
+    mutating func append(_ verdict: EvidenceVerdict, _ format: any VerdictFormat, _ shown: ShownVerdicts) {
         if shown == .all || shown == .rejected && verdict.outcome != .verified { format.write(verdict, to: &text) }
         switch verdict.outcome {
         case .verified: verified += 1
