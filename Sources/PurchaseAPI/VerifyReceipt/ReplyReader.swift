@@ -1,9 +1,9 @@
 /// Reads the members of a reply of `verifyReceipt`. A value of another type than Apple's counts as absent; numbers may be
 /// strings, and strings numbers, because old replies and newer ones differ in that.
 struct ReplyReader {
-    private let document: JSONDocument
+    private let document: WrittenJSON
 
-    init(_ document: JSONDocument) {
+    init(_ document: WrittenJSON) {
         self.document = document
     }
 

@@ -22,7 +22,7 @@ struct BodyMember: Sendable, ExpressibleByStringLiteral {
 }
 
 extension RequestBody {
-    /// Checks the names of the members. Their length and number are bounded already (`JSONBounds`).
+    /// Checks the names of the members. Their length and number are bounded already (`WrittenJSON.checkLimits`).
     /// - Throws: `UnknownField`.
     static func checkMembers(of json: Data) throws {
         guard let value = try? JSONSerialization.jsonObject(with: json) else { return }

@@ -23,7 +23,7 @@ extension ServiceState {
         let fault = takeAnswerFault()
         let request: VerifyReceiptRequest
         do {
-            guard JSONBounds.excess(of: [UInt8](body)) == nil else { throw CocoaError(.coderReadCorrupt) }
+            try WrittenJSON.checkLimits(of: [UInt8](body))
             request = try JSONDecoder().decode(VerifyReceiptRequest.self, from: body)
         } catch {
             return VerifyReceiptAnswer(json: VerifyReceiptResponse(status: .notPosted).json(), fault: fault)

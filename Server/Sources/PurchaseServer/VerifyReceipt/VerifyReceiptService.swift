@@ -56,7 +56,7 @@ package struct VerifyReceiptService: Sendable {
         do {
             request = try VerifyReceiptRequest(json: body) { json in
                 let text = json[...]
-                return JSONBounds.excess(of: text.span) == nil
+                try StrictJSON.check(text.span)
             }
         } catch {
             return Answer(response: VerifyReceiptResponse(status: .notPosted), reason: .notJSON)

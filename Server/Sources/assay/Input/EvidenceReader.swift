@@ -27,14 +27,14 @@ struct EvidenceItem: Sendable {
     private static func receiptData(_ json: [UInt8]) -> [UInt8]? {
         // Nearly all requests are written plainly, which is read fast; `nil` for all others, which are read with care below.
         if let request = plainRequest(json), !request.receiptText.isEmpty { return request.receiptText }
-        guard let request = JSONValue(json) else { return nil }
+        guard let request = WrittenJSON.bounded(json) else { return nil }
         // Notifications of the App Store server have their JWS under another name.
-        return request.text("receipt-data") ?? request.text("signedPayload") ?? []
+        return request.string("receipt-data") ?? request.string("signedPayload") ?? []
     }
 
     private static func plainRequest(_ json: [UInt8]) -> VerifyReceiptRequest? {
         do {
-            return try VerifyReceiptRequest(json: json) { _ in false }
+            return try VerifyReceiptRequest(json: json) { _ in throw CocoaError(.coderReadCorrupt) }
         } catch {
             return nil
         }
@@ -176,6 +176,6 @@ private struct LineStream {
     private static func isJSONObject(_ bytes: [UInt8]) -> Bool {
         guard bytes.first(where: { !LineBuffer.isWhiteSpace($0) }) == UInt8(ascii: "{") else { return false }
         // A property list of iOS 6 also begins with a brace.
-        return JSONValue(bytes)?.members != nil
+        return WrittenJSON.bounded(bytes)?.isObject == true
     }
 }

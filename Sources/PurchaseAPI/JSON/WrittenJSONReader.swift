@@ -1,24 +1,24 @@
 /// Reads JSON (RFC 8259) into the places of its values.
-struct JSONDocumentReader {
+struct WrittenJSONReader {
     private let bytes: [UInt8]
-    private let bounds: JSONDocument.Bounds
+    private let bounds: WrittenJSON.Bounds
     private var position = 0
-    private var nodes: [JSONDocument.Node] = []
+    private var nodes: [WrittenJSON.Node] = []
 
-    init(_ bytes: [UInt8], _ bounds: JSONDocument.Bounds) {
+    init(_ bytes: [UInt8], _ bounds: WrittenJSON.Bounds) {
         self.bytes = bytes
         self.bounds = bounds
     }
 
     /// The values of the whole text.
-    mutating func read() throws(JSONDocument.Flaw) -> [JSONDocument.Node] {
+    mutating func read() throws(WrittenJSON.Flaw) -> [WrittenJSON.Node] {
         try value(depth: 0)
         skipWhiteSpace()
         guard position == bytes.count else { throw .malformed(offset: position) }
         return nodes
     }
 
-    private mutating func value(depth: Int) throws(JSONDocument.Flaw) {
+    private mutating func value(depth: Int) throws(WrittenJSON.Flaw) {
         skipWhiteSpace()
         guard position < bytes.count else { throw .malformed(offset: position) }
         switch bytes[position] {
@@ -33,7 +33,7 @@ struct JSONDocumentReader {
         }
     }
 
-    private mutating func object(depth: Int) throws(JSONDocument.Flaw) {
+    private mutating func object(depth: Int) throws(WrittenJSON.Flaw) {
         let node = try open(.object, depth)
         var names: [Int] = []
         if !take(UInt8(ascii: "}")) {
@@ -53,7 +53,7 @@ struct JSONDocumentReader {
         if let offset = duplicate(names) { throw .duplicateName(offset: offset) }
     }
 
-    private mutating func array(depth: Int) throws(JSONDocument.Flaw) {
+    private mutating func array(depth: Int) throws(WrittenJSON.Flaw) {
         let node = try open(.array, depth)
         if !take(UInt8(ascii: "]")) {
             repeat { try value(depth: depth + 1) } while take(UInt8(ascii: ","))
@@ -62,7 +62,7 @@ struct JSONDocumentReader {
         close(node)
     }
 
-    private mutating func open(_ kind: JSONDocument.Kind, _ depth: Int) throws(JSONDocument.Flaw) -> Int {
+    private mutating func open(_ kind: WrittenJSON.Kind, _ depth: Int) throws(WrittenJSON.Flaw) -> Int {
         guard depth < bounds.depth else { throw .tooMuch("more than \(bounds.depth) levels") }
         try add(kind, position..<position + 1)
         position += 1
@@ -74,16 +74,16 @@ struct JSONDocumentReader {
         nodes[node].next = Int32(truncatingIfNeeded: nodes.count)
     }
 
-    private mutating func add(_ kind: JSONDocument.Kind, _ range: Range<Int>) throws(JSONDocument.Flaw) {
+    private mutating func add(_ kind: WrittenJSON.Kind, _ range: Range<Int>) throws(WrittenJSON.Flaw) {
         guard nodes.count < bounds.values else { throw .tooMuch("more than \(bounds.values) values") }
         nodes.append(
-            JSONDocument.Node(
+            WrittenJSON.Node(
                 kind: kind, start: Int32(truncatingIfNeeded: range.lowerBound),
                 end: Int32(truncatingIfNeeded: range.upperBound), next: Int32(truncatingIfNeeded: nodes.count + 1)))
     }
 
     /// A string (RFC 8259, 7).
-    private mutating func string() throws(JSONDocument.Flaw) {
+    private mutating func string() throws(WrittenJSON.Flaw) {
         let start = position
         position += 1
         while position < bytes.count {
@@ -99,7 +99,7 @@ struct JSONDocumentReader {
         throw .malformed(offset: position)
     }
 
-    private mutating func escape() throws(JSONDocument.Flaw) {
+    private mutating func escape() throws(WrittenJSON.Flaw) {
         guard position + 1 < bytes.count else { throw .malformed(offset: position) }
         switch bytes[position + 1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
@@ -115,7 +115,7 @@ struct JSONDocumentReader {
     }
 
     /// A number (RFC 8259, 6).
-    private mutating func number() throws(JSONDocument.Flaw) {
+    private mutating func number() throws(WrittenJSON.Flaw) {
         let start = position
         if bytes[position] == UInt8(ascii: "-") { position += 1 }
         let first = position
@@ -143,7 +143,7 @@ struct JSONDocumentReader {
         return position - start
     }
 
-    private mutating func word(_ word: StaticString) throws(JSONDocument.Flaw) {
+    private mutating func word(_ word: StaticString) throws(WrittenJSON.Flaw) {
         let length = word.utf8CodeUnitCount
         guard position + length <= bytes.count,
             word.withUTF8Buffer({ bytes[position..<position + length].elementsEqual($0) })
@@ -166,7 +166,7 @@ struct JSONDocumentReader {
 
     /// The offset of a name that came before among the names of an object.
     private func duplicate(_ names: [Int]) -> Int? {
-        let document = JSONDocument(bytes: bytes, nodes: nodes)
+        let document = WrittenJSON(bytes: bytes, nodes: nodes)
         // Bytes, because the hash of strings normalises Unicode.
         var seen = Set<[UInt8]>(minimumCapacity: names.count)
         return names.first { !seen.insert(document.text(of: $0)).inserted }.map { Int(nodes[$0].start) }

@@ -5,14 +5,14 @@ import Foundation
 ///
 /// The values are in one array instead of a tree of objects, so hostile JSON takes at most 16 bytes for each value in addition to
 /// its own size.
-struct JSONDocument: Sendable, Equatable {
-    let bytes: [UInt8]
+public struct WrittenJSON: Sendable, Equatable {
+    public let bytes: [UInt8]
     /// The values in the order in which they begin; the members of an object are a name and a value each.
-    let nodes: [Node]
+    public let nodes: [Node]
 
     /// A value, or the name of a member.
-    struct Node: Sendable, Equatable {
-        let kind: Kind
+    public struct Node: Sendable, Equatable {
+        public let kind: Kind
         /// The offset of its first byte.
         let start: Int32
         /// The offset behind its last byte.
@@ -21,26 +21,30 @@ struct JSONDocument: Sendable, Equatable {
         var next: Int32
 
         /// The bytes of the value.
-        var range: Range<Int> { Int(start)..<Int(end) }
+        public var range: Range<Int> { Int(start)..<Int(end) }
     }
 
     /// The kinds of values.
-    enum Kind: UInt8, Sendable {
+    public enum Kind: UInt8, Sendable {
         case object, array, string, number, word
     }
 
     /// The bounds of JSON from outside, each with its reason.
-    struct Bounds: Sendable {
+    public struct Bounds: Sendable {
         /// The offsets have 32 bits.
-        var bytes = 1 << 30
+        public var bytes: Int
         /// Each value takes 16 bytes.
-        var values = 1 << 26
+        public var values: Int
         /// The reader and the writer recurse once for each level.
-        var depth = 64
+        public var depth: Int
+
+        public init(bytes: Int = 1 << 30, values: Int = 1 << 26, depth: Int = 64) {
+            (self.bytes, self.values, self.depth) = (bytes, values, depth)
+        }
     }
 
     /// The reason why the bytes cannot be read.
-    enum Flaw: Error, Equatable {
+    public enum Flaw: Error, Equatable {
         /// They are not JSON, from this offset on.
         case malformed(offset: Int)
         /// They exceed a bound.
@@ -50,31 +54,31 @@ struct JSONDocument: Sendable, Equatable {
     }
 
     /// Reads one value with the white space around it.
-    static func read(_ bytes: [UInt8], bounds: Bounds = Bounds()) -> Result<JSONDocument, Flaw> {
+    public static func read(_ bytes: [UInt8], bounds: Bounds = Bounds()) -> Result<WrittenJSON, Flaw> {
         guard bytes.count <= bounds.bytes else { return .failure(.tooMuch("\(bytes.count) bytes")) }
         // Strings are not checked one by one. Invalid UTF-8 is repaired, so the text then differs.
         guard
             !bytes.contains(where: { $0 >= 0x80 }) || String(decoding: bytes, as: UTF8.self).utf8.elementsEqual(bytes)
         else { return .failure(.malformed(offset: 0)) }
-        var reader = JSONDocumentReader(bytes, bounds)
+        var reader = WrittenJSONReader(bytes, bounds)
         do {
-            return .success(JSONDocument(bytes: bytes, nodes: try reader.read()))
+            return .success(WrittenJSON(bytes: bytes, nodes: try reader.read()))
         } catch {
             return .failure(error)
         }
     }
 }
 
-extension JSONDocument {
+extension WrittenJSON {
     /// The members of an object: the places of each name and value.
-    func members(of node: Int) -> [(name: Int, value: Int)] {
+    public func members(of node: Int) -> [(name: Int, value: Int)] {
         var members: [(name: Int, value: Int)] = []
         forEachMember(of: node) { members.append(($0, $1)) }
         return members
     }
 
     /// Calls the closure with the places of each name and value of an object.
-    func forEachMember(of node: Int, _ body: (_ name: Int, _ value: Int) -> Void) {
+    public func forEachMember(of node: Int, _ body: (_ name: Int, _ value: Int) -> Void) {
         guard nodes[node].kind == .object else { return }
         var name = node + 1
         while name < Int(nodes[node].next) {
@@ -84,7 +88,7 @@ extension JSONDocument {
     }
 
     /// The places of the elements of an array.
-    func elements(of node: Int) -> [Int] {
+    public func elements(of node: Int) -> [Int] {
         guard nodes[node].kind == .array else { return [] }
         var elements: [Int] = []
         var element = node + 1
@@ -96,7 +100,7 @@ extension JSONDocument {
     }
 
     /// The value of a member; `nil` if there is none.
-    func value(_ name: StaticString, of node: Int) -> Int? {
+    public func value(_ name: StaticString, of node: Int) -> Int? {
         var found: Int?
         forEachMember(of: node) { key, value in
             if found == nil, isName(key, name) { found = value }
@@ -114,7 +118,7 @@ extension JSONDocument {
     }
 
     /// The text of a string without its escapes, or the bytes of another value as they are.
-    func text(of node: Int) -> [UInt8] {
+    public func text(of node: Int) -> [UInt8] {
         let range = nodes[node].range
         guard nodes[node].kind == .string else { return Array(bytes[range]) }
         let inner = range.dropFirst().dropLast()
@@ -163,7 +167,7 @@ extension JSONDocument {
     /// Four hexadecimal digits.
     private static func unit(_ text: ArraySlice<UInt8>, _ position: Int) -> UInt32 {
         text[position..<min(position + 4, text.endIndex)].reduce(0) {
-            $0 << 4 | UInt32(JSONDocumentReader.hexadecimal($1) ?? 0)
+            $0 << 4 | UInt32(WrittenJSONReader.hexadecimal($1) ?? 0)
         }
     }
 }

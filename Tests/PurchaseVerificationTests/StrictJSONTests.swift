@@ -3,8 +3,17 @@ import PurchaseVerification
 import Testing
 
 @Suite("The check that JSON passes before it is decoded")
-struct JSONBoundsTests {
-    private func passes(_ json: String) -> Bool { JSONBounds.excess(of: Array(json.utf8)) == nil }
+struct StrictJSONTests {
+    private func passes(_ json: String) -> Bool { passes(Array(json.utf8)) }
+
+    private func passes(_ json: [UInt8]) -> Bool {
+        do throws(StrictJSON.Flaw) {
+            try StrictJSON.check(json)
+            return true
+        } catch {
+            return error.expected.isEmpty
+        }
+    }
 
     @Test(
         "JSON passes in every form that RFC 8259 allows",
@@ -19,8 +28,8 @@ struct JSONBoundsTests {
         _ = try JSONSerialization.jsonObject(with: Data(json.utf8), options: .fragmentsAllowed)
         #expect(!passes("\u{FEFF}" + json))
         #expect(!passes(json + "x"))
-        #expect(JSONBounds.excess(of: Array(json.utf8) + [0]) != nil)
-        #expect(JSONBounds.excess(of: [UInt8](json.data(using: .utf16LittleEndian) ?? Data())) != nil)
+        #expect(!passes(Array(json.utf8) + [0]))
+        #expect(!passes([UInt8](json.data(using: .utf16LittleEndian) ?? Data())))
     }
 
     @Test(
@@ -39,8 +48,8 @@ struct JSONBoundsTests {
     @Test("Every proper prefix of an object is refused")
     func prefixes() {
         let json = Array(#"{"a":[1.5e3,true,null,"é\n\ud83d\ude00",{"b":{}}],"c":-0}"#.utf8)
-        #expect(JSONBounds.excess(of: json) == nil)
-        for count in json.indices { #expect(JSONBounds.excess(of: Array(json[..<count])) != nil, "\(count)") }
+        #expect(passes(json))
+        for count in json.indices { #expect(!passes(Array(json[..<count])), "\(count)") }
     }
 
     @Test("Only UTF-8 text passes")
@@ -53,8 +62,8 @@ struct JSONBoundsTests {
             {
                 let text = [first] + rest
                 let isText = String(bytes: text, encoding: .utf8) != nil
-                #expect((JSONBounds.excess(of: [0x22] + text + [0x22]) == nil) == isText, "\(text)")
-                #expect((JSONBounds.excess(of: [0x22] + text) == nil) == false, "\(text)")
+                #expect(passes([0x22] + text + [0x22]) == isText, "\(text)")
+                #expect(!passes([0x22] + text), "\(text)")
             }
         }
     }
