@@ -65,6 +65,8 @@ def main():
     sources = tests()
     for document in documents:
         for test, file in TEST.findall(document.read_text(encoding="utf-8")):
+            # A name may continue on the next line of the document.
+            test = " ".join(test.split())
             named += 1
             if f'"{test.rstrip("…").strip()}' not in sources.get(file, ""):
                 broken.append(f'{document.relative_to(ROOT)}: {file} has no test "{test}"')

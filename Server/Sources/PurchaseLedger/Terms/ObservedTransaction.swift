@@ -141,6 +141,12 @@ struct TransactionFields: Sendable, Hashable {
     var lastWithdrawal: Timestamp?
     var seats: StampedSeats?
 
+    /// The latest date of the current revocation and cancellation. A revocation of nothing has none.
+    var currentWithdrawalDate: Timestamp? {
+        let revoked = revocation?.revocation.flatMap { $0.share > 0 ? $0.date : nil }
+        return [revoked, cancellation].compactMap(\.self).max()
+    }
+
     init() {}
 }
 
