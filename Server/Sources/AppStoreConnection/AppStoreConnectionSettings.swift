@@ -33,7 +33,6 @@ public struct AppStoreConnectionSettings: Sendable, Equatable {
         self.trustFile = trustFile
     }
 
-    /// The URL of an environment.
     func url(of environment: ValidationEnvironment) -> URL {
         environment == .production ? verifyReceiptProduction : verifyReceiptSandbox
     }

@@ -13,7 +13,6 @@ public enum ValidationEnvironment: String, Sendable, Hashable, CaseIterable {
     case production = "Production"
     case sandbox = "Sandbox"
 
-    /// The other one.
     public var other: ValidationEnvironment { self == .production ? .sandbox : .production }
 }
 

@@ -11,7 +11,6 @@ public enum ReceiptValidationOutcome: Sendable {
 
 /// A conclusive reply of `verifyReceipt`.
 public struct AppStoreReply: Sendable {
-    /// The status.
     public var status: VerifyReceiptStatus { response.status }
     /// The environment that answered.
     public let environment: ValidationEnvironment

@@ -2,7 +2,6 @@
 public struct Claim: Hashable, Sendable {
     /// The name, as Apple spells it: `transactionId`.
     public var name: String
-    /// The value.
     public var value: ClaimValue
 
     /// A claim with any content.
@@ -14,7 +13,6 @@ public struct Claim: Hashable, Sendable {
 
 /// A JSON value that keeps the order of its members (RFC 8259).
 public indirect enum ClaimValue: Hashable, Sendable {
-    /// A string.
     case string(String)
     /// A whole number.
     case integer(Int64)
@@ -24,7 +22,6 @@ public indirect enum ClaimValue: Hashable, Sendable {
     case boolean(Bool)
     /// `null`.
     case null
-    /// An array.
     case array([ClaimValue])
     /// An object, with its members in this order, even if a name appears twice.
     case object([Claim])

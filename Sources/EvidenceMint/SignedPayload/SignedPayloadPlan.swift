@@ -30,7 +30,6 @@ struct SignedPayloadPlan {
         case xcode
     }
 
-    /// Signs.
     func message() throws -> SignedPayloadMessage {
         var message = SignedPayloadMessage(
             header: header.json(escapesSlashes: headerStyle == .xcode),

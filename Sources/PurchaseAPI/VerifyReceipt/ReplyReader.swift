@@ -7,7 +7,6 @@ struct ReplyReader {
         self.document = document
     }
 
-    /// An object.
     func object(_ name: StaticString, of node: Int) -> Int? {
         document.value(name, of: node).flatMap { document.nodes[$0].kind == .object ? $0 : nil }
     }
@@ -28,7 +27,6 @@ struct ReplyReader {
         }
     }
 
-    /// A text.
     func text(_ name: StaticString, of node: Int) -> String? {
         bytes(name, of: node).map { String(decoding: $0, as: UTF8.self) }
     }

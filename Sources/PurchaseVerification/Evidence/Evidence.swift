@@ -57,7 +57,6 @@ public struct Evidence: Sendable {
         case base64URL = "base64url"
         /// With spaces where a form post turned each `+` into one.
         case base64FormDecoded = "base64 with its plus signs turned into spaces"
-        /// Compact JWS.
         case compactJWS = "compact JWS"
     }
 

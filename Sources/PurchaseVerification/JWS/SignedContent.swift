@@ -29,7 +29,6 @@ public struct SignedContent<Claims: SignedClaims, Trust>: Sendable {
         self.payload = payload
     }
 
-    /// A claim.
     public subscript<Value>(dynamicMember claim: KeyPath<Claims, Value>) -> Value { claims[keyPath: claim] }
 }
 
@@ -101,7 +100,6 @@ public struct NotificationContent<Trust>: Sendable {
         self.appTransaction = appTransaction
     }
 
-    /// A claim.
     public subscript<Value>(dynamicMember claim: KeyPath<NotificationClaims, Value>) -> Value {
         claims[keyPath: claim]
     }

@@ -49,7 +49,6 @@ extension Attack.Expectation {
 
 /// The result of an attack.
 public struct AttackResult: Sendable {
-    /// The attack.
     public let attack: Attack
     /// The expected answer, in a few words.
     public let expected: String

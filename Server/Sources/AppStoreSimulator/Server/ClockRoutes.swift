@@ -36,7 +36,6 @@ struct ClockAnswer: Encodable {
 private struct ClockChange: RequestBody {
     /// The time to set.
     let time: Date?
-    /// The period by which to advance.
     let advance: StorePeriod?
     /// The same in seconds.
     let advanceSeconds: Int?

@@ -8,7 +8,6 @@ struct AnswerFault: Codable, Equatable, RequestBody {
     var status: Int?
     /// The retry flag; by default it is present and true with 21100 to 21199.
     var isRetryable: Bool?
-    /// The spelling of the flag.
     var spelling: VerifyReceiptResponse.RetryFlag.Spelling?
     /// A further field beside the flag.
     var exception: String?

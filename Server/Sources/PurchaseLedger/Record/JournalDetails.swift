@@ -191,7 +191,6 @@ struct DecisionDetails: JournalDetails {
     var cancellations: [AppStoreAnswer.Cancellation]
     /// The account tokens that the App Store stated.
     var tokens: [AppStoreAnswer.StatedToken]
-    /// The decided claim.
     var decided: ClaimDetails
 }
 
@@ -406,7 +405,6 @@ struct RecordContinuedDetails: JournalDetails {
     var root: String
     /// The size of the log after the restore.
     var found: Int64
-    /// The new origin.
     var newOrigin: String
     var reason: String
 }

@@ -5,7 +5,6 @@ public import PurchaseVerification
 /// It is immutable, and a class because it is large and passed around. `merged(with:)` returns the same object if nothing is new,
 /// so an unchanged receipt is recognised without comparing fields.
 public final class ObservedTransaction: Sendable {
-    /// The transaction.
     public let key: TransactionKey
     let fields: TransactionFields
     /// The facts in their stored form. Equal facts have equal bytes. Computed on creation, because evidence is not read on the
@@ -21,7 +20,6 @@ public final class ObservedTransaction: Sendable {
     // MARK: Identity
 
     public var bundleID: ExactText? { fields.bundleID?.value }
-    /// The product.
     public var productID: ExactText? { fields.productID?.value }
     /// The kind of product: as stated, or auto-renewable if there is an expiry date, because only auto-renewable
     /// subscriptions have one.
@@ -82,7 +80,6 @@ public final class ObservedTransaction: Sendable {
         return OriginalKey(environment: key.environment, transactionID: transactionID, second: second)
     }
 
-    /// The key of its ownership.
     public var ownership: OwnershipKey { OwnershipKey(original: original, holder: holder) }
 
     private var holder: PurchaseHolder {

@@ -143,7 +143,6 @@ extension EntryProof.File {
 
 /// A journal entry whose position in a signed log was verified. Only the verification of a proof creates one.
 public struct ProvenEntry: Sendable, Equatable {
-    /// The entry.
     public let entry: JournalLeaf
     /// Its position in the log, from 0.
     public let leafNumber: Int64

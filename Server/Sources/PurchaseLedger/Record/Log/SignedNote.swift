@@ -63,7 +63,6 @@ package struct SignedNote {
         }
     }
 
-    /// The bytes of a text with one signature.
     package static func bytes(_ text: [UInt8], name: String, keyID: [UInt8], signature: [UInt8]) -> [UInt8] {
         text + Array("\n— \(name) \(Base64Form.canonical(keyID + signature))\n".utf8)
     }
