@@ -27,29 +27,3 @@ extension PaymentQueue {
     /// Returns no products: in StoreKit 2 a withdrawn purchase arrives as a transaction.
     public func withdrawals() -> AsyncStream<[String]> { AsyncStream { $0.finish() } }
 }
-
-/// A purchase that the customer is asked to make.
-public struct PaymentRequest: Sendable, Equatable {
-    public var productID: String
-    public var quantity: Int
-    /// The customer's UUID, which the App Store returns with the transaction.
-    public var appAccountToken: UUID?
-
-    /// A purchase of a product.
-    public init(productID: String, quantity: Int = 1, appAccountToken: UUID? = nil) {
-        self.productID = productID
-        self.quantity = quantity
-        self.appAccountToken = appAccountToken
-    }
-}
-
-/// The result of asking the customer to pay.
-public enum PaymentResult: Sendable, Equatable {
-    /// The transaction. `updates` does not repeat it.
-    case purchased(PaymentTransaction)
-    /// It waits for an approval or for the customer's bank; `updates` brings the transaction, perhaps much later.
-    case pending
-    case cancelled
-    /// `updates` brings everything, as in the original API.
-    case queued
-}

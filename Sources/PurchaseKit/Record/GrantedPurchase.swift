@@ -41,10 +41,3 @@ public struct GrantedPurchase: Sendable, Codable, Equatable {
         self.submissionID = submissionID
     }
 }
-
-/// Units that the app used up, under a name that makes a repeated call harmless.
-public struct ConsumedUnits: Sendable, Codable, Equatable {
-    public var consumptionID: String
-    public var productID: String
-    public var quantity: Int64
-}

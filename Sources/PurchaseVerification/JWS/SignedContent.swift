@@ -1,3 +1,5 @@
+// The kinds of signed content, verified and unverified.
+
 /// A signed transaction of StoreKit 2 that the verifier vouches for.
 public typealias SignedTransaction = SignedContent<TransactionClaims, Verified>
 /// Signed renewal info that the verifier vouches for.

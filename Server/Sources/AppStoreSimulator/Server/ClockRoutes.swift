@@ -1,5 +1,4 @@
 import Foundation
-import HTTPTypes
 import Hummingbird
 
 /// The store's clock.
@@ -18,18 +17,6 @@ struct ClockRoutes {
                     return ClockAnswer(state)
                 })
         }
-    }
-}
-
-/// The time and the speed of the clock.
-struct ClockAnswer: Encodable {
-    let now: Date
-    /// Seconds of store time per second of real time.
-    let rate: Double
-
-    init(_ state: ServiceState) {
-        now = state.store.now
-        rate = state.clock.rate
     }
 }
 

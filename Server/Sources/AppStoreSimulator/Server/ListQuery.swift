@@ -1,5 +1,4 @@
 import Foundation
-import HummingbirdCore
 
 /// The query of a list: `search`, `customer_id`, `offset` and `limit`.
 struct ListQuery: Sendable {
@@ -67,13 +66,4 @@ struct ListQuery: Sendable {
     private static func small(_ byte: UInt8) -> UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
-}
-
-/// A page of a list.
-struct ListPage<Row: Encodable & Sendable>: Encodable, Sendable {
-    /// The number of rows that the query finds.
-    let total: Int
-    /// The number of rows before this page.
-    let offset: Int
-    let items: [Row]
 }

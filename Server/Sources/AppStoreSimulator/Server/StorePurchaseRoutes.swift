@@ -153,37 +153,12 @@ private struct NewPurchase: RequestBody {
     }
 }
 
-/// The fields of an action on a transaction.
-struct TransactionAction: RequestBody {
-    let reason: Int?
-    let percentage: Int64?
-    let customerID: String?
-
-    static let members: [BodyMember] = ["reason", "percentage", "customer_id"]
-}
-
 private struct ReceiptRequest: RequestBody {
     let bundleID: String
     let customerID: String
     let fault: String?
 
     static let members: [BodyMember] = ["bundle_id", "customer_id", "fault"]
-}
-
-/// A transaction, its subscription, and its evidence.
-struct TransactionAnswer: Encodable {
-    let transaction: StoreTransaction
-    let subscription: StoreSubscription?
-    let evidence: TransactionEvidence
-
-    init(
-        _ transaction: StoreTransaction, _ state: inout ServiceState, _ issuer: EvidenceIssuer,
-        _ version: TransactionReceiptVersion = .four, _ faults: EvidenceFaults? = nil
-    ) throws {
-        self.transaction = transaction
-        subscription = state.store.state.subscriptions[transaction.originalTransactionID]
-        evidence = try state.evidence(of: transaction, by: issuer, version: version, faults: faults)
-    }
 }
 
 private struct ReceiptAnswer: Encodable {

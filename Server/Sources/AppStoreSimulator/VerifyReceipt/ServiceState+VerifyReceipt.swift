@@ -3,14 +3,6 @@ import EvidenceMint
 import Foundation
 import PurchaseAPI
 
-/// The answer to a request of `verifyReceipt`.
-struct VerifyReceiptAnswer: Sendable {
-    /// The JSON without a fault of transport.
-    let json: [UInt8]
-    /// The fault of the transport.
-    let fault: AnswerFault?
-}
-
 extension ServiceState {
     /// Answers a request. The receipt is looked up by its digest among the issued evidence; content from a request is
     /// never trusted.

@@ -1,3 +1,5 @@
+// The formats in which verdicts are written.
+
 import Foundation
 import PurchaseAPI
 import PurchaseVerification

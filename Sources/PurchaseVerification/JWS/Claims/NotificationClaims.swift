@@ -1,3 +1,5 @@
+// The claims of a notification, and of the objects in them.
+
 /// The claims of a server notification of version 2 (Apple, "responseBodyV2DecodedPayload"): its type, and exactly one of data,
 /// summary, external purchase token, app data and unclaim info, or one object that this version does not know.
 public final class NotificationClaims: SignedClaims {
