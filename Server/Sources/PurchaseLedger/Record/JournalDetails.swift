@@ -1,3 +1,5 @@
+// The details of journal entries, one type for each kind of entry.
+
 import Foundation
 import PurchaseVerification
 

@@ -1,3 +1,5 @@
+// The table `consumptions`: its columns, its rows and its queries.
+
 import PurchaseVerification
 
 /// A consumption under the caller's id, which makes it idempotent.

@@ -1,3 +1,5 @@
+// The table `customers`: its columns, its rows and its queries.
+
 import PurchaseVerification
 
 import struct Foundation.UUID

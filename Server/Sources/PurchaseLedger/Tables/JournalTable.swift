@@ -1,3 +1,5 @@
+// The table `journal`: its columns, its rows and its queries.
+
 public import PurchaseVerification
 
 import struct Foundation.UUID

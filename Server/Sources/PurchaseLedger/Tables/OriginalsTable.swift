@@ -1,3 +1,5 @@
+// The table `originals`: its columns, its rows and its queries.
+
 import PurchaseVerification
 
 /// An original transaction, which its renewals and restored copies share.

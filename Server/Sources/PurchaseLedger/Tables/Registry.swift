@@ -1,3 +1,5 @@
+// The keys of apps and products in the database.
+
 import PurchaseVerification
 
 /// The apps of the settings with their keys in the database, as recorded at a start.

@@ -1,3 +1,5 @@
+// The table `webhooks`: its columns, its rows and its queries.
+
 import PurchaseVerification
 
 /// A receiver of an app's events, and its progress.

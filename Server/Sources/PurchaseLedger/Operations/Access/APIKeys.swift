@@ -1,3 +1,5 @@
+// The operations on API keys.
+
 import Crypto
 import PurchaseVerification
 

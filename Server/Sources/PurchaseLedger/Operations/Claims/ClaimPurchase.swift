@@ -1,3 +1,5 @@
+// The claim of one purchase, and its judgement.
+
 import PurchaseVerification
 
 import struct Foundation.UUID

@@ -1,3 +1,5 @@
+// A restore: what is submitted, the operation, and its outcome.
+
 public import PurchaseVerification
 
 public import struct Foundation.UUID

@@ -1,3 +1,5 @@
+// The recorded purchases of a customer, and those of a transaction.
+
 public import PurchaseVerification
 
 public import struct Foundation.UUID

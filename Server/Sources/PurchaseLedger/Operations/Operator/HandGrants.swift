@@ -1,3 +1,5 @@
+// Grants and revocations by hand, and how they are lifted.
+
 public import PurchaseVerification
 
 public import struct Foundation.UUID
