@@ -4,16 +4,19 @@ import ServiceLifecycle
 
 /// What runs beside the HTTP server and uses the ledger. It ends after the server has answered its last request, and then closes
 /// the database.
-struct LedgerServices: Service {
+struct LedgerServices: Service, CustomStringConvertible {
     /// In the order of their dependencies: the last one ends first.
     let services: [any Service]
     let appStoreClaims: AppStoreClaimService
     let database: any LedgerDatabase
     let logger: Logger
 
+    /// Its name alone, because groups of services log it.
+    var description: String { "LedgerServices" }
+
     func run() async throws {
         do {
-            try await ServiceGroup(services: services, logger: logger).run()
+            try await ServiceGroup(services: services.map(NamedService.init), logger: logger).run()
         } catch {
             try await closeUncancelled()
             throw error
@@ -32,4 +35,13 @@ struct LedgerServices: Service {
     private func closeUncancelled() async throws {
         try await Task { try await close() }.value
     }
+}
+
+/// A service of which a group logs the name alone: its properties are settings, with URLs and secrets.
+private struct NamedService: Service, CustomStringConvertible {
+    let service: any Service
+
+    var description: String { "\(type(of: service))" }
+
+    func run() async throws { try await service.run() }
 }

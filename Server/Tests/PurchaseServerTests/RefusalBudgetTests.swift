@@ -66,14 +66,12 @@ struct RefusalBudgetTests {
         app.unverifiedEvidence = EvidenceBudget(bytesPerAppAndDay: 0, bytesPerKeyAndDay: 0)
         var configuration = ServerConfiguration()
         (configuration.port, configuration.apps) = (0, ["example": app])
-        let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
-        try await LedgerMigrations.migrate(database, now: 0)
-        let clock = TestClock()
-        let ledger = try await PurchaseLedger.open(
-            database: database, verifier: PurchaseVerifier(anchors: []), apps: [app], clock: { clock.now })
-        let key = try await ledger.perform(CreateAPIKey(app: "example", name: "client", scopes: [.client])).text
+        let path = folder.appending(path: "assay.sqlite").path
+        (configuration.database, configuration.record.folder) = ("sqlite:\(path)", folder.path)
+        let server = try await startPurchaseServer(configuration, logger: PurchaseServerWorld.silent)
+        let key = try await server.ledger.perform(CreateAPIKey(app: "example", name: "client", scopes: [.client])).text
         let body = try JSONEncoder().encode(Self.forged)
-        try await purchaseServer(configuration, ledger: ledger, logger: PurchaseServerWorld.silent).live { client in
+        try await server.application().live { client in
             for _ in 0..<7 {
                 let answer = try await client.execute(
                     uri: "/v1/restores", method: .post, headers: [.authorization: "Bearer \(key)"],
@@ -81,6 +79,11 @@ struct RefusalBudgetTests {
                 #expect(answer.status == .ok)
             }
         }
+        // The server has closed its database.
+        let database = try SQLiteDatabase(path: path)
+        let ledger = try await PurchaseLedger.open(
+            database: database, verifier: PurchaseVerifier(anchors: []), apps: [app], clock: { Timestamp(Date()) },
+            entryKey: try EntryKey(file: folder.appending(path: "assay-entries.key").path))
         let page = try await ledger.answer(SubmissionList(app: "example", limit: 10))
         #expect(page.submissions.map(\.refusals) == [14])
         #expect(try await ledger.audit().findings == [])

@@ -1,4 +1,3 @@
-
 /// A query that reads one committed state.
 public protocol LedgerQuery: Sendable {
     associatedtype Answer: Sendable

@@ -1,4 +1,3 @@
-
 /// The claims that are checked with the App Store.
 enum SchemaVersion1AppStore {
     /// A row is written with its claim and stays. While `next_at` has a value, the App Store still has to be asked; later

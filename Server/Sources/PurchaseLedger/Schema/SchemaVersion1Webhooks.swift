@@ -1,4 +1,3 @@
-
 /// The progress of the delivery of an app's events to its webhooks.
 enum SchemaVersion1Webhooks {
     /// A webhook has a cursor: every event up to it was delivered, or has a row in `webhook_deliveries`. So a purchase writes

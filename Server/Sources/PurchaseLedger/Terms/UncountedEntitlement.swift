@@ -1,4 +1,3 @@
-
 /// An entitlement before the setting `sandbox_access` is applied. It decides claims, and never leaves the ledger.
 struct UncountedEntitlement: Sendable, Equatable {
     var entitlement: Entitlement

@@ -1,4 +1,3 @@
-
 extension Registry {
     /// Reads the apps with their last recorded settings, except removed apps.
     init(recordedIn connection: any LedgerConnection) throws(LedgerStorageError) {
