@@ -29,7 +29,8 @@ struct WrittenJSONTests {
             #expect(Self.read(String(decoding: json.utf8.prefix(count), as: UTF8.self)) == nil, "\(count)")
         }
         for json in [
-            "", "[1,]", #"{"a":1,}"#, #"{"a":1,"a":1}"#, #"{"a":1,"\u0061":2}"#, "01", "[1 2]", "\u{FEFF}{}", "{}{}", "nan",
+            "", "[1,]", #"{"a":1,}"#, #"{"a":1,"a":1}"#, #"{"a":1,"\u0061":2}"#, "01", "[1 2]", "\u{FEFF}{}", "{}{}",
+            "nan",
             "\"\n\"",
         ] {
             #expect(Self.read(json) == nil, "\(json)")

@@ -256,5 +256,7 @@ struct JSONScanner {
         }
     }
 
-    private func failure(_ words: String) -> StrictJSON.Flaw { StrictJSON.Flaw(expected: "\(words) at offset \(position) of the JSON") }
+    private func failure(_ words: String) -> StrictJSON.Flaw {
+        StrictJSON.Flaw(expected: "\(words) at offset \(position) of the JSON")
+    }
 }

@@ -104,7 +104,9 @@ struct EvidenceDelivery: Sendable {
     /// The answer as JSON, or as text if it is not JSON.
     private static func shown(_ body: Data) -> ClaimValue {
         let text = String(decoding: body, as: UTF8.self)
-        if case .success(let json) = WrittenJSON.read([UInt8](body)), [.object, .array].contains(json.nodes.first?.kind) {
+        if case .success(let json) = WrittenJSON.read([UInt8](body)),
+            [.object, .array].contains(json.nodes.first?.kind)
+        {
             return .raw(text)
         }
         return .string(text)

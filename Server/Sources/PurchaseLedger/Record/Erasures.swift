@@ -1,4 +1,5 @@
 import PurchaseVerification
+
 import struct Foundation.UUID
 
 /// Everything that was erased, by all erasures of a journal.

@@ -1,4 +1,5 @@
 import PurchaseVerification
+
 import struct Foundation.UUID
 
 /// A journal entry before it is written. Its id is chosen first, so that rows written before it can refer to it.

@@ -1,4 +1,5 @@
 import PurchaseVerification
+
 import struct Foundation.UUID
 
 /// An entry that was written.

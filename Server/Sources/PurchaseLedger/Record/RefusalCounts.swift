@@ -1,5 +1,6 @@
 import PurchaseVerification
 import Synchronization
+
 import struct Foundation.UUID
 
 /// The refusals of a process that are counted and not recorded yet, in memory. Its size is bounded by the number of API keys.

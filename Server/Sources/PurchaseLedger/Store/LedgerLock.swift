@@ -1,4 +1,5 @@
 import PurchaseVerification
+
 import struct Foundation.UUID
 
 /// A part of the ledger that one write at a time may change.

@@ -1,4 +1,5 @@
 import PurchaseVerification
+
 import struct Foundation.UUID
 
 /// Reads the values of a row from left to right. A value of another type than expected means that the database is corrupt.

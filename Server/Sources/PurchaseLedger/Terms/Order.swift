@@ -1,4 +1,5 @@
 public import PurchaseVerification
+
 public import struct Foundation.UUID
 
 /// An order: an intended purchase of a customer, recorded before the payment.

@@ -1,4 +1,5 @@
 public import PurchaseVerification
+
 public import struct Foundation.UUID
 
 /// A claim to check with the App Store.

@@ -1,4 +1,5 @@
 import PurchaseVerification
+
 public import struct Foundation.UUID
 
 /// The question of a claim to the App Store; `nil` if it was answered already, or if its app is no longer in the settings.

@@ -1,4 +1,5 @@
 public import PurchaseVerification
+
 public import struct Foundation.UUID
 
 /// The state of a claim that is checked with the App Store.

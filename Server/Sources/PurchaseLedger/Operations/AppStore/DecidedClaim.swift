@@ -1,4 +1,5 @@
 import PurchaseVerification
+
 public import struct Foundation.UUID
 
 /// The decision about a claim that waited.

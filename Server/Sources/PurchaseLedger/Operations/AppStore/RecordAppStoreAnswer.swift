@@ -1,4 +1,5 @@
 import PurchaseVerification
+
 import struct Foundation.UUID
 
 extension PurchaseLedger {

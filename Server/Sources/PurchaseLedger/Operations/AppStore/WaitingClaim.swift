@@ -1,4 +1,5 @@
 import PurchaseVerification
+
 import struct Foundation.UUID
 
 /// A claim that waits for the App Store: the app has the mode `apple`, a genuine receipt proves the purchase, and the purchase

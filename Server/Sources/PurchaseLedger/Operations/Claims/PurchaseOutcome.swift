@@ -1,4 +1,5 @@
 public import PurchaseVerification
+
 public import struct Foundation.UUID
 
 /// The answer to a claim.

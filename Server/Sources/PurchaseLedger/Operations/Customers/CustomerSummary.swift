@@ -1,4 +1,5 @@
 import PurchaseVerification
+
 public import struct Foundation.UUID
 
 /// A customer, and the operators' actions on them.

@@ -1,4 +1,5 @@
 public import PurchaseVerification
+
 public import struct Foundation.UUID
 
 /// A recorded manual grant or revocation.

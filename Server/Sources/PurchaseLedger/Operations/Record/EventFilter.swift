@@ -1,4 +1,5 @@
 import PurchaseVerification
+
 public import struct Foundation.UUID
 
 /// The filter of a list of events. Fields that are `nil` do not restrict it.
