@@ -62,6 +62,7 @@ clean_up() {
 
 # The configuration of tests and of the demonstration: optimised, with assertions. It is one, because each further configuration
 # compiles all dependencies again (docs/decisions.md, "One configuration for the tests").
+# shellcheck disable=SC2034 # The scripts that source this file use it.
 tested="-c release -Xswiftc -assert-config -Xswiftc Debug"
 
 # Builds a product of one of the packages (., Server, Torture, Benchmarks, Benchmarks/ServerBenchmarks) and prints nothing unless
