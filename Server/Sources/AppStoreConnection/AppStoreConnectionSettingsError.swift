@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// A setting of the connection is wrong.
 public enum AppStoreConnectionSettingsError: Error, Sendable, Equatable, CustomStringConvertible {

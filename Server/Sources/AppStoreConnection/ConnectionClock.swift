@@ -1,4 +1,4 @@
-public import NIOCore
+import NIOCore
 
 /// The clock of the pauses and of the circuit breaker. Tests use one that they move by hand.
 public struct ConnectionClock: Sendable {

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// The result of handling one transaction.
 public enum PurchaseOutcome: Sendable, Equatable {

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// The result of a restore: every restored transaction is in one of the three lists, by its id.
 public struct RestoreSummary: Sendable, Equatable {

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// The payment queue of the App Store. `PurchaseKitStoreKit` has one for each API of StoreKit.
 public protocol PaymentQueue: Sendable {

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// The identity of a transaction: two environments may use the same numbers.
 public struct TransactionKey: Sendable, Codable, Hashable {

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// Units that the app used up, under a name that makes a repeated call harmless.
 public struct ConsumedUnits: Sendable, Codable, Equatable {

@@ -1,4 +1,5 @@
 import Foundation
+import Hummingbird
 
 /// The query of a list: `search`, `customer_id`, `offset` and `limit`.
 struct ListQuery: Sendable {

@@ -1,5 +1,5 @@
 import EvidenceMint
-public import Foundation
+import Foundation
 
 /// The reasons why a simulator cannot be built from its settings.
 public enum SimulatorConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -43,14 +43,14 @@ extension JournalDetails {
 }
 
 /// How unverified evidence was stored. A rebuild does not need its bytes: it proved nothing when it was submitted.
-enum StoredPart: String, Codable, Sendable {
+enum UnverifiedPart: String, Codable, Sendable {
     case whole
     /// Beyond the budget: hash, size and the first kilobyte.
     case prefix
 
     /// Reads the part from the details of an entry; `nil` if its evidence was verified, or if it has none.
     init?(_ kind: JournalKind, details: [UInt8]) throws(LedgerStorageError) {
-        let stated: StoredPart?
+        let stated: UnverifiedPart?
         switch kind {
         case .claim: stated = try ClaimDetails(encoded: details).unverified
         case .decision: stated = try DecisionDetails(encoded: details).decided.unverified
@@ -69,7 +69,7 @@ struct EvidenceDetails: JournalDetails {
     var evidenceKind: String?
     /// Why it was not observed.
     var held: String?
-    var unverified: StoredPart?
+    var unverified: UnverifiedPart?
 }
 
 /// `claim`: the fields of the request, and the decision.
@@ -88,7 +88,7 @@ struct ClaimDetails: JournalDetails {
     var expected: String?
     var found: String?
     var replayed: Bool
-    var unverified: StoredPart?
+    var unverified: UnverifiedPart?
     /// The transfer policy in force.
     var transfer: String
     /// The transactions that the claim binds, with the outcome of each.

@@ -1,4 +1,4 @@
-import PurchaseVerification
+public import PurchaseVerification
 
 /// The ledger's decision about a claim. The raw value is a stable contract, the same in the journal, in API answers and in logs.
 /// Evidence that is not genuine has the core's code instead (`ReasonCode`).

@@ -27,7 +27,7 @@ extension LedgerTransaction {
 
 extension KeptEvidence {
     /// The fields of a journal entry for unverified evidence.
-    func unverified(_ evidence: StorableEvidence) -> StoredPart? {
+    func unverified(_ evidence: StorableEvidence) -> UnverifiedPart? {
         evidence.isVerified ? nil : isPrefix ? .prefix : .whole
     }
 }

@@ -1,6 +1,5 @@
+import Foundation
 import PurchaseVerification
-
-public import struct Foundation.UUID
 
 extension PurchaseLedger {
     /// Verifies evidence without a claim.

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 import PurchaseVerification
 
 /// The answers of the App Store by which claims are listed.

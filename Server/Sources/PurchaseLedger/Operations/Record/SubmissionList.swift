@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 import PurchaseVerification
 
 /// Claims of an app, newest first; with the filter of the App Store's answer, in the order of the answers.

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// Keeps the latest checkpoint in a file, which is replaced atomically.
 public struct CheckpointFile: CheckpointPublisher {
