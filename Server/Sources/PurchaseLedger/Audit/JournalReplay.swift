@@ -160,3 +160,10 @@ struct JournalReplay {
             appKey: app.key, sha256: Array(SHA256.hash(data: body)), body: body, entry: entry.key)
     }
 }
+
+/// The evidence of an entry.
+struct ReplayedEvidence: Sendable {
+    let row: EvidenceRow
+    /// As it was sent; `nil` if it was erased, changed or stored in part.
+    let bytes: [UInt8]?
+}

@@ -1,5 +1,3 @@
-// The details of journal entries, one type for each kind of entry.
-
 import Foundation
 import PurchaseVerification
 

@@ -1,5 +1,3 @@
-// The protocols between the ledger and a database engine.
-
 /// A database in which the ledger can be stored. The ledger uses portable SQL; everything that differs between engines is behind
 /// this protocol.
 ///

@@ -1,5 +1,3 @@
-// The table `api_keys`: its columns, its rows and its queries.
-
 import PurchaseVerification
 
 /// A key for the HTTP API, with the SHA-256 of its text.

@@ -1,5 +1,3 @@
-// The table `app_store_claims`: its columns, its rows and its queries.
-
 import PurchaseVerification
 
 /// A claim that is or was checked with the App Store.

@@ -1,5 +1,3 @@
-// The table `consumptions`: its columns, its rows and its queries.
-
 import PurchaseVerification
 
 /// A consumption under the caller's id, which makes it idempotent.

@@ -1,5 +1,3 @@
-// The table `customers`: its columns, its rows and its queries.
-
 import PurchaseVerification
 
 import struct Foundation.UUID

@@ -1,5 +1,3 @@
-// The table `entitlements`: its columns, its rows and its queries.
-
 import PurchaseVerification
 
 /// One ground of a customer's access to a product.

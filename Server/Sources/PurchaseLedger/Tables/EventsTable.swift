@@ -1,5 +1,3 @@
-// The table `events`: its columns, its rows and its queries.
-
 import PurchaseVerification
 
 import struct Foundation.UUID

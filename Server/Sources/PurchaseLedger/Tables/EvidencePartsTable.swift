@@ -1,5 +1,3 @@
-// The table `evidence_parts`: its columns, its rows and its queries.
-
 /// Bytes that many pieces of evidence share: certificate sets of receipts and headers of signed payloads. Each is stored once
 /// under its SHA-256. They name signers of the App Store, and no customer.
 struct EvidencePartRow: TableRow {

@@ -1,5 +1,3 @@
-// The table `evidence`: its columns, its rows and its queries.
-
 import PurchaseVerification
 
 /// Evidence, stored once under its SHA-256 however often it is sent.

@@ -1,5 +1,3 @@
-// The table `hand_grants`: its columns, its rows and its queries.
-
 import PurchaseVerification
 
 import struct Foundation.UUID

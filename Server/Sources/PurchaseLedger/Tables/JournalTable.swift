@@ -1,5 +1,3 @@
-// The table `journal`: its columns, its rows and its queries.
-
 public import PurchaseVerification
 
 import struct Foundation.UUID

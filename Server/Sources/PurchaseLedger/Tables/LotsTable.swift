@@ -1,5 +1,3 @@
-// The table `lots`: its columns, its rows and its queries.
-
 import PurchaseVerification
 
 /// The units of one consumable purchase or manual grant. Each original has one lot, regardless of its copies.

@@ -1,5 +1,3 @@
-// The table `orders`: its columns, its rows and its queries.
-
 public import PurchaseVerification
 
 import struct Foundation.UUID

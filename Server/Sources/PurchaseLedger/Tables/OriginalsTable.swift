@@ -1,5 +1,3 @@
-// The table `originals`: its columns, its rows and its queries.
-
 import PurchaseVerification
 
 /// An original transaction, which its renewals and restored copies share.

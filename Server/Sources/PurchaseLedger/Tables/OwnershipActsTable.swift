@@ -1,5 +1,3 @@
-// The table `ownership_acts`: its columns, its rows and its queries.
-
 import PurchaseVerification
 
 /// A claim that binds, or a transfer by the operator. It determines the owner of an original without an account token.

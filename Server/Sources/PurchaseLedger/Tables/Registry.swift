@@ -1,5 +1,3 @@
-// The keys of apps and products in the database.
-
 import PurchaseVerification
 
 /// The apps of the settings with their keys in the database, as recorded at a start.

@@ -43,3 +43,46 @@ struct Table: Sendable {
         return try connection.insert(insertion, key: key, values)
     }
 }
+
+/// A row of a table, read in the order of the table's columns.
+protocol TableRow: Sendable {
+    static var table: Table { get }
+    init(_ reader: inout RowReader) throws(LedgerStorageError)
+}
+
+extension TableRow {
+    /// The rows that a condition selects.
+    static func all(
+        _ condition: String, _ parameters: [LedgerValue], _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> [Self] {
+        try query(table.select(condition), parameters, connection)
+    }
+
+    /// The first row that a condition selects.
+    static func first(
+        _ condition: String, _ parameters: [LedgerValue], _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> Self? {
+        try first(of: table.select(condition), parameters, connection)
+    }
+
+    /// The first row of a query that selects the table's columns first.
+    static func first(
+        of sql: String, _ parameters: [LedgerValue], _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> Self? {
+        guard let row = try connection.rows(sql, parameters).first else { return nil }
+        var reader = row.reader
+        return try Self(&reader)
+    }
+
+    /// The rows of a query that selects the table's columns first.
+    static func query(
+        _ sql: String, _ parameters: [LedgerValue], _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> [Self] {
+        var rows: [Self] = []
+        for row in try connection.rows(sql, parameters) {
+            var reader = row.reader
+            rows.append(try Self(&reader))
+        }
+        return rows
+    }
+}

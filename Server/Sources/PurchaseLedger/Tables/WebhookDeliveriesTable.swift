@@ -1,5 +1,20 @@
 import PurchaseVerification
 
+/// An event that a webhook did not accept, and the number of attempts.
+struct DeliveryRow: Sendable {
+    let event: NamedEvent
+    let state: WebhookDeliveryState
+    let attempts: Int
+    let firstAt: Timestamp?
+
+    init(_ reader: inout RowReader) throws(LedgerStorageError) {
+        event = try NamedEvent(&reader)
+        state = try reader.named(WebhookDeliveryState.self)
+        attempts = Int(try reader.integer())
+        firstAt = try reader.optionalTime()
+    }
+}
+
 /// The events that a webhook did not accept at the first attempt, and those that wait behind them.
 struct WebhookDeliveriesTable {
     let connection: any LedgerConnection

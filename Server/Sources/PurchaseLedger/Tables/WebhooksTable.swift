@@ -1,5 +1,3 @@
-// The table `webhooks`: its columns, its rows and its queries.
-
 import PurchaseVerification
 
 /// A receiver of an app's events, and its progress.

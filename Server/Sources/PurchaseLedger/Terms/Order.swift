@@ -31,3 +31,51 @@ public struct Order: Sendable, Equatable {
     /// The transaction that paid it.
     public var payment: OrderPayment?
 }
+
+/// The payment of an order.
+public struct OrderPayment: Sendable, Equatable {
+    public var environment: AppStoreEnvironment
+    public var transactionID: String
+    public var price: PurchasePrice?
+    /// A free trial pays an order of its subscription.
+    public var offer: PurchaseOffer?
+}
+
+/// The states of an order.
+public enum OrderStatus: String, Sendable, CaseIterable {
+    /// It waits for payment.
+    case created
+    /// It is paid, and not yet delivered as a whole.
+    case paid
+    case fulfilled
+    /// An operator ended it although something of it was not delivered.
+    case closed
+    case cancelled
+    /// It was not paid in time.
+    case expired
+    case refunded
+}
+
+/// The content of an order.
+public struct OrderDraft: Sendable, Equatable {
+    public var customerID: String
+    public var productID: String
+    public var quantity: Int64
+    public var environment: AppStoreEnvironment?
+    /// Whether an automatic renewal of the subscription pays it, although no claim names it.
+    public var acceptsRenewal: Bool
+    public var metadata: String?
+
+    /// Creates an order of a customer for a product.
+    public init(
+        customerID: String, productID: String, quantity: Int64 = 1, environment: AppStoreEnvironment? = nil,
+        acceptsRenewal: Bool = false, metadata: String? = nil
+    ) {
+        self.customerID = customerID
+        self.productID = productID
+        self.quantity = quantity
+        self.environment = environment
+        self.acceptsRenewal = acceptsRenewal
+        self.metadata = metadata
+    }
+}

@@ -1,5 +1,3 @@
-// The deliveries of events to a webhook, and their states.
-
 public import PurchaseVerification
 
 /// The state of an event that was not delivered at the first attempt, or waits behind such an event.

@@ -1,5 +1,3 @@
-// The operations on API keys.
-
 import Crypto
 import PurchaseVerification
 

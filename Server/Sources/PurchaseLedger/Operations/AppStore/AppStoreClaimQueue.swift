@@ -1,5 +1,3 @@
-// The queue of claims that wait for the App Store: which are due, and their leases.
-
 public import PurchaseVerification
 
 public import struct Foundation.UUID

@@ -1,5 +1,3 @@
-// The claim of one purchase, and its judgement.
-
 import PurchaseVerification
 
 import struct Foundation.UUID

@@ -1,5 +1,32 @@
-import Foundation
 import PurchaseVerification
+
+public import struct Foundation.UUID
+
+/// Evidence without a claim: a notification, an App Store answer, an import.
+public struct EvidenceSubmission: Sendable {
+    /// The app that it was sent for; `nil` if only the evidence names the app.
+    public var app: String?
+    /// The source, such as `notification`.
+    public var source: String
+    public var evidence: [UInt8]
+    /// The API key that sent it, whose daily budget refused evidence uses.
+    public var keyID: String?
+    /// The error in the request that brought it.
+    public var flaw: Rejection?
+
+    /// Evidence and its source.
+    public init(app: String?, source: String, evidence: [UInt8]) {
+        self.app = app
+        self.source = source
+        self.evidence = evidence
+    }
+}
+
+/// Evidence without a claim, with the result of its verification.
+public struct ExaminedEvidenceSubmission: Sendable {
+    let submission: EvidenceSubmission
+    let evidence: ExaminedEvidence
+}
 
 extension PurchaseLedger {
     /// Verifies evidence without a claim.
@@ -7,6 +34,19 @@ extension PurchaseLedger {
         ExaminedEvidenceSubmission(
             submission: submission, evidence: examine(submission.evidence, app: submission.app ?? ""))
     }
+}
+
+/// The result for evidence without a claim.
+public struct ObservationOutcome: Sendable, Equatable {
+    public var submissionID: UUID
+    /// Whether it told nothing new beyond the daily budget. Then it is only counted, and there is no entry.
+    public var isCounted = false
+    /// `accepted`, or the core's code.
+    public var code: String
+    /// The app that observed it; `nil` if no app has its bundle id.
+    public var app: String?
+    /// The number of transactions that it states.
+    public var transactions: Int
 }
 
 /// Observes evidence without a claim.

@@ -1,5 +1,3 @@
-// A restore: what is submitted, the operation, and its outcome.
-
 public import PurchaseVerification
 
 public import struct Foundation.UUID

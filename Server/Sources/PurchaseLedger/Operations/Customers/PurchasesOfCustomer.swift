@@ -1,5 +1,3 @@
-// The recorded purchases of a customer, and those of a transaction.
-
 public import PurchaseVerification
 
 public import struct Foundation.UUID

@@ -198,6 +198,84 @@ struct PurchaseHistory {
     func index(of key: TransactionKey) -> Int? { records.firstIndex { $0.facts.key == key } }
 }
 
+/// A transaction's row and facts, with their former state.
+struct TransactionRecord {
+    var row: TransactionRow
+    var facts: ObservedTransaction
+    var productID: String
+    /// The former facts; `nil` for a new transaction.
+    let formerFacts: ObservedTransaction?
+    let formerRow: TransactionRow?
+    /// Fields in which new evidence differs.
+    var contradictions: [Contradiction] = []
+    /// Whether its cancellation comes from an unsigned App Store answer.
+    var isCancelledByHint = false
+
+    /// When it was bought.
+    var date: Timestamp { facts.purchaseDate ?? facts.originalPurchaseDate ?? .epoch }
+    var isNew: Bool { formerFacts == nil }
+    /// The settings under which the purchase counted before.
+    var formerTerms: ProductTerms? {
+        formerRow.flatMap { row in row.kind.map { ProductTerms(kind: $0, duration: row.duration) } }
+    }
+    /// Whether it has an owner, and had none before.
+    var hasFirstOwner: Bool { row.ownerKey != nil && formerRow?.ownerKey == nil }
+    /// Whether its owner was erased. Evidence of a transaction always names its product.
+    var isErased: Bool { facts.productID == nil }
+    var isChanged: Bool {
+        guard let formerRow else { return true }
+        return formerFacts !== facts || formerRow.ownerKey != row.ownerKey || formerRow.ownerReason != row.ownerReason
+            || formerRow.kind != row.kind || formerRow.duration != row.duration
+            || formerRow.productKey != row.productKey || formerRow.originalKey != row.originalKey
+    }
+
+    /// A stored transaction.
+    init(_ row: TransactionRow, facts: ObservedTransaction, productID: String) {
+        self.row = row
+        self.facts = facts
+        self.productID = productID
+        (formerFacts, formerRow) = (facts, row)
+    }
+
+    /// A new transaction.
+    init(new row: TransactionRow, facts: ObservedTransaction, productID: String) {
+        self.row = row
+        self.facts = facts
+        self.productID = productID
+        (formerFacts, formerRow) = (nil, nil)
+    }
+}
+
+/// A claim that binds, or a transfer by an operator.
+struct RecordedAct {
+    /// The journal entry; `nil` before it is written.
+    var entry: Int64?
+    var transaction: TransactionKey
+    /// The claimant, or the new owner.
+    var customerKey: Int64
+    /// The former owner in an operator's transfer; `nil` for a held transaction or a claim.
+    var formerKey: Int64?
+    var kind: OwnershipActKind
+    /// Whether one of the customers may have been merged into another since.
+    var isMerged = false
+}
+
+/// A manual revocation of this original.
+struct HandRevocationOfPurchase {
+    let row: HandGrantRow
+    /// The transaction that the operator named, if it is a member's. Its holder is revoked, not all members.
+    let transactionID: ExactText?
+
+    init(_ row: HandGrantRow, _ connection: any LedgerConnection) throws(LedgerStorageError) {
+        self.row = row
+        let details =
+            row.revokedShared ? try JournalTable(connection: connection).row(key: row.entryKey)?.details : nil
+        transactionID = try details.flatMap { details throws(LedgerStorageError) in
+            try RevocationAddedDetails(encoded: details).transactionID.map { ExactText($0) }
+        }
+    }
+}
+
 extension HandGrantsTable {
     /// The revocations of an original, with the transactions that they name.
     func revocationsOfPurchases(ofOriginal key: Int64) throws(LedgerStorageError) -> [HandRevocationOfPurchase] {

@@ -1,5 +1,3 @@
-// Grants and revocations by hand, and how they are lifted.
-
 public import PurchaseVerification
 
 public import struct Foundation.UUID

@@ -1,5 +1,3 @@
-// The lease of a webhook: one server at a time delivers to it.
-
 import PurchaseVerification
 
 /// The right of one server to deliver to a webhook for a limited time.
