@@ -63,7 +63,7 @@ table() {
     allow Server/Sources/HTTPConnections HTTPTypes NIOCore NIOHTTP1 NIOHTTPTypes Synchronization
     allow Server/Sources/PurchaseServer AppStoreConnection HTTPConnections PurchaseAPI PurchaseLedger PurchaseVerification AsyncHTTPClient Crypto Foundation NIOSSL NIOTLS ServiceLifecycle Yams $server
     # Never PurchaseVerification, for the same reason.
-    allow Server/Sources/AppStoreSimulator EvidenceMint HTTPConnections PurchaseAPI Crypto Foundation GRDB HummingbirdTLS NIOSSL Yams $server
+    allow Server/Sources/AppStoreSimulator EvidenceMint HTTPConnections PurchaseAPI AsyncHTTPClient Crypto Foundation GRDB HummingbirdTLS NIOSSL Yams $server
     allow Server/Sources/assay AppStoreConnection AppStoreSimulator BuildInformation EvidenceMint PurchaseAPI PurchaseLedger PurchaseServer PurchaseVerification \
         ArgumentParser Foundation Hummingbird Logging NIOCore ServiceLifecycle Synchronization UnixSignals
 

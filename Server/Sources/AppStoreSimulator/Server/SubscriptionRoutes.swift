@@ -86,15 +86,6 @@ struct SubscriptionRoutes {
     }
 }
 
-/// The fields of an action on a subscription.
-struct SubscriptionAction: RequestBody {
-    let works: Bool?
-    let days: Int?
-    let productID: String?
-
-    static let members: [BodyMember] = ["works", "days", "product_id"]
-}
-
 /// A subscription, the transaction of its present period, and its evidence.
 private struct SubscriptionAnswer: Encodable {
     let subscription: StoreSubscription

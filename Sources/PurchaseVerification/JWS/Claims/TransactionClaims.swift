@@ -1,6 +1,5 @@
 /// The claims of a signed transaction (Apple, "JWSTransactionDecodedPayload").
 public final class TransactionClaims: SignedClaims {
-    /// The transaction.
     public let transactionID: String?
     /// The first transaction of a subscription or of a restored product.
     public let originalTransactionID: String?
@@ -10,9 +9,7 @@ public final class TransactionClaims: SignedClaims {
     public let webOrderLineItemID: String?
     /// The bundle id of the app.
     public let bundleID: String?
-    /// The product.
     public let productID: String?
-    /// The group of the subscription.
     public let subscriptionGroupIdentifier: String?
     /// When it was bought or renewed.
     public let purchaseDate: Timestamp?
@@ -20,7 +17,6 @@ public final class TransactionClaims: SignedClaims {
     public let originalPurchaseDate: Timestamp?
     /// When the paid period ends; only for auto-renewable subscriptions.
     public let expiresDate: Timestamp?
-    /// The quantity.
     public let quantity: Int64?
     /// The kind of product.
     public let type: TransactionType?
@@ -30,7 +26,6 @@ public final class TransactionClaims: SignedClaims {
     public let inAppOwnershipType: InAppOwnershipType?
     /// The signing date, at which the validity of its certificates is checked.
     public let signedDate: Timestamp?
-    /// The reason for the revocation.
     public let revocationReason: RevocationReason?
     /// When Apple refunded or revoked it.
     public let revocationDate: Timestamp?
@@ -54,7 +49,6 @@ public final class TransactionClaims: SignedClaims {
     public let storefront: String?
     /// The number of the store.
     public let storefrontID: String?
-    /// The reason for the transaction.
     public let transactionReason: TransactionReason?
     /// The reason for this transaction, if the period has more than one. It does not replace the others.
     public let additionalTransactionReason: AdditionalTransactionReason?

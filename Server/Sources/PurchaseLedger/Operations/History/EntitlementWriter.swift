@@ -231,7 +231,6 @@ struct EntitlementWriter {
 }
 
 extension PurchaseHistory {
-    /// The purchases of a holder.
     func purchases(of holder: PurchaseHolder, _ ownership: Ownership) -> [OwnedPurchase] {
         let own = records.filter { $0.facts.ownership.holder == holder && !$0.isErased }
         guard let first = own.first else { return [] }

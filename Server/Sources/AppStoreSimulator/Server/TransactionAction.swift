@@ -1,0 +1,12 @@
+import EvidenceMint
+import Foundation
+import Hummingbird
+
+/// The fields of an action on a transaction.
+struct TransactionAction: RequestBody {
+    let reason: Int?
+    let percentage: Int64?
+    let customerID: String?
+
+    static let members: [BodyMember] = ["reason", "percentage", "customer_id"]
+}
