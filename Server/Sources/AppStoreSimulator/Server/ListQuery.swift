@@ -1,5 +1,5 @@
 import Foundation
-import HummingbirdCore
+import Hummingbird
 
 /// The query of a list: `search`, `customer_id`, `offset` and `limit`.
 struct ListQuery: Sendable {
@@ -67,13 +67,4 @@ struct ListQuery: Sendable {
     private static func small(_ byte: UInt8) -> UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
-}
-
-/// A page of a list.
-struct ListPage<Row: Encodable & Sendable>: Encodable, Sendable {
-    /// The number of rows that the query finds.
-    let total: Int
-    /// The number of rows before this page.
-    let offset: Int
-    let items: [Row]
 }
