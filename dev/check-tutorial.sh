@@ -3,8 +3,6 @@
 #
 #   dev/check-tutorial.sh [FOLDER OF THE PROGRAM [DOCUMENT…]]
 #
-# ASSAY_BUILD_OPTIONS are those of the builds in a tutorial, so that what is compiled already is not compiled again.
-#
 # A block "```sh" holds commands. A block "```text" below it states their output: each of its lines must occur in that order
 # among the lines of the output. In a stated line, "…" stands for any text; a line "…" alone, for any lines. The script
 # fails if a command fails or a stated line is missing, or after ten minutes. The tutorials use the ports 8000, 8080 and
@@ -95,7 +93,6 @@ for document; do
         PATH="$(dirname "$program"):$PATH" ASSAY_REPOSITORY="$repository" steps="$steps" $limit sh -c '
             trap "set +e; for process in \$(jobs -p); do kill \$process 2>/dev/null; done; wait" EXIT
             trap "exit 143" TERM
-            swift() { verb=$1; shift; command swift "$verb" ${ASSAY_BUILD_OPTIONS:-} "$@"; }
             . "$steps/run.sh"'
     ) >"$steps/outside" 2>&1 || status=$?
     step=$(cat "$steps/at")

@@ -60,11 +60,6 @@ clean_up() {
     [ -z "$folder" ] || rm -rf "$folder"
 }
 
-# The configuration of tests and of the demonstration: optimised, with assertions. It is one, because each further configuration
-# compiles all dependencies again (docs/decisions.md, "One configuration for the tests").
-# shellcheck disable=SC2034 # The scripts that source this file use it.
-tested="-c release -Xswiftc -assert-config -Xswiftc Debug"
-
 # Builds a product of one of the packages (., Server, Torture, Benchmarks, Benchmarks/ServerBenchmarks) and prints nothing unless
 # the build fails. All packages share .build, so that common code is compiled once per configuration. The cached build plan of
 # that folder belongs to the package that was built last, so it is not used.

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Runs every check once, runs those that do not need the compiler in the background, and prints the time of each.
 #
-# All packages are built in one configuration: optimised, because users run that build, and because the compiler has miscompiled it
-# before, and with the assertions of all modules and the debug checks of the standard library (docs/decisions.md, "One configuration
-# for the tests").
+# All packages are built in one configuration, optimised: users run that build, and the compiler has miscompiled it before. Each
+# further configuration would compile all dependencies again. The tests in debug, with assertions, are part of `make torture`
+# (docs/decisions.md, "One configuration for the tests").
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . dev/lib.sh
@@ -74,12 +74,9 @@ finish() {
     exit "$status"
 }
 
-# The one configuration, for `swift build` and `swift test`.
-read -r -a configuration <<<"$tested"
-
 # All test products of a package.
 compile() {
-    swift build "${configuration[@]}" --package-path "$1" --scratch-path .build --disable-build-manifest-caching --build-tests
+    swift build -c release --package-path "$1" --scratch-path .build --disable-build-manifest-caching --build-tests
 }
 
 # The number of tests that run at the same time. If all ran at once, each would take as long as all together, and the time limits
@@ -95,7 +92,7 @@ run_tests() {
     if [ -f "$program" ]; then
         NO_COLOR=1 "$program" --testing-library swift-testing 2>&1 | tee "$output" || return
     else
-        swift test "${configuration[@]}" --package-path "$1" --scratch-path .build --disable-build-manifest-caching \
+        swift test -c release --package-path "$1" --scratch-path .build --disable-build-manifest-caching \
             --skip-build --disable-xctest 2>&1 | tee "$output" || return
     fi
     # A run without a single test is a failure.
@@ -105,8 +102,7 @@ run_tests() {
 # The samples in the documents, the tutorial as a new user runs it, the demonstration, and a subscription over two years.
 check_documents() {
     dev/check-samples.py .build/release/assay || return
-    # The tutorial of the app's side builds the stand-in.
-    ASSAY_BUILD_OPTIONS="${tested#-c release }" dev/check-tutorial.sh .build/release || return
+    dev/check-tutorial.sh .build/release || return
     ASSAY_BIN=.build/release dev/demo.py >"$folder/demo" || { tail -50 "$folder/demo"; return 1; }
     tail -1 "$folder/demo"
     ASSAY_BIN=.build/release dev/two_years.py --check >"$folder/two-years" || { cat "$folder/two-years"; return 1; }

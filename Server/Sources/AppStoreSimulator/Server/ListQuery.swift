@@ -1,5 +1,5 @@
 import Foundation
-import Hummingbird
+import HummingbirdCore
 
 /// The query of a list: `search`, `customer_id`, `offset` and `limit`.
 struct ListQuery: Sendable {

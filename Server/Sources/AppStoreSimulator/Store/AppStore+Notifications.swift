@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 extension AppStore {
     /// Records a notification and changes nothing else. Its type decides its object: `EXTERNAL_PURCHASE_TOKEN`, `RESCIND_CONSENT`
