@@ -70,7 +70,8 @@ struct AttackClient: Sendable {
         request.method = HTTPMethod(rawValue: method)
         request.headers = ["content-type": "application/json"]
         for (name, value) in headers { request.headers.add(name: name, value: value) }
-        request.body = .bytes(ByteBuffer(bytes: body))
+        // In pieces, so that an answer that refuses the body early is read while the body still goes.
+        request.body = .stream(AttackBody(body), length: .known(Int64(body.count)))
         let (sent, timeLimit) = (request, timeLimit)
         return try await withThrowingTaskGroup(of: Answer.self) { group in
             group.addTask { try await Self.answer(sent, timeLimit) }
