@@ -13,22 +13,22 @@ help: ## Lists the commands.
 setup: ## Checks the requirements of a build, and installs them on Debian.
 	@dev/setup.sh
 
-# Built in debug: from a fresh clone that takes about half the time of the optimised build, and no performance is measured here.
+# Built as `make build` and `make test` build it, so that all three together compile everything once.
 demo: setup ## Starts a simulated App Store and the purchase server: orders, buys, restores, refunds, renews, transfers, replays and forges, step by step.
-	swift build $(SERVER) --product assay
+	swift build -c release $(SERVER) --product assay
 	python3 dev/demo.py
 
 build: setup ## Builds the program, optimised, as .build/release/assay.
 	swift build -c release $(SERVER) --product assay
 
-test: setup ## Runs every check: format, imports, all tests optimised, the core's also with assertions, the HTTP interface, the documents.
+test: setup ## Runs every check: format, imports, all tests in the optimised build, the HTTP interface, the documents.
 	@dev/test.sh
 
 test-core: setup ## Builds and tests the root package in debug, without the server's dependencies.
 	swift build $(SHARED) --build-tests
 	swift test $(SHARED) --skip-build --disable-xctest
 
-test-debug: setup test-core ## Runs all tests in debug, with the assertions of SwiftNIO.
+test-debug: setup test-core ## Runs all tests in debug, with the assertions of Swift and of SwiftNIO.
 	swift build $(SERVER) --build-tests
 	swift test $(SERVER) --skip-build --disable-xctest
 

@@ -9,8 +9,11 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-// Compiles and runs the StoreKit adapters where there is no StoreKit. It is a package of its own, with a scratch folder of its own,
-// because a module that is called StoreKit would otherwise be found by whatever asks whether there is one.
+/// What imports StoreKit gets the stand-in. The module has another name, because a module that is called StoreKit would be found by
+/// whatever asks whether there is one, in the scratch folder that the packages share.
+let standIn = strict + [.unsafeFlags(["-module-alias", "StoreKit=StoreKitStandIn"])]
+
+// Compiles and runs the StoreKit adapters where there is no StoreKit.
 let package = Package(
     name: "assay-stand-in",
     platforms: [.macOS(.v12)],
@@ -24,28 +27,28 @@ let package = Package(
     ],
     targets: [
         // The declarations that the adapters use, as a client of the simulator.
-        .target(name: "StoreKit", path: "Sources/StoreKit", swiftSettings: strict),
+        .target(name: "StoreKitStandIn", path: "Sources/StoreKit", swiftSettings: strict),
         // A link to the sources that are shipped.
         .target(
             name: "StoreKitAdapters",
             dependencies: [
-                "StoreKit",
+                "StoreKitStandIn",
                 .product(name: "PurchaseKit", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
             ],
             path: "Adapters",
-            swiftSettings: strict
+            swiftSettings: standIn
         ),
         // The example app (a link to it) over both, as the tutorial of the app's side runs it.
         .executableTarget(
             name: "ExampleShop",
             dependencies: [
-                "StoreKit", "StoreKitAdapters",
+                "StoreKitStandIn", "StoreKitAdapters",
                 .product(name: "PurchaseKit", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
-            swiftSettings: strict
+            swiftSettings: standIn
         ),
         // The first app of the tutorial, which needs no stand-in.
         .executableTarget(
@@ -61,7 +64,7 @@ let package = Package(
         .testTarget(
             name: "StoreKitAdapterTests",
             dependencies: [
-                "OtherLibrary", "StoreKit", "StoreKitAdapters",
+                "OtherLibrary", "StoreKitStandIn", "StoreKitAdapters",
                 .product(name: "PurchaseKit", package: "assay"),
                 .product(name: "PurchaseKitSimulator", package: "assay"),
                 .product(name: "PurchaseMessages", package: "assay"),
@@ -70,7 +73,7 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             path: "Tests",
-            swiftSettings: strict
+            swiftSettings: standIn
         ),
     ]
 )

@@ -1,48 +1,74 @@
 #!/usr/bin/env python3
-"""Fails if a file of PurchaseLedger uses a type that is declared in a folder below its own.
+"""Fails if a file uses a type, or a member of an extension, that is declared in a folder after its own.
 
-The folders of a module cannot import each other, so the order of docs/ledger.md is checked by name: a type that is declared in one
-folder may be named only in that folder and in those after it in the list.
+The folders of a module cannot import each other, so their order is checked by name: what is declared in one folder may be named only
+in that folder and in those after it in the list. Files beside the folders are the place ".".
 """
 import pathlib
 import re
 import sys
 
-MODULE = pathlib.Path(__file__).resolve().parent.parent / "Server/Sources/PurchaseLedger"
-ORDER = ["Store", "Terms", "Decisions", "Tables", "Record", "Schema", "Operations", "Audit", "Copy"]
-DECLARATION = re.compile(r"^(?:public |package |fileprivate |private |indirect |final )*(?:struct|enum|class|protocol|typealias|actor) (\w+)", re.M)
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ORDERS = {
+    "Server/Sources/PurchaseLedger": ["Store", "Terms", "Decisions", "Tables", "Record", "Schema", "Operations", "Audit", "Copy"],
+}
+TYPE = re.compile(
+    r"^(?:@\w+(?:\([^)]*\))?\s+)*((?:(?:public|package|internal|fileprivate|private|indirect|final|nonisolated) )*)"
+    r"(?:struct|enum|class|protocol|actor|typealias) (\w+)",
+    re.M,
+)
+MEMBER = re.compile(r"^    ((?:\w+ )*)(?:var|let|func) (\w+)", re.M)
+EXTENSION = re.compile(r"^((?:\w+ )*)extension [^{]*\{(.*?)^\}", re.M | re.S)
 # Comments and literals name types without using them.
 IGNORED = re.compile(r'"""(?:.|\n)*?"""|"(?:\\.|[^"\\\n])*"|//[^\n]*')
 
 
-def folder_of(path: pathlib.Path) -> str:
-    return path.relative_to(MODULE).parts[0]
+def problems(module: pathlib.Path, order: list[str]) -> tuple[list[str], int, int]:
+    def folder_of(path: pathlib.Path) -> str:
+        parts = path.relative_to(module).parts
+        return parts[0] if len(parts) > 1 else "."
+
+    sources = {path: IGNORED.sub(" ", path.read_text()) for path in sorted(module.rglob("*.swift"))}
+    found = [f"{path.name} lies outside of the folders {', '.join(order)}" for path in sources if folder_of(path) not in order]
+    types: dict[str, set[str]] = {}
+    members: dict[str, set[str]] = {}
+    for path, source in sources.items():
+        for access, name in TYPE.findall(source):
+            if "private" not in access:
+                types.setdefault(name, set()).add(folder_of(path))
+        # A member of a type is found by its type; one of an extension may be in a folder after that of its type.
+        extended = "".join(body for access, body in EXTENSION.findall(source) if "private" not in access)
+        for access, name in MEMBER.findall(extended):
+            if "private" not in access:
+                members.setdefault(name, set()).add(folder_of(path))
+    # A name that something else has as well may be that of the other.
+    for path, source in sources.items():
+        for name in re.findall(r"\b(?:var|let|func|case) (\w+)", EXTENSION.sub(" ", source)):
+            members.pop(name, None)
+    for path, source in sources.items():
+        place = folder_of(path)
+        if place not in order:
+            continue
+        used = [(name, types.get(name, set())) for name in sorted(set(re.findall(r"\b[A-Z]\w+\b", source)))]
+        used += [(name, members.get(name, set())) for name in sorted(set(re.findall(r"\.(\w+)\b", source)))]
+        for name, owners in used:
+            if owners and all(owner in order and order.index(owner) > order.index(place) for owner in owners):
+                found.append(f"{path.relative_to(ROOT)} uses {name} of {', '.join(sorted(owners))}, which comes after {place}")
+    if not sources or not types:
+        found.append(f"no source file was found in {module}")
+    return found, len(sources), len(types)
 
 
 def main() -> int:
-    files = sorted(MODULE.rglob("*.swift"))
-    sources = {path: IGNORED.sub(" ", path.read_text()) for path in files}
-    problems = [f"{path.name} lies outside of the folders {', '.join(ORDER)}" for path in files if folder_of(path) not in ORDER]
-    declared: dict[str, str] = {}
-    for path, source in sources.items():
-        for name in DECLARATION.findall(source):
-            declared.setdefault(name, folder_of(path))
-    for path, source in sources.items():
-        place = folder_of(path)
-        if place not in ORDER:
-            continue
-        for name in sorted(set(re.findall(r"\b[A-Z]\w+\b", source))):
-            owner = declared.get(name)
-            if owner in ORDER and ORDER.index(owner) > ORDER.index(place):
-                problems.append(f"{path.relative_to(MODULE)} uses {name} of {owner}, which comes after {place}")
-    if not files or not declared:
-        problems.append(f"no source file was found in {MODULE}")
-    for problem in problems:
+    found: list[str] = []
+    for name, order in ORDERS.items():
+        more, files, types = problems(ROOT / name, order)
+        found += more
+        if not more:
+            print(f"folders: {files} files and {types} types of {pathlib.Path(name).name}, each in the order of the folders")
+    for problem in found:
         print(problem, file=sys.stderr)
-    if problems:
-        return 1
-    print(f"folders: {len(files)} files and {len(declared)} types of PurchaseLedger, each in the order of the folders")
-    return 0
+    return 1 if found else 0
 
 
 sys.exit(main())

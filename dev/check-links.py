@@ -65,24 +65,28 @@ def main():
     sources = tests()
     for document in documents:
         for test, file in TEST.findall(document.read_text(encoding="utf-8")):
+            # A name may continue on the next line of the document.
+            test = " ".join(test.split())
             named += 1
             if f'"{test.rstrip("…").strip()}' not in sources.get(file, ""):
                 broken.append(f'{document.relative_to(ROOT)}: {file} has no test "{test}"')
-        for number, line in enumerate(text_without_code(document), 1):
-            for target in LINK.findall(line):
-                if re.match(r"[a-z]+:", target):
-                    continue
-                count += 1
-                file, _, anchor = target.partition("#")
-                path = (document.parent / file).resolve() if file else document
-                place = f"{document.relative_to(ROOT)}:{number}: {target}"
-                if not path.exists():
-                    broken.append(f"{place}: there is no such file")
-                elif anchor and path.suffix == ".md":
-                    if path not in known:
-                        known[path] = anchors(path)
-                    if anchor not in known[path]:
-                        broken.append(f"{place}: there is no such heading")
+        text = "\n".join(text_without_code(document))
+        # The words of a link may continue on the next line.
+        for link in LINK.finditer(text):
+            target, number = link.group(1), text.count("\n", 0, link.start()) + 1
+            if re.match(r"[a-z]+:", target):
+                continue
+            count += 1
+            file, _, anchor = target.partition("#")
+            path = (document.parent / file).resolve() if file else document
+            place = f"{document.relative_to(ROOT)}:{number}: {target}"
+            if not path.exists():
+                broken.append(f"{place}: there is no such file")
+            elif anchor and path.suffix == ".md":
+                if path not in known:
+                    known[path] = anchors(path)
+                if anchor not in known[path]:
+                    broken.append(f"{place}: there is no such heading")
     if not count:
         sys.exit("no link was found, so nothing was checked")
     if broken:

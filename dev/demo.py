@@ -415,7 +415,7 @@ class Demo:
 
 
 def main():
-    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".build", "debug")
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".build", "release")
     os.environ["PATH"] = os.path.abspath(os.environ.get("ASSAY_BIN", program)) + os.pathsep + os.environ["PATH"]
     servers = []
     with tempfile.TemporaryDirectory() as folder:

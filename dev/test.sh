@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Runs every check once, runs those that do not need the compiler in the background, and prints the time of each.
 #
-# Both packages are built optimised, because users run that build, and because the compiler has miscompiled it before. The root
-# package is also built with the assertions and debug checks of the standard library (docs/decisions.md, "Tests with
-# assertions").
+# All packages are built in one configuration, optimised: users run that build, and the compiler has miscompiled it before. Each
+# further configuration would compile all dependencies again. The tests in debug, with assertions, are part of `make torture`
+# (docs/decisions.md, "One configuration for the tests").
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . dev/lib.sh
@@ -63,7 +63,6 @@ finish() {
         { printf "%-40s %8d %12d%s\n", $1, $2, $3 + $4, $5 == 0 ? "" : "  FAILED"; cpu += $3 + $4 }
         END { printf "%-40s %8d %12d\n", "all, where possible side by side", all, cpu }' "$folder/times"
     if [ "$status" -eq 0 ]; then
-        # The same test in both configurations counts twice.
         sed -nE 's/.*Test run with ([0-9]+) tests? in .* passed.*/\1/p' "$folder"/*.tests |
             awk '{ sum += $1 } END { printf "\n%d passed, 0 failed\n", sum }'
     else
@@ -75,17 +74,9 @@ finish() {
     exit "$status"
 }
 
-# All test products of a package, optimised.
-#
-#   compile PACKAGE [OPTION…]
+# All test products of a package.
 compile() {
-    swift build -c release --package-path "$1" --scratch-path .build --disable-build-manifest-caching --build-tests "${@:2}"
-}
-
-compile_with_assertions() {
-    compile . -Xswiftc -assert-config -Xswiftc Debug
-    # The next compilation replaces the program while the tests run.
-    [ ! -f .build/release/assayPackageTests.xctest ] || cp .build/release/assayPackageTests.xctest "$folder/asserting"
+    swift build -c release --package-path "$1" --scratch-path .build --disable-build-manifest-caching --build-tests
 }
 
 # The number of tests that run at the same time. If all ran at once, each would take as long as all together, and the time limits
@@ -95,14 +86,14 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=32
 # Runs the tests that `compile` built. On Linux they are a program, which needs neither the package manager nor its lock, so it
 # can run during a compilation.
 #
-#   run_tests PACKAGE PROGRAM NAME [OPTION…]
+#   run_tests PACKAGE PROGRAM NAME
 run_tests() {
     local program=$2 output="$folder/$3.tests"
     if [ -f "$program" ]; then
         NO_COLOR=1 "$program" --testing-library swift-testing 2>&1 | tee "$output" || return
     else
         swift test -c release --package-path "$1" --scratch-path .build --disable-build-manifest-caching \
-            --skip-build --disable-xctest "${@:4}" 2>&1 | tee "$output" || return
+            --skip-build --disable-xctest 2>&1 | tee "$output" || return
     fi
     # A run without a single test is a failure.
     grep -qE 'Test run with [1-9][0-9]* tests? in .* passed' "$output"
@@ -118,34 +109,22 @@ check_documents() {
     tail -1 "$folder/two-years"
 }
 
-# Tests the StoreKit adapters with a stand-in on systems without StoreKit. It uses a separate scratch folder: elsewhere the
-# stand-in would be taken for StoreKit.
+# Tests the StoreKit adapters with a stand-in, on systems without StoreKit.
 stand_in() {
-    local output="$folder/stand-in.tests"
-    swift build --package-path StandIn --scratch-path .build-stand-in --disable-build-manifest-caching --build-tests || return
-    NO_COLOR=1 swift test --package-path StandIn --scratch-path .build-stand-in --disable-build-manifest-caching --skip-build --disable-xctest 2>&1 |
-        tee "$output" || return
-    grep -qE 'Test run with [1-9][0-9]* tests? in .* passed' "$output"
+    compile StandIn || return
+    run_tests StandIn .build/release/assay-stand-inPackageTests.xctest stand-in
 }
 
 beside "lint" dev/lint.sh
 beside "installation of schemathesis" dev/check-api.sh --install
-step "compilation with assertions, root" compile_with_assertions
+step "compilation, root" compile .
 join "lint"
 join "installation of schemathesis"
-assertions=(. "$folder/asserting" asserting -Xswiftc -assert-config -Xswiftc Debug)
-if [ -f "$folder/asserting" ]; then
-    beside "tests with assertions, root" run_tests "${assertions[@]}"
-else
-    step "tests with assertions, root" run_tests "${assertions[@]}"
-fi
-step "compilation, root" compile .
 beside "tests, root" run_tests . .build/release/assayPackageTests.xctest root
 step "compilation, server" compile Server
 beside "description of the HTTP interface" dev/check-api.sh .build/release
 join "tests, root"
 step "tests, server" run_tests Server .build/release/assay-serverPackageTests.xctest server
-[ ! -f "$folder/asserting" ] || join "tests with assertions, root"
 [ "$(uname)" != Linux ] || step "StoreKit adapters, against the stand-in" stand_in
 join "description of the HTTP interface"
 step "documents" check_documents

@@ -20,6 +20,7 @@
 #                                         by default
 #   dev/torture.sh soak [MINUTES]         the server: memory and WAL under load, 10 minutes by default
 #   dev/torture.sh abuse [MINUTES]        the server: eight kinds of abuse at once beside honest purchases, 5 minutes by default
+#   dev/torture.sh debug                  all tests in debug, with the assertions of Swift and of SwiftNIO
 #   dev/torture.sh opinion --seed 7 --mutations 20000
 #
 # ASSAY_CORPUS names the folder with real receipts, ASSAY_PYTHON a Python with app-store-server-library, ASSAY_PROGRAM an
@@ -39,6 +40,9 @@ core() {
     mkdir -p .torture
     ASSAY_TORTURE_KEYS="$PWD/.torture/keys" "$(products_folder release)/torture" "$@"
 }
+
+# All tests with assertions: `make test` runs them in the build that ships, which has none.
+debug() { make test-debug; }
 
 # Measures the cost of one byte at each route of the server, and whether /healthz answers meanwhile.
 server() {
@@ -144,8 +148,9 @@ soak() {
 }
 
 case ${1:-} in
-    '') core; server; store; histories; erasures; worlds; role; ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
+    '') debug; core; server; store; histories; erasures; worlds; role; ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
         ASSAY_SHARED_CLAIMS=1000 suite threeProcesses; kill_rounds; server_rounds; soak; abuse ;;
+    debug) debug ;;
     role) role ;;
     order) ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests ;;
     tables) ASSAY_FUZZ_ROWS=${ASSAY_FUZZ_ROWS:-one} suite TableFuzzTests ;;

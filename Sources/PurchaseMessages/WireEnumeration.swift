@@ -26,25 +26,3 @@ extension WireEnumeration {
 
     public var description: String { rawValue }
 }
-
-/// The result of a submission.
-public struct SubmissionVerdict: WireEnumeration {
-    public let rawValue: String
-
-    public init(rawValue: String) { self.rawValue = rawValue }
-
-    public static let accepted = SubmissionVerdict(rawValue: "accepted")
-    public static let rejected = SubmissionVerdict(rawValue: "rejected")
-    /// It could not be decided yet: it waits for the App Store.
-    public static let undetermined = SubmissionVerdict(rawValue: "undetermined")
-}
-
-/// The environment of the App Store in which something was bought. Simulators have environments of other names.
-public struct EnvironmentName: WireEnumeration {
-    public let rawValue: String
-
-    public init(rawValue: String) { self.rawValue = rawValue }
-
-    public static let production = EnvironmentName(rawValue: "Production")
-    public static let sandbox = EnvironmentName(rawValue: "Sandbox")
-}

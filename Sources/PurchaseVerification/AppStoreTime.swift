@@ -1,3 +1,5 @@
+// Moments in milliseconds, and the calendar that writes them.
+
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else

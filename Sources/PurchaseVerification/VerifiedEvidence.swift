@@ -8,7 +8,6 @@ public enum VerifiedEvidence: Sendable, Equatable {
     case notification(AppStoreNotification)
     case realtimeRequest(RealtimeRequest)
 
-    /// The kind of evidence.
     public var kind: EvidenceKind {
         switch self {
         case .appReceipt: .appReceipt

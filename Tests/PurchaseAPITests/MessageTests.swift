@@ -108,6 +108,6 @@ struct MessageTests {
     func hostileFlag() throws {
         let marks = "e" + String(repeating: "\u{301}\u{316}", count: 1 << 18)
         let json = Array(#"{"receipt-data":"A","exclude-old-transactions":"\#(marks)"}"#.utf8)
-        #expect(try !VerifyReceiptRequest(json: json, isBounded: { _ in true }).excludesOldTransactions)
+        #expect(try !VerifyReceiptRequest(json: json, check: { _ in }).excludesOldTransactions)
     }
 }

@@ -4,7 +4,6 @@
 public struct CircuitBreaker: Sendable {
     /// The number of undetermined attempts within the window that opens the circuit.
     public static let threshold = 5
-    /// The window.
     public static let window = Duration.seconds(30)
     /// The time between two probes, in seconds.
     public static let probeInterval = 15.0

@@ -1,4 +1,4 @@
-public import NIOCore
+import NIOCore
 
 /// The clock of the pauses and of the circuit breaker. Tests use one that they move by hand.
 public struct ConnectionClock: Sendable {
@@ -25,20 +25,4 @@ public struct ConnectionClock: Sendable {
             return .nanoseconds(passed.nanoseconds)
         },
         sleep: { try await Task.sleep(for: $0) })
-}
-
-/// The time limits of the parts of one attempt. They are measured by the network's own clock.
-public struct AttemptLimits: Sendable {
-    /// Until the connection is established, including its encryption.
-    public var connect: TimeAmount
-    /// Between two pieces of the reply.
-    public var read: TimeAmount
-    /// The whole attempt.
-    public var whole: TimeAmount
-
-    public init(connect: TimeAmount = .seconds(3), read: TimeAmount = .seconds(8), whole: TimeAmount = .seconds(10)) {
-        self.connect = connect
-        self.read = read
-        self.whole = whole
-    }
 }

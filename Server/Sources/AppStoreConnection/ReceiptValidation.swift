@@ -7,20 +7,3 @@ public protocol ReceiptValidation: Sendable {
     /// The state of the circuit breaker of an environment.
     func circuit(of environment: ValidationEnvironment) -> CircuitState
 }
-
-/// The two addresses of `verifyReceipt`.
-public enum ValidationEnvironment: String, Sendable, Hashable, CaseIterable {
-    case production = "Production"
-    case sandbox = "Sandbox"
-
-    /// The other one.
-    public var other: ValidationEnvironment { self == .production ? .sandbox : .production }
-}
-
-/// The state of a circuit breaker.
-public enum CircuitState: Sendable, Equatable {
-    /// Calls are made.
-    case closed
-    /// No call is made except one probe, which may be made after the duration; zero if the next call is the probe.
-    case open(nextProbeAfter: Duration)
-}

@@ -225,7 +225,6 @@ extension VerifyReceiptClient {
         if let change { onCircuitChange(environment, change) }
     }
 
-    /// The body of a request.
     private static func body(_ request: ReceiptValidationRequest, _ secret: SharedSecret?) -> [UInt8] {
         let text = [UInt8](Data(request.receipt).base64EncodedData())
         var json = JSONWriter(capacity: text.count + 200)

@@ -23,7 +23,6 @@ final class RequestBytesHandler: ChannelDuplexHandler, RemovableChannelHandler, 
     private var isReadPending = false
     private var isFeeding = false
 
-    /// The bytes that wait.
     private(set) var waitingBytes = 0
 
     init(_ pipeline: PipelineHandler) { self.pipeline = pipeline }

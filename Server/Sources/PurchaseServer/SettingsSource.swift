@@ -13,10 +13,3 @@ public struct SettingsSource: Sendable {
         (self.read, self.requests) = (read, requests)
     }
 }
-
-/// The errors of settings, each in a line.
-public struct SettingsRefusal: Error {
-    let reasons: [String]
-
-    public init(_ reasons: [String]) { self.reasons = reasons }
-}

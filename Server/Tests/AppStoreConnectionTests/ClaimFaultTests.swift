@@ -166,6 +166,6 @@ extension AppStoreClaimWorld {
         clock.advance(seconds: 700)
         try await settle()
         // Apple's answer about a receipt is reused for a while.
-        clock.advance(seconds: AppStoreClaim.wordLasts / 1000)
+        clock.advance(seconds: AppStoreClaim.answerLasts / 1000)
     }
 }

@@ -110,7 +110,6 @@ extension CertificateTemplate {
         public static let keyAgreement = KeyUsage(rawValue: 1 << 4)
         /// Signing certificates: the use of an authority.
         public static let certificateSigning = KeyUsage(rawValue: 1 << 5)
-        /// Signing revocation lists.
         public static let revocationListSigning = KeyUsage(rawValue: 1 << 6)
     }
 

@@ -11,7 +11,6 @@ import Foundation
 /// let forged = try encoder.encode(transaction, fault: .editedClaims)
 /// ```
 public struct SignedPayloadEncoder: Sendable {
-    /// The authority that signs.
     public let authority: SignedPayloadAuthority
 
     /// An encoder for one authority.

@@ -39,7 +39,6 @@ enum OldStylePropertyList {
         return bytes
     }
 
-    /// Nested lists of this depth.
     static func nestedLists(depth: Int) -> [UInt8] {
         [UInt8](repeating: UInt8(ascii: "("), count: depth) + [UInt8](repeating: UInt8(ascii: ")"), count: depth)
     }

@@ -19,7 +19,6 @@ extension TransactionReceiptVersion {
 }
 
 extension AppStoreAuthority {
-    /// The leaf that signs transaction receipts of a version.
     public func transactionReceiptLeaf(_ version: TransactionReceiptVersion) -> SigningIdentity {
         switch version {
         case .two: transactionReceipts.versionTwoLeaf

@@ -3,7 +3,7 @@
 ///
 /// The type writes the values themselves. So a value that was misread is not written back unchanged.
 struct JSONLayout: Sendable, Equatable {
-    private let source: JSONDocument
+    private let source: WrittenJSON
     /// The values that the type does not have, or would write with another value. They are kept unchanged.
     private let unread: Set<Int>
     /// The members that the type writes and an object did not have, with their values: `null` and the like.
@@ -21,7 +21,7 @@ struct JSONLayout: Sendable, Equatable {
     /// - Parameters:
     ///   - source: the JSON that was read.
     ///   - written: the JSON that the type writes for it.
-    init(of source: JSONDocument, written: JSONDocument) {
+    init(of source: WrittenJSON, written: WrittenJSON) {
         var comparison = Comparison(source: source, written: written)
         comparison.compare(0, 0, path: "")
         self.source = source
@@ -31,7 +31,7 @@ struct JSONLayout: Sendable, Equatable {
     }
 
     /// The JSON that the type writes now, in this layout.
-    func arranged(_ written: JSONDocument) -> [UInt8] {
+    func arranged(_ written: WrittenJSON) -> [UInt8] {
         var arranger = Arranger(layout: self, written: written)
         arranger.result.reserveCapacity(source.bytes.count)
         let root = source.nodes[0].range
@@ -43,14 +43,14 @@ struct JSONLayout: Sendable, Equatable {
 
     /// Whether two values are the same, whether or not they are written as strings: old replies write numbers where newer ones
     /// write strings.
-    private static func isSame(_ source: JSONDocument, _ node: Int, _ written: JSONDocument, _ other: Int) -> Bool {
+    private static func isSame(_ source: WrittenJSON, _ node: Int, _ written: WrittenJSON, _ other: Int) -> Bool {
         source.text(of: node) == written.text(of: other)
     }
 
     /// Finds the members that the type does not have.
     private struct Comparison {
-        let source: JSONDocument
-        let written: JSONDocument
+        let source: WrittenJSON
+        let written: WrittenJSON
         var unread: Set<Int> = []
         var added: [Int: [AddedMember]] = [:]
         var paths: [String] = []
@@ -101,10 +101,10 @@ struct JSONLayout: Sendable, Equatable {
     /// Writes a value in the layout.
     private struct Arranger {
         let layout: JSONLayout
-        let written: JSONDocument
+        let written: WrittenJSON
         var result: [UInt8] = []
 
-        private var source: JSONDocument { layout.source }
+        private var source: WrittenJSON { layout.source }
 
         mutating func arrange(_ node: Int, _ other: Int) {
             let range = source.nodes[node].range
@@ -205,7 +205,7 @@ struct JSONLayout: Sendable, Equatable {
             let value: Int
         }
 
-        init(_ document: JSONDocument, _ node: Int) {
+        init(_ document: WrittenJSON, _ node: Int) {
             members = document.members(of: node).map {
                 Member(name: document.text(of: $0.name), nameNode: $0.name, value: $0.value)
             }

@@ -1,13 +1,12 @@
 /// Reads the members of a reply of `verifyReceipt`. A value of another type than Apple's counts as absent; numbers may be
 /// strings, and strings numbers, because old replies and newer ones differ in that.
 struct ReplyReader {
-    private let document: JSONDocument
+    private let document: WrittenJSON
 
-    init(_ document: JSONDocument) {
+    init(_ document: WrittenJSON) {
         self.document = document
     }
 
-    /// An object.
     func object(_ name: StaticString, of node: Int) -> Int? {
         document.value(name, of: node).flatMap { document.nodes[$0].kind == .object ? $0 : nil }
     }
@@ -28,7 +27,6 @@ struct ReplyReader {
         }
     }
 
-    /// A text.
     func text(_ name: StaticString, of node: Int) -> String? {
         bytes(name, of: node).map { String(decoding: $0, as: UTF8.self) }
     }

@@ -5,15 +5,15 @@ extension VerifyReceiptRequest {
     ///
     /// - Parameters:
     ///   - json: the body.
-    ///   - isBounded: whether a body that is not written as nearly all are may be decoded: to decode many small values takes up
-    ///     to sixty times their size.
-    /// - Throws: if it is not a JSON object, or exceeds the limits.
-    public init(json: [UInt8], isBounded: ([UInt8]) -> Bool = { _ in true }) throws {
+    ///   - check: throws if a body that is not written as nearly all are must not be decoded: to decode many small values takes
+    ///     up to sixty times their size.
+    /// - Throws: if it is not a JSON object, and what `check` throws.
+    public init(json: [UInt8], check: ([UInt8]) throws -> Void = { _ in }) throws {
         let text = json[...]
         if let request = PlainRequestScanner.request(text.span) {
             self = request
         } else {
-            guard isBounded(json) else { throw CocoaError(.coderReadCorrupt) }
+            try check(json)
             self = try JSONDecoder().decode(VerifyReceiptRequest.self, from: Data(json))
         }
     }

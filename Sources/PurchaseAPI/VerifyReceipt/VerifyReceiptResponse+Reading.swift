@@ -20,8 +20,8 @@ extension VerifyReceiptResponse {
     }
 
     private static func read(_ json: [UInt8]) -> Result<VerifyReceiptResponse, VerifyReceiptReplyError> {
-        let bounds = JSONDocument.Bounds(bytes: largestReply, values: mostValues, depth: deepest)
-        switch JSONDocument.read(json, bounds: bounds) {
+        let bounds = WrittenJSON.Bounds(bytes: largestReply, values: mostValues, depth: deepest)
+        switch WrittenJSON.read(json, bounds: bounds) {
         case .failure(.malformed(let offset)): return .failure(.notJSON(offset: offset))
         case .failure(.tooMuch(let bound)): return .failure(.tooMuch(bound))
         case .failure(.duplicateName(let offset)): return .failure(.duplicateMember(offset: offset))

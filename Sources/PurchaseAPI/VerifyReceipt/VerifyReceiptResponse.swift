@@ -33,9 +33,9 @@ public struct VerifyReceiptResponse: Sendable, Equatable {
     public var unreadMembers: [String] { layout?.unreadPaths ?? [] }
 
     /// Keeps how the reply was written.
-    mutating func layOut(_ source: JSONDocument) {
+    mutating func layOut(_ source: WrittenJSON) {
         // The writer's JSON can always be read.
-        guard case .success(let written) = JSONDocument.read(typedJSON()) else { return }
+        guard case .success(let written) = WrittenJSON.read(typedJSON()) else { return }
         layout = JSONLayout(of: source, written: written)
     }
 
@@ -97,7 +97,7 @@ extension VerifyReceiptResponse {
     /// later.
     public func json() -> [UInt8] {
         let json = typedJSON()
-        guard let layout, case .success(let written) = JSONDocument.read(json) else { return json }
+        guard let layout, case .success(let written) = WrittenJSON.read(json) else { return json }
         return layout.arranged(written)
     }
 

@@ -3,7 +3,6 @@ public import PurchaseVerification
 /// The app, in values that are compiled into it. `Info.plist` is no reference, because it can be changed on the device together
 /// with the receipt.
 public struct AppIdentity: Sendable {
-    /// The bundle id.
     public let bundleID: String
     /// The version in receipts: `CFBundleVersion` on iOS, `CFBundleShortVersionString` on the Mac.
     public let version: String

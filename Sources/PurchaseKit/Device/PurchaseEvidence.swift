@@ -6,7 +6,6 @@ public enum PurchaseEvidence: Sendable, Codable, Equatable {
     /// A signed transaction of StoreKit 2. It is preferred, also for purchases by the original API, because the receipt on the
     /// disk lags behind.
     case signedTransaction(String)
-    /// The app receipt.
     case appReceipt(Data)
     /// The receipt of one transaction, on systems without an app receipt.
     case transactionReceipt(Data)

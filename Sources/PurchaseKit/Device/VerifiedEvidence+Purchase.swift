@@ -48,7 +48,6 @@ extension VerifiedEvidence {
         }
     }
 
-    /// The kind of product.
     func productKind(of transactionID: String) -> PurchaseProductKind? {
         switch self {
         case .signedTransaction(let transaction):

@@ -8,16 +8,3 @@ public protocol AppLife: Sendable {
     /// - Returns: ends the request; it is called once.
     func beginWork(_ name: String) async -> @Sendable () async -> Void
 }
-
-/// A moment at which newer facts may be available.
-public enum AppMoment: Sendable, Equatable {
-    case foreground
-    case network
-}
-
-/// No news from the system, for programs without a user interface. Call `PurchaseEngine.refreshEntitlements()` yourself.
-public struct NoAppLife: AppLife {
-    public init() {}
-    public func moments() -> AsyncStream<AppMoment> { AsyncStream { $0.finish() } }
-    public func beginWork(_: String) async -> @Sendable () async -> Void { {} }
-}

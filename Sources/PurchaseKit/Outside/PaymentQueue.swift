@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// The payment queue of the App Store. `PurchaseKitStoreKit` has one for each API of StoreKit.
 public protocol PaymentQueue: Sendable {
@@ -43,39 +43,4 @@ extension PaymentQueue {
     public func products(_: [String]) async throws -> [PurchaseProduct] {
         throw PurchaseError(.queueFailed, expected: "a queue that lists products", found: "\(Self.self)")
     }
-}
-
-/// A purchase that the customer is asked to make.
-public struct PurchasePayment: Sendable, Equatable {
-    public var productID: String
-    public var quantity: Int
-    /// The customer's UUID, which the App Store returns with the transaction.
-    public var appAccountToken: UUID?
-    /// The offer that the purchase uses.
-    public var offer: PaymentOffer?
-    /// Whether the sandbox acts as if the customer had to ask a parent.
-    public var simulatesAskToBuyInSandbox: Bool
-
-    /// A purchase of a product.
-    public init(
-        productID: String, quantity: Int = 1, appAccountToken: UUID? = nil, offer: PaymentOffer? = nil,
-        simulatesAskToBuyInSandbox: Bool = false
-    ) {
-        self.productID = productID
-        self.quantity = quantity
-        self.appAccountToken = appAccountToken
-        self.offer = offer
-        self.simulatesAskToBuyInSandbox = simulatesAskToBuyInSandbox
-    }
-}
-
-/// The result of asking the customer to pay.
-public enum PaymentResult: Sendable, Equatable {
-    /// The transaction. `updates` does not repeat it.
-    case purchased(PaymentTransaction)
-    /// It waits for an approval or for the customer's bank; `updates` brings the transaction, perhaps much later.
-    case pending
-    case cancelled
-    /// `updates` brings everything, as in the original API.
-    case queued
 }

@@ -76,37 +76,3 @@ extension PaymentTransaction: CustomStringConvertible, CustomDebugStringConverti
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: ["transaction": description]) }
 }
-
-/// The identity of a transaction: two environments may use the same numbers.
-public struct PurchaseKey: Sendable, Codable, Hashable {
-    /// The environment; `nil` if nothing signed names it yet.
-    public var environment: String?
-    public var transactionID: String
-
-    /// A transaction of an environment.
-    public init(environment: String?, transactionID: String) {
-        self.environment = environment
-        self.transactionID = transactionID
-    }
-
-    /// Whether both are the same transaction, as far as their environments are known.
-    func matches(_ other: PurchaseKey) -> Bool {
-        transactionID == other.transactionID
-            && (environment == nil || other.environment == nil || environment == other.environment)
-    }
-}
-
-/// A state of a transaction that StoreKit delivers more than once: at the purchase, by `updates` and by `unfinished`.
-struct TransactionVersion: Hashable {
-    let key: PurchaseKey
-    let revocationDate: Date?
-    let isUpgraded: Bool
-    let expirationDate: Date?
-
-    init(_ transaction: PaymentTransaction, _ key: PurchaseKey) {
-        self.key = PurchaseKey(environment: nil, transactionID: key.transactionID)
-        revocationDate = transaction.revocationDate
-        isUpgraded = transaction.isUpgraded
-        expirationDate = transaction.expirationDate
-    }
-}

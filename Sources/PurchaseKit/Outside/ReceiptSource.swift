@@ -8,10 +8,3 @@ public protocol ReceiptSource: Sendable {
     /// - Throws: the refresh's own error, such as a cancelled password prompt.
     func refresh() async throws
 }
-
-/// A source without a receipt, for apps whose transactions all have a signed transaction of StoreKit 2.
-public struct NoReceiptSource: ReceiptSource {
-    public init() {}
-    public func load() async throws -> [UInt8]? { nil }
-    public func refresh() async throws { throw PurchaseError(.receiptMissing) }
-}

@@ -53,10 +53,3 @@ public struct GrantedPurchase: Sendable, Codable, Equatable {
     /// When it ends as Apple states it; `nil` if it does not.
     var until: Date? { expirationDate.map { max($0, graceUntil ?? $0) } }
 }
-
-/// Units that the app used up, under a name that makes a repeated call harmless.
-public struct ConsumedUnits: Sendable, Codable, Equatable {
-    public var consumptionID: String
-    public var productID: String
-    public var quantity: Int64
-}

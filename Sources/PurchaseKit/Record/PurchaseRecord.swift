@@ -41,7 +41,6 @@ struct PurchaseRecord: Codable, Equatable {
         var seen: Set<String>
     }
 
-    /// The entry of a transaction.
     func entry(_ key: PurchaseKey) -> OutboxEntry? { outbox.first { $0.key.matches(key) } }
 
     /// The entry of a transaction, or the one of the purchase that a restored transaction is a copy of.
@@ -76,7 +75,6 @@ struct PurchaseRecord: Codable, Equatable {
 
     mutating func remove(_ key: PurchaseKey) { outbox.removeAll { $0.key.matches(key) } }
 
-    /// The granted purchase of a transaction.
     func granted(_ key: PurchaseKey) -> GrantedPurchase? { granted.first { $0.key.matches(key) } }
 
     /// Stores a purchase under its transaction, at most once. A purchase that had ended becomes active again, because its refund

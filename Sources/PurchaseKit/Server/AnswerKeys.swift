@@ -27,7 +27,6 @@ public struct AnswerKeys: Sendable {
         }
     }
 
-    /// The key of an id.
     func key(_ id: String) -> Curve25519.Signing.PublicKey? { keys.first { $0.id.utf8.elementsEqual(id.utf8) }?.key }
 
     /// The id of a key: the first 8 bytes of its SHA-256 digest, in hexadecimal.

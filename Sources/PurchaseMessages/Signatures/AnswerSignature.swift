@@ -24,7 +24,6 @@ public struct AnswerSignature: Sendable, Equatable {
     public var label: String
     /// When it was signed, in seconds since 1970.
     public var created: Int64
-    /// The key.
     public var keyID: String
     /// The nonce of the request.
     public var nonce: String

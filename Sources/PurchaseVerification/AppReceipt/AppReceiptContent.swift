@@ -1,3 +1,5 @@
+// The content of an app receipt, verified and unverified.
+
 /// An app receipt that the verifier vouches for. Only `PurchaseVerifier` creates one, so having one proves that it was verified.
 public typealias AppReceipt = AppReceiptContent<VerifiedContent>
 

@@ -1,3 +1,5 @@
+// A purchase in an app receipt, verified and unverified, with the types of its attributes.
+
 /// One purchase of a verified receipt.
 public typealias InAppPurchase = InAppPurchaseContent<VerifiedContent>
 

@@ -24,12 +24,10 @@ extension PurchaseVerifier {
         let bytes = slice.span
         let certificates = container.signedData.certificates
         let leaf = try container.signerCertificate()
-        if let path = memory.path(leaf: leaf, certificates: certificates, bytes), path.isValid(at: moment) {
-            return path
+        let (path, isNew) = try memory.validPath(leaf: leaf, certificates: certificates, bytes, at: moment) {
+            () throws(VerificationError) in try newCertificatePath(of: container, leaf: leaf, at: moment)
         }
-        let path = try newCertificatePath(of: container, leaf: leaf, at: moment)
-        try MarkerPolicy.require(path)
-        memory.remember(path)
+        if isNew { memory.remember(path) }
         return path
     }
 

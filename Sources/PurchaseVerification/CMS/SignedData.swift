@@ -8,7 +8,6 @@ struct SignedData {
     let content: Range<Int>
     /// The embedded certificates, in their order.
     let certificates: [Range<Int>]
-    /// The signer.
     let signer: SignerInfo
 
     init(_ bytes: Span<UInt8>) throws(VerificationError) {

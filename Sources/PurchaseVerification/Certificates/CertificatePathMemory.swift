@@ -28,7 +28,7 @@ final class CertificatePathMemory: Sendable {
     }
 
     /// The remembered path of a leaf, if all of its intermediates are among the certificates.
-    func path(leaf: Range<Int>, certificates: [Range<Int>], _ bytes: Span<UInt8>) -> CertificatePath? {
+    private func path(leaf: Range<Int>, certificates: [Range<Int>], _ bytes: Span<UInt8>) -> CertificatePath? {
         for entry in entries.withLock({ $0 }) {
             guard case .chain(let path) = entry, bytes.isEqual(leaf, path.leaf.der) else { continue }
             let isEmbedded = path.intermediates.allSatisfy { intermediate in
@@ -37,6 +37,21 @@ final class CertificatePathMemory: Sendable {
             if isEmbedded { return path }
         }
         return nil
+    }
+
+    /// The path of a leaf, valid at the time and with Apple's markers: the remembered one, or a new one.
+    ///
+    /// - Parameter new: builds the path of a chain that was not seen before.
+    func validPath(
+        leaf: Range<Int>, certificates: [Range<Int>], _ bytes: Span<UInt8>, at moment: AppStoreTime,
+        new: () throws(VerificationError) -> CertificatePath
+    ) throws(VerificationError) -> (path: CertificatePath, isNew: Bool) {
+        if let path = path(leaf: leaf, certificates: certificates, bytes), path.isValid(at: moment) {
+            return (path, false)
+        }
+        let path = try new()
+        try MarkerPolicy.require(path)
+        return (path, true)
     }
 
     /// The remembered path of exactly this header.

@@ -1,9 +1,3 @@
-#if canImport(CryptoKit)
-    import CryptoKit
-#else
-    import Crypto
-#endif
-
 /// The accepted signature algorithms of certificates. SHA-1 is accepted only because Apple's receipt chains used it
 /// until 2024, and clients still send those receipts. MD5 and all others are refused.
 enum CertificateSignatureAlgorithm: String, Sendable, CaseIterable {
@@ -30,7 +24,7 @@ enum CertificateSignatureAlgorithm: String, Sendable, CaseIterable {
         }
     }
 
-    private var objectIdentifier: [UInt8] {
+    var objectIdentifier: [UInt8] {
         switch self {
         case .sha1WithRSAEncryption: ObjectIdentifier.sha1WithRSAEncryption
         case .sha256WithRSAEncryption: ObjectIdentifier.sha256WithRSAEncryption
@@ -51,30 +45,5 @@ enum CertificateSignatureAlgorithm: String, Sendable, CaseIterable {
         throw VerificationError(
             .certificateAlgorithmUnsupported, expected: "RSA or ECDSA with SHA-1 or SHA-2",
             found: ObjectIdentifier.dotted(bytes.shown(oid)))
-    }
-}
-
-/// ECDSA over the curves of Apple's authorities; the signature is a SEQUENCE of two integers (RFC 3279, 2.2.3).
-enum ECDSASignature {
-    static func isValid(_ signature: [UInt8], by key: P256.Signing.PublicKey, for digest: MessageDigest) -> Bool {
-        // A malformed signature verifies nothing.
-        guard let signature = try? P256.Signing.ECDSASignature(derRepresentation: signature) else { return false }
-        return switch digest {
-        case .sha1: false
-        case .sha256(let digest): key.isValidSignature(signature, for: digest)
-        case .sha384(let digest): key.isValidSignature(signature, for: digest)
-        case .sha512(let digest): key.isValidSignature(signature, for: digest)
-        }
-    }
-
-    static func isValid(_ signature: [UInt8], by key: P384.Signing.PublicKey, for digest: MessageDigest) -> Bool {
-        // A malformed signature verifies nothing.
-        guard let signature = try? P384.Signing.ECDSASignature(derRepresentation: signature) else { return false }
-        return switch digest {
-        case .sha1: false
-        case .sha256(let digest): key.isValidSignature(signature, for: digest)
-        case .sha384(let digest): key.isValidSignature(signature, for: digest)
-        case .sha512(let digest): key.isValidSignature(signature, for: digest)
-        }
     }
 }

@@ -1,3 +1,5 @@
+// The facts of each kind of evidence, for the policies.
+
 extension AppReceiptContent: EvidenceFacts {
     public var kind: EvidenceKind { .appReceipt }
     public var signingDate: AppStoreTime? { creationDate }

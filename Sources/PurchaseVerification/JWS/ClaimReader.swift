@@ -16,7 +16,7 @@ struct ClaimReader {
     /// The claims of a whole document.
     init(_ json: [UInt8]) throws(VerificationError) {
         let document: JSONDocument
-        do throws(JSONScanner.Failure) {
+        do throws(StrictJSON.Flaw) {
             document = try JSONDocument(json)
         } catch {
             throw VerificationError(.claimsMalformed, expected: error.expected)

@@ -38,7 +38,6 @@ struct CompactJWS: Sendable {
         self.signature = signature.isEmpty ? [] : try Self.decode(bytes, signature, "signature")
     }
 
-    /// The decoded header.
     func decodedHeader() throws(VerificationError) -> [UInt8] { try Self.decode(bytes, header, "header") }
 
     /// Whether a text has this form: it begins like base64url of a JSON object, and contains a dot.

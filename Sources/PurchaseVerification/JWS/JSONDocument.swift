@@ -1,11 +1,11 @@
-/// A JSON document that passed `JSONBounds`, with its values read on access.
+/// A JSON document that passed `StrictJSON`, with its values read on access.
 struct JSONDocument: Sendable {
     let bytes: [UInt8]
     /// In the order of the document, the outermost value first.
     let nodes: [JSONNode]
 
     /// - Throws: a description of what was expected, if the bytes are not JSON within the bounds.
-    init(_ bytes: [UInt8]) throws(JSONScanner.Failure) {
+    init(_ bytes: [UInt8]) throws(StrictJSON.Flaw) {
         self.bytes = bytes
         let slice = bytes[...]
         nodes = try JSONScanner.nodes(of: slice.span)

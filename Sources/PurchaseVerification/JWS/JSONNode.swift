@@ -11,7 +11,6 @@ struct JSONNode: Sendable {
         case number
         /// A string without escapes.
         case string
-        /// A string with escapes in it.
         case escapedString
         case array
         case object

@@ -15,10 +15,6 @@ struct JSONScanner {
         var filter: UInt64 = 0
     }
 
-    struct Failure: Error {
-        let expected: String
-    }
-
     private init() {
         levels.reserveCapacity(VerificationBudget.jsonDepth)
         // A transaction has some 30.
@@ -26,15 +22,15 @@ struct JSONScanner {
     }
 
     /// The values of a document in its order, the outermost first. There is one at least.
-    static func nodes(of json: Span<UInt8>) throws(Failure) -> [JSONNode] {
+    static func nodes(of json: Span<UInt8>) throws(StrictJSON.Flaw) -> [JSONNode] {
         var scanner = JSONScanner()
         try scanner.document(json)
         return scanner.nodes
     }
 
-    private mutating func document(_ json: Span<UInt8>) throws(Failure) {
+    private mutating func document(_ json: Span<UInt8>) throws(StrictJSON.Flaw) {
         // Nodes count offsets in 32 bits; no budget is near that.
-        guard json.count < UInt32.max else { throw Failure(expected: "JSON of less than 4 GB") }
+        guard json.count < UInt32.max else { throw StrictJSON.Flaw(expected: "JSON of less than 4 GB") }
         try value(json, name: 0..<0)
         while let level = levels.last {
             skipWhiteSpace(json)
@@ -57,11 +53,11 @@ struct JSONScanner {
     }
 
     /// Notes a whole value, or the bracket that opens one.
-    private mutating func value(_ json: Span<UInt8>, name: Range<Int>) throws(Failure) {
+    private mutating func value(_ json: Span<UInt8>, name: Range<Int>) throws(StrictJSON.Flaw) {
         skipWhiteSpace(json)
         guard position < json.count else { throw failure("a value") }
         guard nodes.count < VerificationBudget.jsonValues else {
-            throw Failure(expected: "at most \(VerificationBudget.jsonValues) values in JSON")
+            throw StrictJSON.Flaw(expected: "at most \(VerificationBudget.jsonValues) values in JSON")
         }
         let start = position
         let kind: JSONNode.Kind
@@ -77,9 +73,9 @@ struct JSONScanner {
         nodes.append(JSONNode(kind, name: name, text: start..<position, next: nodes.count + 1))
     }
 
-    private mutating func open(isObject: Bool) throws(Failure) -> JSONNode.Kind {
+    private mutating func open(isObject: Bool) throws(StrictJSON.Flaw) -> JSONNode.Kind {
         guard levels.count < VerificationBudget.jsonDepth else {
-            throw Failure(expected: "at most \(VerificationBudget.jsonDepth) levels of JSON")
+            throw StrictJSON.Flaw(expected: "at most \(VerificationBudget.jsonDepth) levels of JSON")
         }
         position += 1
         levels.append(Level(node: nodes.count, isObject: isObject))
@@ -87,7 +83,7 @@ struct JSONScanner {
     }
 
     /// Skips a member's name and the colon after it.
-    private mutating func name(_ json: Span<UInt8>) throws(Failure) -> Range<Int> {
+    private mutating func name(_ json: Span<UInt8>) throws(StrictJSON.Flaw) -> Range<Int> {
         skipWhiteSpace(json)
         guard isNext(UInt8(ascii: "\""), json) else { throw failure("a member name in quotes") }
         let start = position + 1
@@ -96,7 +92,7 @@ struct JSONScanner {
             throw failure("a member name of ASCII characters without escapes")
         }
         guard end - start <= VerificationBudget.jsonNameBytes else {
-            throw Failure(expected: "member names of at most \(VerificationBudget.jsonNameBytes) bytes in JSON")
+            throw StrictJSON.Flaw(expected: "member names of at most \(VerificationBudget.jsonNameBytes) bytes in JSON")
         }
         try requireNew(start..<end, json)
         position = end + 1
@@ -107,11 +103,11 @@ struct JSONScanner {
     }
 
     /// Checks that the innermost object has no member of this name yet.
-    private mutating func requireNew(_ name: Range<Int>, _ json: Span<UInt8>) throws(Failure) {
+    private mutating func requireNew(_ name: Range<Int>, _ json: Span<UInt8>) throws(StrictJSON.Flaw) {
         let last = levels.count - 1
         let level = levels[last]
         guard level.count < VerificationBudget.jsonMembers else {
-            throw Failure(expected: "at most \(VerificationBudget.jsonMembers) members in an object of JSON")
+            throw StrictJSON.Flaw(expected: "at most \(VerificationBudget.jsonMembers) members in an object of JSON")
         }
         let mark = Self.mark(of: name, json)
         if level.filter & mark != 0, isKnown(name, in: level.node, json) {
@@ -137,7 +133,7 @@ struct JSONScanner {
     }
 
     /// Skips a string, including both quotes.
-    private mutating func string(_ json: Span<UInt8>) throws(Failure) -> JSONNode.Kind {
+    private mutating func string(_ json: Span<UInt8>) throws(StrictJSON.Flaw) -> JSONNode.Kind {
         position += 1
         var kind = JSONNode.Kind.string
         while true {
@@ -158,7 +154,7 @@ struct JSONScanner {
         }
     }
 
-    private mutating func escape(_ json: Span<UInt8>) throws(Failure) {
+    private mutating func escape(_ json: Span<UInt8>) throws(StrictJSON.Flaw) {
         guard position + 1 < json.count else { throw failure("an escape") }
         switch json[position + 1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
@@ -200,7 +196,7 @@ struct JSONScanner {
 
     private mutating func literal(
         _ word: StaticString, _ kind: JSONNode.Kind, _ json: Span<UInt8>
-    ) throws(Failure) -> JSONNode.Kind {
+    ) throws(StrictJSON.Flaw) -> JSONNode.Kind {
         let count = word.utf8CodeUnitCount
         guard position + count <= json.count, isEqual(word, json) else { throw failure("a value") }
         position += count
@@ -217,7 +213,7 @@ struct JSONScanner {
     }
 
     /// Skips a number (RFC 8259, 6).
-    private mutating func number(_ json: Span<UInt8>) throws(Failure) -> JSONNode.Kind {
+    private mutating func number(_ json: Span<UInt8>) throws(StrictJSON.Flaw) -> JSONNode.Kind {
         let start = position
         var kind = JSONNode.Kind.integer
         if isNext(UInt8(ascii: "-"), json) { position += 1 }
@@ -238,12 +234,12 @@ struct JSONScanner {
             try digits(json)
         }
         guard position - start <= VerificationBudget.jsonNumberBytes else {
-            throw Failure(expected: "numbers of at most \(VerificationBudget.jsonNumberBytes) bytes in JSON")
+            throw StrictJSON.Flaw(expected: "numbers of at most \(VerificationBudget.jsonNumberBytes) bytes in JSON")
         }
         return kind
     }
 
-    private mutating func digits(_ json: Span<UInt8>) throws(Failure) {
+    private mutating func digits(_ json: Span<UInt8>) throws(StrictJSON.Flaw) {
         let start = position
         while position < json.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(json[position]) { position += 1 }
         guard position > start else { throw failure("a value") }
@@ -260,5 +256,7 @@ struct JSONScanner {
         }
     }
 
-    private func failure(_ words: String) -> Failure { Failure(expected: "\(words) at offset \(position) of the JSON") }
+    private func failure(_ words: String) -> StrictJSON.Flaw {
+        StrictJSON.Flaw(expected: "\(words) at offset \(position) of the JSON")
+    }
 }

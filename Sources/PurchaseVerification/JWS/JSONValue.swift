@@ -31,7 +31,7 @@ extension JSONValue: Equatable {
         case (.number(let left), .number(let right)): left == right
         case (.string(let left), .string(let right)): left.isSame(as: right)
         case (.array(let left), .array(let right)): left == right
-        // The names are ASCII: `JSONBounds` has checked them.
+        // The names are ASCII: `StrictJSON` has checked them.
         case (.object(let left), .object(let right)): left == right
         default: false
         }

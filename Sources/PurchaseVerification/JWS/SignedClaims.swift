@@ -1,3 +1,5 @@
+// The claims of signed payloads, whatever their kind.
+
 /// The claims of one kind of signed data.
 public protocol SignedClaims: AnyObject, Sendable {
     /// When Apple signed the data; the validity of its certificates is checked at this time.

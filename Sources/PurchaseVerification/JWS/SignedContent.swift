@@ -1,3 +1,5 @@
+// The kinds of signed content, verified and unverified.
+
 /// A signed transaction of StoreKit 2 that the verifier vouches for.
 public typealias SignedTransaction = SignedContent<TransactionClaims, VerifiedContent>
 /// Signed renewal info that the verifier vouches for.
@@ -29,7 +31,6 @@ public struct SignedContent<Claims: SignedClaims, Trust>: Sendable {
         self.payload = payload
     }
 
-    /// A claim.
     public subscript<Value>(dynamicMember claim: KeyPath<Claims, Value>) -> Value { claims[keyPath: claim] }
 }
 
@@ -101,7 +102,6 @@ public struct NotificationContent<Trust>: Sendable {
         self.appTransaction = appTransaction
     }
 
-    /// A claim.
     public subscript<Value>(dynamicMember claim: KeyPath<NotificationClaims, Value>) -> Value {
         claims[keyPath: claim]
     }

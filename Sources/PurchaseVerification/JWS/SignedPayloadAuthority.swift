@@ -40,14 +40,9 @@ struct SignedPayloadAuthority: Sendable {
         let leafDER = header.certificates[0]
         let chain = header.certificates.prefix(2).flatMap(\.self)[...]
         let ranges = [0..<leafDER.count, leafDER.count..<chain.count].prefix(header.certificates.prefix(2).count)
-        if let path = memory.path(leaf: 0..<leafDER.count, certificates: Array(ranges), chain.span),
-            path.isValid(at: moment)
-        {
-            return path
-        }
-        let path = try newPath(header, at: moment)
-        try MarkerPolicy.require(path)
-        return path
+        return try memory.validPath(
+            leaf: 0..<leafDER.count, certificates: Array(ranges), chain.span, at: moment
+        ) { () throws(VerificationError) in try newPath(header, at: moment) }.path
     }
 
     /// The path of a header that was not seen before, its markers not yet checked. The third certificate is not looked at: a path

@@ -1,3 +1,5 @@
+// The check that an app receipt belongs to a device.
+
 #if canImport(CryptoKit)
     import CryptoKit
 #else

@@ -1,3 +1,5 @@
+// The content of a transaction receipt, verified and unverified.
+
 /// A transaction receipt that the verifier vouches for. Only `PurchaseVerifier` creates one.
 public typealias TransactionReceipt = TransactionReceiptContent<VerifiedContent>
 

@@ -47,7 +47,7 @@ struct ClaimsTarget {
 
     /// JSON that passes the check is also JSON for another reader, and violates no invariant as header or claims.
     func check(json: [UInt8]) {
-        if JSONBounds.excess(of: json) == nil {
+        if (try? StrictJSON.check(json)) != nil {
             let object = try? JSONSerialization.jsonObject(with: Data(json), options: .fragmentsAllowed)
             demand(object != nil || Self.hasLongExponent(json), "JSON passed that is none to another reader")
         }

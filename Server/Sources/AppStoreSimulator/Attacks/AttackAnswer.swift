@@ -1,4 +1,5 @@
 import Foundation
+import PurchaseAPI
 
 /// An answer to an attack, read as far as the comparison with the expected answer needs.
 struct AttackAnswer {
@@ -11,9 +12,7 @@ struct AttackAnswer {
 
     init(_ answer: AttackClient.Answer, at target: Attack.Target) {
         // An answer that is not JSON, or not JSON of a correct server, counts neither as accepted nor as refused.
-        let json =
-            JSONBounds.excess(of: [UInt8](answer.body)) == nil
-            ? (try? JSONDecoder().decode(Content.self, from: answer.body)) ?? Content() : Content()
+        let json = (try? Content(json: answer.body)) ?? Content()
         status = answer.status
         bundleID = json.receipt?.bundleID ?? json.receipt?.bid
         transactionIDs = json.receipt?.inApp?.map(\.transactionID) ?? json.receipt?.transactionID.map { [$0] } ?? []
@@ -58,6 +57,11 @@ struct AttackAnswer {
         var code: String?
 
         init() {}
+
+        init(json: Data) throws {
+            try WrittenJSON.checkLimits(of: [UInt8](json))
+            self = try JSONDecoder().decode(Content.self, from: json)
+        }
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: Key.self)

@@ -1,5 +1,4 @@
 import Foundation
-import HTTPTypes
 import Hummingbird
 
 /// The store's clock.
@@ -21,22 +20,9 @@ struct ClockRoutes {
     }
 }
 
-/// The time and the speed of the clock.
-struct ClockAnswer: Encodable {
-    let now: Date
-    /// Seconds of store time per second of real time.
-    let rate: Double
-
-    init(_ state: ServiceState) {
-        now = state.store.now
-        rate = state.clock.rate
-    }
-}
-
 private struct ClockChange: RequestBody {
     /// The time to set.
     let time: Date?
-    /// The period by which to advance.
     let advance: StorePeriod?
     /// The same in seconds.
     let advanceSeconds: Int?

@@ -1,6 +1,7 @@
 import EvidenceMint
 import Foundation
 import HTTPTypes
+import PurchaseAPI
 
 /// Sends evidence to the server under test, as an app or a backend does, and returns the answer for people.
 struct EvidenceDelivery: Sendable {
@@ -103,9 +104,11 @@ struct EvidenceDelivery: Sendable {
     /// The answer as JSON, or as text if it is not JSON.
     private static func shown(_ body: Data) -> ClaimValue {
         let text = String(decoding: body, as: UTF8.self)
-        guard !body.isEmpty, JSONBounds.excess(of: [UInt8](body)) == nil,
-            (try? JSONSerialization.jsonObject(with: body)) != nil
-        else { return .string(text) }
-        return .raw(text)
+        if case .success(let json) = WrittenJSON.read([UInt8](body)),
+            [.object, .array].contains(json.nodes.first?.kind)
+        {
+            return .raw(text)
+        }
+        return .string(text)
     }
 }

@@ -99,20 +99,6 @@ struct ListRoutes {
     }
 }
 
-/// A strong entity tag (RFC 9110, 8.8.3).
-struct EntityTag {
-    let text: String
-
-    init(_ value: String) {
-        text = "\"\(value)\""
-    }
-
-    func matches(_ header: String?) -> Bool {
-        guard let header else { return false }
-        return header.utf8.elementsEqual(text.utf8)
-    }
-}
-
 /// The small part of the state that a page shows all the time.
 private struct Overview: Encodable {
     /// Changes with every change of content, not with time alone.

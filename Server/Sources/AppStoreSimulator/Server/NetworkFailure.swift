@@ -1,3 +1,4 @@
+import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -9,6 +10,8 @@ enum NetworkFailure {
         switch error {
         case let error as NIOConnectionError:
             error.connectionErrors.first.map { words($0.error) } ?? "the host name is unknown"
+        case let error as HTTPClientError where error == .connectTimeout: "the connection timed out"
+        case let error as HTTPClientError where error == .remoteConnectionClosed: "the connection was closed"
         case let error as IOError: String(cString: strerror(error.errnoCode))
         case ChannelError.eof, ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed,
             HTTPParserError.invalidEOFState:

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import PurchaseAPI
 
 /// A request's context, with the connection it came on: a fault may have to break it.
 struct SimulatorRequestContext: RequestContext {
@@ -28,9 +29,7 @@ extension Request {
         try requireJSON()
         let buffer = try await collectBody(upTo: SimulatorLimits.controlBody)
         guard buffer.readableBytes > 0 else { return try StoreJSON.decode(type, from: Data("{}".utf8)) }
-        if let excess = JSONBounds.excess(of: Array(buffer.readableBytesView)) {
-            throw MalformedValue.error(excess, at: [])
-        }
+        try WrittenJSON.checkLimits(of: Array(buffer.readableBytesView))
         let json = Data(buffer.readableBytesView)
         try Value.checkMembers(of: json)
         return try StoreJSON.decode(type, from: json)

@@ -60,7 +60,7 @@ public func simulatorServer(
     CatalogRoutes(service: service).add(to: router)
     ListRoutes(service: service, target: target).add(to: router)
     DeliveryRoutes(service: service, target: target).add(to: router)
-    PurchaseRoutes(service: service).add(to: router)
+    StorePurchaseRoutes(service: service).add(to: router)
     AppRoutes(service: service).add(to: router)
     SubscriptionRoutes(service: service).add(to: router)
     ClockRoutes(service: service).add(to: router)

@@ -8,7 +8,6 @@ struct AnswerFault: Codable, Equatable, RequestBody {
     var status: Int?
     /// The retry flag; by default it is present and true with 21100 to 21199.
     var isRetryable: Bool?
-    /// The spelling of the flag.
     var spelling: VerifyReceiptResponse.RetryFlag.Spelling?
     /// A further field beside the flag.
     var exception: String?
@@ -135,26 +134,5 @@ struct AnswerFault: Codable, Equatable, RequestBody {
         response.retryFlag = VerifyReceiptResponse.RetryFlag(retries, spelling: spelling ?? .underscore)
         response.exception = exception ?? "assay.simulator.InjectedException"
         return response
-    }
-}
-
-/// A fault of the next evidence that the store signs.
-struct EvidenceFault: Codable, Equatable, Sendable {
-    var kind: Kind
-    /// The name of the fault.
-    var fault: String
-    /// The number of pieces of evidence that the fault still applies to.
-    var count: Int
-
-    enum Kind: String, Codable, Sendable, CaseIterable {
-        case appReceipt = "app_receipt"
-        case transactionReceipt = "transaction_receipt"
-        case signedTransaction = "signed_transaction"
-        case signedRenewalInfo = "signed_renewal_info"
-        case appTransaction = "app_transaction"
-        case notification
-
-        /// Reads one of the words above.
-        init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
     }
 }

@@ -1,29 +1,6 @@
 import EvidenceMint
 import Foundation
 
-/// All evidence of one transaction.
-struct TransactionEvidence: Encodable, Sendable {
-    /// The customer's app receipt, in base64.
-    var appReceipt: String
-    /// The transaction receipt (iOS 6 kind), in base64.
-    var transactionReceipt: String
-    /// Compact JWS.
-    var signedTransaction: String
-    /// Compact JWS; only of subscriptions.
-    var signedRenewalInfo: String?
-    /// Compact JWS.
-    var appTransaction: String
-}
-
-/// The names of faults for the evidence of one answer.
-struct EvidenceFaults: Decodable, Sendable {
-    var appReceipt: String?
-    var transactionReceipt: String?
-    var signedTransaction: String?
-    var signedRenewalInfo: String?
-    var appTransaction: String?
-}
-
 extension ServiceState {
     /// Signs all evidence of a transaction, and records it for later requests of `verifyReceipt`.
     /// - Parameters:
@@ -94,15 +71,5 @@ extension EvidenceFault {
     static func check(_ fault: String?, of kind: Kind) throws(StoreError) {
         guard let fault, !names(of: kind).contains(fault) else { return }
         throw StoreError(.invalidValue, "Evidence of the kind \(kind.rawValue) has no fault '\(fault.prefix(80))'.")
-    }
-}
-
-extension EvidenceFaults {
-    func check() throws(StoreError) {
-        try EvidenceFault.check(appReceipt, of: .appReceipt)
-        try EvidenceFault.check(transactionReceipt, of: .transactionReceipt)
-        try EvidenceFault.check(signedTransaction, of: .signedTransaction)
-        try EvidenceFault.check(signedRenewalInfo, of: .signedRenewalInfo)
-        try EvidenceFault.check(appTransaction, of: .appTransaction)
     }
 }

@@ -39,11 +39,9 @@ public struct AppStore: Sendable {
     public var apps: [StoreApp] { state.apps.sorted }
     /// The products of all apps.
     public var products: [StoreProduct] { state.products.sorted }
-    /// The customers.
     public var customers: [StoreCustomer] { state.customers.sorted }
     /// All purchases, renewals and restored copies, oldest first within each environment.
     public var transactions: [StoreTransaction] { state.transactions.sorted }
-    /// The subscriptions.
     public var subscriptions: [StoreSubscription] { state.subscriptions.sorted }
     /// All events, oldest first.
     public var events: [StoreEvent] { state.events.sorted }

@@ -12,7 +12,6 @@ public struct StoreEvent: Codable, Hashable, Sendable {
     public let summary: String
     /// The app.
     public let bundleID: String?
-    /// The customer.
     public let customerID: String?
     /// The transaction as it was then.
     public let transaction: StoreTransaction?

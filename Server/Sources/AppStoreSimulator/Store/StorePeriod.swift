@@ -4,7 +4,6 @@ public import Foundation
 public struct StorePeriod: Hashable, Sendable {
     /// The number of units.
     public let count: Int
-    /// The unit.
     public let unit: Unit
 
     /// The units, by their letters.

@@ -4,7 +4,6 @@ public import Foundation
 public struct StoreReceipt: Codable, Hashable, Sendable {
     /// The app.
     public let bundleID: String
-    /// The customer.
     public let customerID: String
     /// When it was made.
     public let creationDate: Date

@@ -77,7 +77,6 @@ public struct StoreSubscription: Codable, Hashable, Sendable {
 
     /// An offer with periods that are still to come.
     public struct RemainingOffer: Codable, Hashable, Sendable {
-        /// The offer.
         public let offerID: String
         /// The number of remaining periods.
         public var periodsLeft: Int

@@ -11,11 +11,8 @@ public struct StoreTransaction: Codable, Hashable, Sendable {
     public let bundleID: String
     /// The customer who bought it, or with whom it is shared.
     public let customerID: String
-    /// The product.
     public let productID: String
-    /// The kind of product.
     public let kind: StoreProduct.Kind
-    /// The quantity.
     public let quantity: UInt64
     /// When it was bought, renewed or restored.
     public let purchaseDate: Date
@@ -25,7 +22,6 @@ public struct StoreTransaction: Codable, Hashable, Sendable {
     public var expiresDate: Date?
     /// The number of the period, the same on every device and in every restored copy.
     public let webOrderLineItemID: UInt64?
-    /// The group of the subscription.
     public let subscriptionGroupID: String?
     /// The offer that the period was sold under.
     public let offer: Offer?

@@ -3,14 +3,6 @@ import EvidenceMint
 import Foundation
 import PurchaseAPI
 
-/// The answer to a request of `verifyReceipt`.
-struct VerifyReceiptAnswer: Sendable {
-    /// The JSON without a fault of transport.
-    let json: [UInt8]
-    /// The fault of the transport.
-    let fault: AnswerFault?
-}
-
 extension ServiceState {
     /// Answers a request. The receipt is looked up by its digest among the issued evidence; content from a request is
     /// never trusted.
@@ -23,7 +15,7 @@ extension ServiceState {
         let fault = takeAnswerFault()
         let request: VerifyReceiptRequest
         do {
-            guard JSONBounds.excess(of: [UInt8](body)) == nil else { throw CocoaError(.coderReadCorrupt) }
+            try WrittenJSON.checkLimits(of: [UInt8](body))
             request = try JSONDecoder().decode(VerifyReceiptRequest.self, from: body)
         } catch {
             return VerifyReceiptAnswer(json: VerifyReceiptResponse(status: .notPosted).json(), fault: fault)

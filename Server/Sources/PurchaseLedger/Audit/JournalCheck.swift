@@ -46,7 +46,7 @@ struct JournalCheck {
             findings.append(AuditFinding(kind: .detailsChanged, detail: "entry \(row.key)"))
         } else if let finding = try transactionFinding(of: row, leaf, details) {
             findings.append(finding)
-        } else if isPrefix, try UnverifiedEvidence(leaf.kind, details: details) != .prefix {
+        } else if isPrefix, try UnverifiedPart(leaf.kind, details: details) != .prefix {
             findings.append(
                 AuditFinding(kind: .evidenceChanged, detail: "the evidence of entry \(row.key) was stored whole"))
         }

@@ -46,7 +46,6 @@ public struct JournalExport: LedgerQuery {
 public struct EvidenceByHash: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
-    /// SHA-256.
     public var sha256: [UInt8]
 
     /// The evidence with a hash.

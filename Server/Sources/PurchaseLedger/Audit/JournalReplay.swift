@@ -55,7 +55,7 @@ struct JournalReplay {
         let app = registry.app(leaf.app)
         // Evidence that failed verification proved nothing, so its bytes are not needed and may be missing. An App Store reply
         // has no signature.
-        let isUnverified = try UnverifiedEvidence(leaf.kind, details: details) != nil || leaf.kind == .appStoreAnswer
+        let isUnverified = try UnverifiedPart(leaf.kind, details: details) != nil || leaf.kind == .appStoreAnswer
         let examined = isUnverified ? nil : examine(evidence, known, app)
         try compareOrder(row, leaf, details, examined)
         try check(examined, leaf, details)

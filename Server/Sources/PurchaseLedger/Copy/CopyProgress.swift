@@ -10,7 +10,6 @@ public struct CopyProgress: Sendable, Equatable {
 
     /// The current step.
     public var step: Step
-    /// The table.
     public var table: String
     /// The rows that this step has processed, in all tables.
     public var done: Int64

@@ -20,7 +20,6 @@ public struct LedgerCopy: Sendable {
     /// The checkpoints that the source's log must agree with before it is copied.
     let signed: [Checkpoint]
     let clock: @Sendable () -> Timestamp
-    /// Rows of a page.
     package var pageRows = 2048
 
     /// A copy of a ledger to an empty database.

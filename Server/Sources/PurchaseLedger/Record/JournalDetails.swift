@@ -41,14 +41,14 @@ extension JournalDetails {
 }
 
 /// How unverified evidence was stored. A rebuild does not need its bytes: it proved nothing when it was submitted.
-enum UnverifiedEvidence: String, Codable, Sendable {
+enum UnverifiedPart: String, Codable, Sendable {
     case whole
     /// Beyond the budget: hash, size and the first kilobyte.
     case prefix
 
     /// Reads the part from the details of an entry; `nil` if its evidence was verified, or if it has none.
     init?(_ kind: JournalKind, details: [UInt8]) throws(LedgerStorageError) {
-        let stated: UnverifiedEvidence?
+        let stated: UnverifiedPart?
         switch kind {
         case .claim: stated = try ClaimDetails(encoded: details).unverified
         case .decision: stated = try DecisionDetails(encoded: details).decided.unverified
@@ -67,7 +67,7 @@ struct EvidenceDetails: JournalDetails {
     var evidenceKind: String?
     /// Why it was not observed.
     var held: String?
-    var unverified: UnverifiedEvidence?
+    var unverified: UnverifiedPart?
 }
 
 /// `claim`: the fields of the request, and the decision.
@@ -86,7 +86,7 @@ struct ClaimDetails: JournalDetails {
     var expected: String?
     var found: String?
     var replayed: Bool
-    var unverified: UnverifiedEvidence?
+    var unverified: UnverifiedPart?
     /// The transfer policy in force.
     var transfer: String
     /// The transactions that the claim binds, with the outcome of each.
@@ -191,7 +191,6 @@ struct DecisionDetails: JournalDetails {
     var cancellations: [AppStoreAnswer.Cancellation]
     /// The account tokens that the App Store stated.
     var tokens: [AppStoreAnswer.StatedToken]
-    /// The decided claim.
     var decided: ClaimDetails
 }
 
@@ -406,7 +405,6 @@ struct RecordContinuedDetails: JournalDetails {
     var root: String
     /// The size of the log after the restore.
     var found: Int64
-    /// The new origin.
     var newOrigin: String
     var reason: String
 }

@@ -41,7 +41,6 @@ struct TablePages: Sendable {
         return rows.count
     }
 
-    /// The key of a row.
     func key(of row: LedgerRow) -> [LedgerValue] {
         table.key.compactMap { table.columns.firstIndex(of: $0) }.map { row.values[$0] }
     }

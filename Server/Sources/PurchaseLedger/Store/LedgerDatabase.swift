@@ -236,7 +236,6 @@ public protocol LedgerDialect: Sendable {
 
 /// A table whose rows never change.
 public struct AppendOnlyRule: Sendable {
-    /// The table.
     public var table: String
     /// The columns that never change.
     public var columns: [String]

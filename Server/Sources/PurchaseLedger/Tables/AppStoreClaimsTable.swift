@@ -9,6 +9,9 @@ struct AppStoreClaimRow: TableRow {
             "leased_until", "answer_entry", "decision_entry",
         ])
 
+    /// How long one server may work on a claim, in milliseconds. If the server dies, the claim is free again after this time.
+    static let lease: Int64 = 120_000
+
     /// The claim's journal entry.
     let entryKey: Int64
     let appKey: Int64
@@ -161,5 +164,12 @@ struct AppStoreClaimsTable {
     func deleteAll(of customer: Int64) throws(LedgerStorageError) {
         try connection.send(
             to: "app_store_claims", "DELETE FROM app_store_claims WHERE customer_key = ?1", [.integer(customer)])
+    }
+}
+
+extension Timestamp {
+    /// The end of the lease of one server, which is longer than a server waits for the App Store.
+    var appStoreLeaseEnd: Timestamp {
+        Timestamp(millisecondsSince1970: millisecondsSince1970 + AppStoreClaimRow.lease)
     }
 }

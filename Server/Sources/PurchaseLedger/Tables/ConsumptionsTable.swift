@@ -65,7 +65,6 @@ struct ConsumptionsTable {
             """, [.integer(customer), .integer(target)])
     }
 
-    /// All consumptions of a customer.
     func rows(of customer: Int64) throws(LedgerStorageError) -> [ConsumptionRow] {
         try ConsumptionRow.all("WHERE customer_key = ?1 ORDER BY consumption_id", [.integer(customer)], connection)
     }

@@ -20,11 +20,9 @@ struct HandGrantRow: TableRow {
     var kind: HandGrantKind
     /// The units of a granted consumable.
     var quantity: Int64
-    /// The original that it revokes.
     var revokedOriginal: Int64?
     /// Whether it revokes the copies of a member of a family or a group instead of the purchase itself.
     var revokedShared = false
-    /// The grant that it revokes.
     var revokedGrant: Int64?
     var startsAt: Timestamp
     var endsAt: Timestamp?

@@ -74,7 +74,6 @@ struct JournalRow: TableRow {
 public struct JournalCursor: Sendable, Hashable {
     /// The time of the last entry of the page before.
     public var at: Timestamp
-    /// Its key.
     public var key: Int64
 
     /// Creates a cursor.

@@ -103,7 +103,6 @@ struct OrderRow: TableRow {
 public struct OrderCursor: Sendable, Hashable {
     /// When the last order of the previous page expires.
     public var expiresAt: Timestamp
-    /// Its key.
     public var key: Int64
 
     /// Creates a cursor.
@@ -153,7 +152,6 @@ struct OrdersTable {
         try OrderRow.first("WHERE order_key = ?1", [.integer(key)], connection)
     }
 
-    /// The order that a transaction paid.
     func row(paidBy transactionKey: Int64) throws(LedgerStorageError) -> OrderRow? {
         try OrderRow.first(Self.byPayment, [.integer(transactionKey)], connection)
     }

@@ -48,9 +48,8 @@ public struct APIKeyText: Sendable {
     /// Creates a new key.
     static func random() -> APIKeyText {
         let id = randomBytes(8).hexadecimal
-        let secret = Data(randomBytes(32)).base64EncodedString()
-            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-        return APIKeyText(id: id, text: "assay_\(id)_\(secret)")
+        let secret = Base64Form(isURLSafe: true, isPadded: false).encoded(randomBytes(32))
+        return APIKeyText(id: id, text: "assay_\(id)_\(String(decoding: secret, as: UTF8.self))")
     }
 
     /// Reads a key that was sent; `nil` if its format is wrong.

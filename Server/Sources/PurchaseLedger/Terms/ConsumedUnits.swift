@@ -12,7 +12,6 @@ public struct ConsumedUnits: Sendable, Hashable {
 
     /// Units taken from one lot.
     public struct Taking: Sendable, Hashable {
-        /// The lot.
         public var lot: AccessSource
         /// The number of units.
         public var units: Int64

@@ -1,6 +1,5 @@
 /// Everything that determines the entitlements of one customer.
 public struct EntitlementInput: Sendable {
-    /// The customer.
     public var customer: CustomerNumber
     /// The purchases of every original of which the customer has, had or claimed a transaction. For a subscription these are all
     /// periods with any owner, because a later period of another customer ends an earlier one.

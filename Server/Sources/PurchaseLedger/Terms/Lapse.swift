@@ -13,9 +13,4 @@ public struct Lapse: Sendable, Hashable {
         self.end = end
         self.longest = longest
     }
-
-    /// When assumed access ends.
-    ///
-    /// - Parameter tolerance: the setting `lapse_tolerance`, in milliseconds.
-    func assumedUntil(_ tolerance: Int64) -> Timestamp { end.adding(milliseconds: min(tolerance, longest), times: 1) }
 }

@@ -5,7 +5,6 @@ public import PurchaseVerification
 /// It is immutable, and a class because it is large and passed around. `merged(with:)` returns the same object if nothing is new,
 /// so an unchanged receipt is recognised without comparing fields.
 public final class ObservedTransaction: Sendable {
-    /// The transaction.
     public let key: TransactionKey
     let fields: TransactionFields
     /// The facts in their stored form. Equal facts have equal bytes. Computed on creation, because evidence is not read on the
@@ -21,7 +20,6 @@ public final class ObservedTransaction: Sendable {
     // MARK: Identity
 
     public var bundleID: ExactText? { fields.bundleID?.value }
-    /// The product.
     public var productID: ExactText? { fields.productID?.value }
     /// The kind of product: as stated, or auto-renewable if there is an expiry date, because only auto-renewable
     /// subscriptions have one.
@@ -88,7 +86,6 @@ public final class ObservedTransaction: Sendable {
         return OriginalKey(environment: key.environment, transactionID: transactionID, second: second)
     }
 
-    /// The key of its ownership.
     public var ownership: OwnershipKey { OwnershipKey(original: original, holder: holder) }
 
     private var holder: PurchaseHolder {
@@ -146,6 +143,12 @@ struct TransactionFields: Sendable, Hashable {
     /// The latest date of a revocation or cancellation that was ever stated; at least that of the current ones.
     var lastWithdrawal: Timestamp?
     var seats: StampedSeats?
+
+    /// The latest date of the current revocation and cancellation. A revocation of nothing has none.
+    var currentWithdrawalDate: Timestamp? {
+        let revoked = revocation?.revocation.flatMap { $0.share > 0 ? $0.date : nil }
+        return [revoked, cancellation].compactMap(\.self).max()
+    }
 
     init() {}
 }

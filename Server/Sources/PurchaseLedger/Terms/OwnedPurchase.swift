@@ -2,7 +2,6 @@ public import PurchaseVerification
 
 /// One purchase with one or more transaction ids: restoring a purchase creates copies of it.
 public struct OwnedPurchase: Sendable {
-    /// The key of its ownership.
     public let ownership: OwnershipKey
     /// Its transactions, the earliest first; at least one.
     public let transactions: [ObservedTransaction]

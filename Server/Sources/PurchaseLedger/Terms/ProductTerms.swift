@@ -1,6 +1,5 @@
 /// The settings of a product, as they were when a purchase of it first counted.
 public struct ProductTerms: Sendable, Hashable {
-    /// The kind of product.
     public var kind: ProductKind
     /// The duration of a non-renewing subscription, which evidence does not state.
     public var duration: PassDuration?

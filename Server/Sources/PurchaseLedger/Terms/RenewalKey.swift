@@ -4,7 +4,6 @@ public import PurchaseVerification
 public struct RenewalKey: Sendable, Hashable {
     /// The environment of the subscription.
     public let environment: AppStoreEnvironment
-    /// The original transaction id.
     public let originalTransactionID: ExactText
 
     /// Creates a key.

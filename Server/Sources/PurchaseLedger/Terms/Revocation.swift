@@ -26,4 +26,7 @@ public struct Revocation: Sendable, Hashable {
 
     /// The percentage of a full refund.
     public static let whole: Int64 = 100_000
+
+    /// The withdrawn share of the quantity, in milliunits from 0 to 100,000; everything if it is not stated.
+    var share: Int64 { min(max(0, percentage ?? Self.whole), Self.whole) }
 }

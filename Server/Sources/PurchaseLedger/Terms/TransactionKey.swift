@@ -7,7 +7,6 @@ public import PurchaseVerification
 public struct TransactionKey: Sendable, Hashable {
     /// The environment of the purchase, from signed bytes.
     public let environment: AppStoreEnvironment
-    /// The transaction id.
     public let transactionID: ExactText
     /// Seconds since 1970 of the purchase in Xcode; 0 in every other environment.
     public let second: Int64

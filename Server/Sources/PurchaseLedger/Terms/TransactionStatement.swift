@@ -3,7 +3,6 @@ public import PurchaseVerification
 /// The statement of one piece of verified evidence about one transaction. A field that the evidence does not state is
 /// `nil`.
 public struct TransactionStatement: Sendable, Equatable {
-    /// The transaction.
     public var key: TransactionKey
     /// The kind of evidence.
     public var source: EvidenceSource

@@ -1,4 +1,4 @@
-package import PurchaseVerification
+import PurchaseVerification
 
 /// One setting of the server: the places where it can be given, its default, and the reader of its text.
 ///
@@ -62,73 +62,5 @@ package struct ServerSetting: Sendable {
     package var help: String {
         let places = [variable, "\(name) in the settings file"].compactMap(\.self).joined(separator: ", or ")
         return "\(summary) (\(defaultText)). Also: \(places)."
-    }
-}
-
-/// The value of a setting, and the place where it was given.
-package struct ServerSettingValue: Sendable {
-    /// The places where settings can be given, the strongest last.
-    package enum Source: Sendable {
-        case file(line: Int?)
-        case environment
-        case option
-    }
-
-    package let source: Source
-    /// The texts that were written there, never empty.
-    package let texts: [String]
-
-    package init(_ source: Source, _ texts: [String]) {
-        self.source = source
-        self.texts = texts
-    }
-
-    /// The text; the last one if several were given.
-    var text: String { texts.last ?? "" }
-
-    var isFromEnvironment: Bool {
-        if case .environment = source { true } else { false }
-    }
-}
-
-/// The error in a value, and the action to take.
-package struct SettingFault: Error, Sendable {
-    let fault: String
-    let remedy: String
-
-    package init(_ fault: String, _ remedy: String) {
-        self.fault = fault
-        self.remedy = remedy
-    }
-}
-
-/// The reader of the files that settings name.
-package struct NamedFiles: Sendable {
-    /// The certificates of a file.
-    package var anchors: @Sendable (_ path: String) throws(SettingFault) -> [TrustAnchor]
-    /// The secret that a file holds.
-    package var secret: @Sendable (_ path: String) throws(SettingFault) -> String
-    /// The bytes of a file.
-    package var bytes: @Sendable (_ path: String) throws(SettingFault) -> [UInt8]
-    /// A variable of the environment.
-    package var variable: @Sendable (_ name: String) -> String?
-
-    package init(
-        anchors: @escaping @Sendable (_ path: String) throws(SettingFault) -> [TrustAnchor],
-        secret: @escaping @Sendable (_ path: String) throws(SettingFault) -> String,
-        bytes: @escaping @Sendable (_ path: String) throws(SettingFault) -> [UInt8] = { _ throws(SettingFault) in [] },
-        variable: @escaping @Sendable (_ name: String) -> String? = { _ in nil }
-    ) {
-        self.anchors = anchors
-        self.secret = secret
-        self.bytes = bytes
-        self.variable = variable
-    }
-
-    /// Reads no files: certificates and secrets are empty. For commands that neither verify nor answer.
-    package static let unread = NamedFiles { _ throws(SettingFault) in
-        []
-    } secret: { _ throws(SettingFault) in
-        ""
     }
 }

@@ -139,7 +139,6 @@ extension SettingsReader {
         return value
     }
 
-    /// One app of the file.
     fileprivate mutating func app(_ entry: SettingsSection.Entry) -> SettingsFile.App {
         var section = section(entry.value, "apps.\(entry.key)")
         if !ExactText(entry.key).isIdentifier || entry.key.utf8.count > RegisteredApp.nameBytes {

@@ -54,7 +54,6 @@ package struct WebhookSettings: Sendable {
 }
 
 extension SettingsReader {
-    /// The webhooks of an app.
     mutating func webhooks(_ section: inout SettingsSection, app: String) -> [WebhookSettings] {
         guard let entry = section.take("webhooks") else { return [] }
         guard let nodes = entry.value.sequence else {

@@ -28,7 +28,6 @@ struct Problem: Error {
     var claimedBy: PriorClaim?
     /// The claim in the record; `nil` for a refusal that is only counted.
     var submissionID: String?
-    /// The hash of its leaf.
     var leafHash: String?
     /// The outcome of the claim.
     var verdict: Verdict?
@@ -122,7 +121,6 @@ struct Problem: Error {
         retryAfter = Int(min(max(wait ?? 5, 1), 600))
     }
 
-    /// The document.
     var document: ProblemDocument {
         ProblemDocument(
             title: status.reasonPhrase, status: status.code, code: code, detail: detail, expected: expected,

@@ -18,7 +18,6 @@ struct EventRoutes {
         }
     }
 
-    /// The filter of a request.
     private static func filter(_ request: Request) throws -> EventFilter {
         var filter = EventFilter()
         filter.customerID = try request.identifier("customer_id")

@@ -15,11 +15,13 @@ extension RequestMessage {
     /// Reads a body: its JSON is checked as bytes before any decoder sees it.
     static func read(_ body: [UInt8]) -> ReadRequest<Self> {
         let text = body[...]
-        if !body.isEmpty, let excess = JSONBounds.excess(of: text.span) {
+        do throws(StrictJSON.Flaw) {
+            if !body.isEmpty { try StrictJSON.check(text.span) }
+        } catch {
             var none = RequestMembers(json: [], identifiers: .ledger)
             return ReadRequest(
                 message: Self(members: &none),
-                flaw: Rejection(.bodyMalformed, expected: excess))
+                flaw: Rejection(.bodyMalformed, expected: error.expected))
         }
         var members = RequestMembers(json: body, identifiers: .ledger)
         let message = Self(members: &members)

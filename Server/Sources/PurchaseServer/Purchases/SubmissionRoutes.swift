@@ -51,7 +51,6 @@ struct SubmissionRoutes {
         return (app, UUID(uuidString: try context.identifier("id")))
     }
 
-    /// The filter of a request.
     private static func filter(_ request: Request) throws -> SubmissionFilter {
         var filter = SubmissionFilter()
         filter.customerID = try request.identifier("customer_id")

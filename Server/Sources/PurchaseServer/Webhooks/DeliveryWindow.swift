@@ -77,7 +77,6 @@ struct DeliveryWindow {
         return (position, slots[position - base].event)
     }
 
-    /// The event at a position.
     func event(_ position: Int) -> OutgoingEvent { slots[position - base].event }
 
     /// An event that was taken was delivered.

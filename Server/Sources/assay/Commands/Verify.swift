@@ -60,7 +60,7 @@ struct Verify: AsyncParsableCommand {
         } work: { batch in
             var verdicts = VerdictBatch()
             for item in batch {
-                var verdict = Verdict(item, verifier: verifier, policies: policies)
+                var verdict = EvidenceVerdict(item, verifier: verifier, policies: policies)
                 if let question { verdict = await verdict.asking(question, item) }
                 verdicts.append(verdict, format, shown)
             }

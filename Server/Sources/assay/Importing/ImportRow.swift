@@ -1,3 +1,4 @@
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 
@@ -73,22 +74,21 @@ struct ImportRow: Sendable {
     }
 
     private static func fields(of json: [UInt8]) throws(ImportFlaw) -> [ImportColumn: [UInt8]] {
-        guard let members = JSONValue(json)?.members else {
-            throw ImportFlaw(.rowMalformed, "the line is not a JSON object")
+        guard let json = WrittenJSON.bounded(json), json.isObject else {
+            throw ImportFlaw(.rowMalformed, "the line is not a JSON object with each member once")
         }
         var fields: [ImportColumn: [UInt8]] = [:]
-        for member in members {
-            guard let column = ImportColumn(member.name) else {
-                throw ImportFlaw(.columnUnknown, ImportColumn.complaint(member.name, of: "member"))
+        for member in json.members(of: 0) {
+            let name = json.text(of: member.name)
+            guard let column = ImportColumn(name) else {
+                throw ImportFlaw(.columnUnknown, ImportColumn.complaint(name, of: "member"))
             }
-            guard fields[column] == nil else {
-                throw ImportFlaw(.rowMalformed, "the member \(column.rawValue) is repeated")
-            }
-            switch member.value {
-            case .string(let text): fields[column] = text
+            let text = json.text(of: member.value)
+            switch json.nodes[member.value].kind {
+            case .string: fields[column] = text
             // Many systems number their customers.
-            case .number(let digits) where column == .customerID && digits.allSatisfy(isDigit): fields[column] = digits
-            case .null: fields[column] = []
+            case .number where column == .customerID && text.allSatisfy(isDigit): fields[column] = text
+            case .word where text.elementsEqual("null".utf8): fields[column] = []
             default: throw ImportFlaw(.fieldMalformed, "the member \(column.rawValue) is not a string")
             }
         }

@@ -1,19 +1,6 @@
 import EvidenceMint
 import Foundation
 
-/// Something could not be read.
-struct InputError: Error, CustomStringConvertible {
-    let source: String
-    let reason: String
-
-    init(_ source: String, _ reason: String) {
-        self.source = source
-        self.reason = reason
-    }
-
-    var description: String { "\(source.printable): \(reason.printable)" }
-}
-
 /// A file by its path, or standard input as `-`.
 enum InputFile {
     /// The largest input that is read as a whole: more than the size limit of a receipt.

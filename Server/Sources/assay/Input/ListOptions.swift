@@ -3,7 +3,6 @@ import Foundation
 
 /// The options of commands that list entries.
 struct ListOptions: ParsableArguments {
-    /// The entries of a page.
     private static let pageEntries = 500
 
     @Option(name: .long, help: "The maximum number of entries.")

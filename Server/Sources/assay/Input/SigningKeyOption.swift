@@ -6,7 +6,6 @@ struct SigningKeyOption: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp(ServerSetting.signingKey.help))
     var signingKey: String?
 
-    /// The keys of the record.
     func keys(_ options: LedgerDatabaseOptions) throws -> RecordKeys {
         let given = ServerSetting.signingKey.option.map { [$0: signingKey.map { [$0] } ?? []] } ?? [:]
         return try options.place().recordKeys(options: given)

@@ -18,9 +18,9 @@ enum EvidenceContent {
         }
     }
 
-    /// Claims are written again: the library accepts JSON that others refuse, such as a comma after the last member.
+    /// Claims are written again, in one line.
     private static func claims(_ payload: [UInt8], to json: inout JSONWriter) {
-        if let claims = JSONValue(payload, isTolerant: true) {
+        if let claims = WrittenJSON.bounded(payload) {
             claims.write(to: &json)
         } else {
             json.string(String(decoding: payload, as: UTF8.self))

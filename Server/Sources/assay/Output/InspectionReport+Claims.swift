@@ -59,34 +59,35 @@ extension InspectionReport {
     /// The claims in their order, with those of a nested object under both names joined by a dot. Deeper objects stay
     /// together: a name for each would repeat all names above it.
     private var claims: [Claim] {
-        guard let payload = inspection.content?.payload, let value = JSONValue(payload, isTolerant: true) else {
+        guard let payload = inspection.content?.payload, let json = WrittenJSON.bounded(payload) else {
             return []
         }
-        return Self.flattened(value, prefix: [], levels: 2)
+        return Self.flattened(json, 0, prefix: [], levels: 2)
     }
 
-    private static func flattened(_ value: JSONValue, prefix: [UInt8], levels: Int) -> [Claim] {
-        guard levels > 0, let members = value.members else {
-            return [(prefix, text(value, isDate: prefix.suffix(4).elementsEqual("Date".utf8)))]
+    private static func flattened(_ json: WrittenJSON, _ value: Int, prefix: [UInt8], levels: Int) -> [Claim] {
+        guard levels > 0, json.nodes[value].kind == .object else {
+            return [(prefix, text(json, value, isDate: prefix.suffix(4).elementsEqual("Date".utf8)))]
         }
-        return members.flatMap { member in
-            flattened(
-                member.value, prefix: prefix.isEmpty ? member.name : prefix + [UInt8(ascii: ".")] + member.name,
+        return json.members(of: value).flatMap { member in
+            let name = json.text(of: member.name)
+            return flattened(
+                json, member.value, prefix: prefix.isEmpty ? name : prefix + [UInt8(ascii: ".")] + name,
                 levels: levels - 1)
         }
     }
 
-    private static func text(_ value: JSONValue, isDate: Bool) -> String {
-        switch value {
-        case .string(let text): return String(decoding: text, as: UTF8.self)
-        case .number(let digits) where isDate && digits.count <= 32:
-            let text = String(decoding: digits, as: UTF8.self)
+    private static func text(_ json: WrittenJSON, _ value: Int, isDate: Bool) -> String {
+        let text = String(decoding: json.text(of: value), as: UTF8.self)
+        switch json.nodes[value].kind {
+        case .number where isDate && text.utf8.count <= 32:
             guard let milliseconds = Double(text), abs(milliseconds) < 1e15 else { return text }
             return "\(AppStoreTime(millisecondsSince1970: Int64(milliseconds)))"
-        default:
-            var json = JSONWriter(capacity: 64)
-            value.write(to: &json)
-            return String(decoding: json.bytes, as: UTF8.self)
+        case .string, .number, .word: return text
+        case .object, .array:
+            var writer = JSONWriter(capacity: 64)
+            json.write(value, to: &writer)
+            return String(decoding: writer.bytes, as: UTF8.self)
         }
     }
 }

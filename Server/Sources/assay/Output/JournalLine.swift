@@ -33,7 +33,7 @@ struct JournalLine {
                 json.number(number)
             }
             // Canonical JSON, as the ledger wrote it; any other text was changed, which the audit reports.
-            if let details = entry.details, let value = JSONValue(details) {
+            if let details = entry.details, let value = WrittenJSON.bounded(details) {
                 json.key("details")
                 value.write(to: &json)
             }

@@ -51,7 +51,6 @@ enum ReceiptAttributeName {
         1722: "ownership",
     ]
 
-    /// The name of a type.
     static func name(_ type: Int64) -> String { known[type] ?? "not known" }
 
     /// The value in words, if a number has a meaning.

@@ -1,3 +1,5 @@
+// The formats in which verdicts are written.
+
 import Foundation
 import PurchaseAPI
 import PurchaseVerification
@@ -5,7 +7,7 @@ import PurchaseVerification
 /// The output formats of verdicts.
 protocol VerdictFormat: Sendable {
     /// Writes one verdict, with its line ends, in UTF-8.
-    func write(_ verdict: Verdict, to output: inout [UInt8])
+    func write(_ verdict: EvidenceVerdict, to output: inout [UInt8])
     /// The text at the end.
     func conclusion(_ summary: VerdictSummary, unchecked: [String]) -> String
 }
@@ -13,7 +15,7 @@ protocol VerdictFormat: Sendable {
 /// One JSON object a line: `source`, `line` (of streams), `evidence`, `verdict`, `code`, `expected`, `found`, `message`,
 /// `apple` (if Apple was asked), `content`.
 struct JSONVerdictFormat: VerdictFormat {
-    func write(_ verdict: Verdict, to output: inout [UInt8]) {
+    func write(_ verdict: EvidenceVerdict, to output: inout [UInt8]) {
         var json = JSONWriter(capacity: 4096)
         json.object { json in
             json.key("source")
@@ -67,7 +69,7 @@ struct TextVerdictFormat: VerdictFormat {
     /// Whether the word of the verdict is green, red, or yellow for an undetermined one.
     var isColored = Terminal.isOutputColored
 
-    func write(_ verdict: Verdict, to output: inout [UInt8]) {
+    func write(_ verdict: EvidenceVerdict, to output: inout [UInt8]) {
         let text = VisibleText.forPeople(text(verdict), keepsLines: true)
         guard isColored else {
             output += text.utf8
@@ -80,7 +82,7 @@ struct TextVerdictFormat: VerdictFormat {
         output += text.dropFirst(word.count).utf8
     }
 
-    private func text(_ verdict: Verdict) -> String {
+    private func text(_ verdict: EvidenceVerdict) -> String {
         switch verdict.result {
         case .success(.appReceipt(let receipt)): accepted(verdict, receipt)
         case .success(let evidence): Self.heading(verdict) + EvidenceContent.text(evidence)
@@ -88,7 +90,7 @@ struct TextVerdictFormat: VerdictFormat {
         }
     }
 
-    private func accepted(_ verdict: Verdict, _ receipt: AppReceipt) -> String {
+    private func accepted(_ verdict: EvidenceVerdict, _ receipt: AppReceipt) -> String {
         let purchases = receipt.inAppPurchases
         let count = purchases.count == 1 ? "1 purchase" : "\(purchases.count) purchases"
         var text = Self.heading(verdict)
@@ -107,7 +109,7 @@ struct TextVerdictFormat: VerdictFormat {
     }
 
     /// The verdict, and Apple's answer.
-    private static func heading(_ verdict: Verdict) -> String {
+    private static func heading(_ verdict: EvidenceVerdict) -> String {
         guard let apple = verdict.apple else { return "verified  \(verdict.place)\n" }
         let word =
             switch apple.verdict {
@@ -124,7 +126,7 @@ struct TextVerdictFormat: VerdictFormat {
         return text
     }
 
-    private func rejected(_ verdict: Verdict, _ error: VerificationError) -> String {
+    private func rejected(_ verdict: EvidenceVerdict, _ error: VerificationError) -> String {
         var text = "REJECTED  \(verdict.place)\n          \(error.code.rawValue): \(error.code.sentence)\n"
         if let expected = error.expected { text += "          expected: \(expected.printable)\n" }
         if let found = error.found { text += "          found:    \(found.printable)\n" }
@@ -143,7 +145,7 @@ struct TextVerdictFormat: VerdictFormat {
     }
 }
 
-extension Verdict {
+extension EvidenceVerdict {
     fileprivate var verified: VerifiedEvidence? {
         if case .success(let evidence) = result { evidence } else { nil }
     }

@@ -1,9 +1,9 @@
+// The claims of a notification, and of the objects in them.
+
 /// The claims of a server notification of version 2 (Apple, "responseBodyV2DecodedPayload"): its type, and exactly one of data,
 /// summary, external purchase token, app data and unclaim info, or one object that this version does not know.
 public final class NotificationClaims: SignedClaims {
-    /// The type of the notification.
     public let notificationType: NotificationType?
-    /// The subtype of the notification.
     public let subtype: NotificationSubtype?
     /// The same in each attempt to deliver the notification.
     public let notificationUUID: String?

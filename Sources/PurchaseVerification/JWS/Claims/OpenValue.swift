@@ -1,3 +1,5 @@
+// The values that Apple may add to, each kept as it was written.
+
 /// A value of a set that Apple may extend: an unknown value stays readable by its raw value.
 public protocol OpenValue: RawRepresentable, Sendable, Hashable {
     init(rawValue: RawValue)

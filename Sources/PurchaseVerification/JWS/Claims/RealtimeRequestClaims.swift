@@ -13,7 +13,6 @@ public final class RealtimeRequestClaims: SignedClaims {
     public let requestIdentifier: String?
     /// The signing date, at which the validity of its certificates is checked.
     public let signedDate: AppStoreTime?
-    /// The stated environment.
     public let statedEnvironment: String?
     /// Every claim without a field here, and claims of a type other than documented, unchanged.
     public let otherClaims: [String: JSONValue]

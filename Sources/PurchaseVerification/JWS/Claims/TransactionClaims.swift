@@ -6,8 +6,8 @@
 
 /// The claims of a signed transaction (Apple, "JWSTransactionDecodedPayload").
 public final class TransactionClaims: SignedClaims {
-    /// The transaction. Empty only if `productID` is empty, too: signed data that names neither, as in the test data of Apple's
-    /// libraries, verifies and is no purchase.
+    /// Empty only if `productID` is empty, too: signed data that names neither, as in the test data of Apple's libraries,
+    /// verifies and is no purchase.
     public let transactionID: String
     /// The first transaction of a subscription or of a restored product.
     public let originalTransactionID: String?
@@ -17,9 +17,8 @@ public final class TransactionClaims: SignedClaims {
     public let webOrderLineItemID: String?
     /// The bundle id of the app.
     public let bundleID: String?
-    /// The product; see `transactionID`.
+    /// See `transactionID`.
     public let productID: String
-    /// The group of the subscription.
     public let subscriptionGroupIdentifier: String?
     /// When it was bought or renewed.
     public let purchaseDate: AppStoreTime?
@@ -27,7 +26,6 @@ public final class TransactionClaims: SignedClaims {
     public let originalPurchaseDate: AppStoreTime?
     /// When the paid period ends; only for auto-renewable subscriptions.
     public let expiresDate: AppStoreTime?
-    /// The quantity.
     public let quantity: UInt64?
     /// The kind of product.
     public let productType: ProductType?
@@ -37,7 +35,6 @@ public final class TransactionClaims: SignedClaims {
     public let ownershipType: OwnershipType?
     /// The signing date, at which the validity of its certificates is checked.
     public let signedDate: AppStoreTime?
-    /// The reason for the revocation.
     public let revocationReason: RevocationReason?
     /// When Apple refunded or revoked it.
     public let revocationDate: AppStoreTime?
@@ -61,7 +58,6 @@ public final class TransactionClaims: SignedClaims {
     public let storefront: String?
     /// The number of the store.
     public let storefrontID: String?
-    /// The reason for the transaction.
     public let transactionReason: TransactionReason?
     /// The reason for this transaction, if the period has more than one. It does not replace the others.
     public let additionalTransactionReason: AdditionalTransactionReason?

@@ -59,12 +59,6 @@ extension TransactionFields {
         lastWithdrawal = currentWithdrawalDate
     }
 
-    /// The latest date of the current revocation and cancellation. A revocation of nothing has none.
-    var currentWithdrawalDate: Timestamp? {
-        let revoked = revocation?.revocation.flatMap { $0.share > 0 ? $0.date : nil }
-        return [revoked, cancellation].compactMap(\.self).max()
-    }
-
     func merged(with other: TransactionFields) -> TransactionFields {
         var merged = self
         merged.bundleID = Self.better(bundleID, other.bundleID)

@@ -36,9 +36,6 @@ extension [ObservedTransaction] {
 }
 
 extension Revocation {
-    /// The withdrawn share of the quantity, in milliunits from 0 to 100,000; everything if it is not stated.
-    var share: Int64 { min(max(0, percentage ?? Self.whole), Self.whole) }
-
     /// The number of withdrawn units of a quantity: none at 0 %, otherwise the share rounded to the nearest whole number, at
     /// least 1 and at most all. 33,333 of 3 are 1, and 66,667 of 3 are 2.
     public func units(of quantity: Int64) -> Int64 {

@@ -4,11 +4,11 @@ public import struct Foundation.UUID
 
 /// A claim to check with the App Store.
 public struct AppStoreClaim: Sendable {
-    /// How long one server may work on a claim, in milliseconds. If the server dies, the claim is free again after this time.
-    public static let lease: Int64 = 120_000
+    /// How long one server may work on a claim, in milliseconds.
+    public static let lease = AppStoreClaimRow.lease
     /// How long the App Store's answer about a receipt is reused for further claims of the same customer with it, in
     /// milliseconds.
-    public static let wordLasts: Int64 = 900_000
+    public static let answerLasts: Int64 = 900_000
 
     /// The claim's entry.
     public let id: UUID

@@ -118,7 +118,7 @@ extension LedgerTransaction {
         let decisions = try AppStoreClaimsTable(connection: connection)
             .decisions(evidence: known.key, customer: customer.key, limit: 1)
         guard let key = decisions.first, let entry = try JournalTable(connection: connection).row(key: key),
-            entry.at.millisecondsSince1970 + AppStoreClaim.wordLasts > now.millisecondsSince1970
+            entry.at.millisecondsSince1970 + AppStoreClaim.answerLasts > now.millisecondsSince1970
         else { return nil }
         let decision = try DecidedClaim(entry)
         // Errors that the operator can correct, and unanswered questions, are asked again.
@@ -161,12 +161,5 @@ extension ClaimDetails {
         }
         return isRestore == other.isRestore && isSame(productID, other.productID) && quantity == other.quantity
             && isSame(transactionID, other.transactionID) && isSame(order, other.order)
-    }
-}
-
-extension Timestamp {
-    /// The end of the lease of one server, which is longer than a server waits for the App Store (`AppStoreClaim.lease`).
-    var appStoreLeaseEnd: Timestamp {
-        Timestamp(millisecondsSince1970: millisecondsSince1970 + AppStoreClaim.lease)
     }
 }

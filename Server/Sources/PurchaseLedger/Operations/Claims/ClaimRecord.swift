@@ -11,7 +11,6 @@ extension ClaimDetails.Outcome {
 }
 
 extension ClaimDetails.Outcome {
-    /// The transaction.
     var key: TransactionKey? {
         TransactionKey(
             environment: AppStoreEnvironment(environment), transactionID: ExactText(transactionID), second: second ?? 0)

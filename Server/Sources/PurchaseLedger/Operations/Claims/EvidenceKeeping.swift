@@ -79,7 +79,7 @@ struct RefusalBudgetUse {
 
 extension KeptEvidence {
     /// The fields of a journal entry for unverified evidence.
-    func unverified(_ evidence: StorableEvidence) -> UnverifiedEvidence? {
+    func unverified(_ evidence: StorableEvidence) -> UnverifiedPart? {
         evidence.isVerified ? nil : isPrefix ? .prefix : .whole
     }
 }

@@ -65,7 +65,6 @@ public struct PurchaseOutcome: Sendable, Equatable {
     public var orderID: UUID? { order?.id }
     /// The state of that order.
     public var orderStatus: OrderStatus? { order?.status }
-    /// The verdict.
     public var verdict: Verdict { rejection.map { $0.isUndetermined ? .undetermined : .rejected } ?? .accepted }
     /// `accepted`, or the code of the rejection.
     public var code: String { rejection?.code ?? DecisionCode.accepted.rawValue }

@@ -52,7 +52,6 @@ public struct HandGrantRecord: Sendable, Equatable {
     public var quantity: Int64
     /// The original transaction that it revokes.
     public var revokedOriginalID: String?
-    /// The grant that it revokes.
     public var revokedGrant: UUID?
     public var startsAt: Timestamp
     public var endsAt: Timestamp?

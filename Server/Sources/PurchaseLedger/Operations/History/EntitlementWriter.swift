@@ -231,7 +231,6 @@ struct EntitlementWriter {
 }
 
 extension PurchaseHistory {
-    /// The purchases of a holder.
     func purchases(of holder: PurchaseHolder, _ ownership: Ownership) -> [OwnedPurchase] {
         records.purchases(of: holder, ownership)
     }

@@ -30,7 +30,6 @@ extension LedgerTransaction {
             payment: payment)
     }
 
-    /// The order of an app with an id.
     func existingOrder(_ id: UUID, _ app: RegistryApp) throws -> OrderRow {
         guard let row = try orders.row(id: id), row.appKey == app.key else {
             throw LedgerRefusal(.orderUnknown, expected: id.text)

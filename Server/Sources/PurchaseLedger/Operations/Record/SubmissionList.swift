@@ -29,7 +29,7 @@ public struct SubmissionRecord: Sendable, Equatable {
     public var evidenceSHA256: String?
     /// The size of the evidence that was sent, and how much of it is stored; `nil` in a list.
     public var evidenceSize: Int64?
-    public var evidenceKept: KeptPart?
+    public var evidenceKept: StoredPart?
     /// The hash of the leaf in the Merkle log, in hexadecimal.
     public var leafHash: String
     /// The number of the leaf; `nil` while it is pending, and in lists.

@@ -11,7 +11,6 @@ package enum CompressionDictionary: UInt8, CaseIterable {
     /// Property lists of transaction receipts, November 2026.
     case propertyList1 = 3
 
-    /// Its bytes.
     package var bytes: [UInt8] {
         switch self {
         case .claims1: Self.claimsBytes

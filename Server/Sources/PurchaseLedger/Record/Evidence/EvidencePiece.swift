@@ -7,7 +7,7 @@ indirect enum EvidencePiece {
     /// Bytes that many pieces of evidence share: the certificates of a signer. They are stored once.
     case shared(ArraySlice<UInt8>)
     /// Pieces whose bytes are written as base64.
-    case base64(Base64Text, [EvidencePiece])
+    case base64(Base64Form, [EvidencePiece])
 }
 
 /// Split evidence: the list of its pieces, and their bytes by the way they are stored.
@@ -108,7 +108,7 @@ private struct Joiner {
                 guard let index = shape.popNumber(), split.parts.indices.contains(index) else { return nil }
                 bytes += split.parts[index]
             case .base64:
-                guard depth > 0, let flags = shape.popFirst(), var text = Base64Text(flags: flags) else { return nil }
+                guard depth > 0, let flags = shape.popFirst(), var text = Base64Form(flags: flags) else { return nil }
                 if text.lineLength > 0 {
                     guard let length = shape.popNumber(), length > 0 else { return nil }
                     text.lineLength = length
@@ -124,7 +124,7 @@ private struct Joiner {
     }
 }
 
-extension Base64Text {
+extension Base64Form {
     fileprivate var flags: UInt8 {
         (isURLSafe ? 1 : 0) | (isPadded ? 2 : 0) | (lineLength > 0 ? 4 : 0) | (hasCarriageReturns ? 8 : 0)
     }

@@ -28,7 +28,7 @@ package struct EvidenceSplitter {
         }
         let end = bytes.lastIndex { $0 > 0x20 }.map { $0 + 1 } ?? bytes.startIndex
         let (text, space) = (bytes[..<end], bytes[end...])
-        if depth > 0, text.count >= Self.minimumText, let (form, content) = Base64Text.decoded(text) {
+        if depth > 0, text.count >= Self.minimumText, let (form, content) = Base64Form.decoded(text) {
             return [.base64(form, pieces(of: content[...], depth: depth - 1))] + literal(space)
         }
         if bytes.first == UInt8(ascii: "{"), let pieces = propertyListPieces(bytes, depth: depth) { return pieces }
@@ -88,7 +88,7 @@ package struct EvidenceSplitter {
     private func base64(
         _ text: ArraySlice<UInt8>, _ inside: (ArraySlice<UInt8>) -> [EvidencePiece]
     ) -> [EvidencePiece] {
-        guard let (form, content) = Base64Text.decoded(text) else { return literal(text) }
+        guard let (form, content) = Base64Form.decoded(text) else { return literal(text) }
         return [.base64(form, inside(content[...]))]
     }
 
@@ -104,7 +104,7 @@ package struct EvidenceSplitter {
         {
             rest = list[(close + 1)...]
             let text = list[(open + 1)..<close]
-            guard text.count >= Self.minimumText, let (form, content) = Base64Text.decoded(text) else { continue }
+            guard text.count >= Self.minimumText, let (form, content) = Base64Form.decoded(text) else { continue }
             pieces += literal(list[from..<text.startIndex])
             pieces.append(
                 .base64(form, signatureFieldPieces(content) ?? self.pieces(of: content[...], depth: depth - 1)))

@@ -171,7 +171,7 @@ package struct EvidenceStore {
     }
 
     /// How much of the evidence of a row is stored, according to the form of its content.
-    static func keptPart(_ row: EvidenceRow) -> KeptPart {
+    static func keptPart(_ row: EvidenceRow) -> StoredPart {
         guard let content = row.content else { return .none }
         return StoredContent.form(content) == .prefix ? .prefix : .whole
     }

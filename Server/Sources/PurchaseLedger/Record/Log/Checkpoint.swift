@@ -16,7 +16,7 @@ public struct Checkpoint: Sendable, Equatable {
     }
 
     /// The text that is signed.
-    package var text: [UInt8] { Array("\(origin)\n\(size)\n\(CanonicalBase64.encoded(root.bytes))\n".utf8) }
+    package var text: [UInt8] { Array("\(origin)\n\(size)\n\(Base64Form.canonical(root.bytes))\n".utf8) }
 
     /// Reads the text. Extension lines, which C2SP advises against, are refused, because nothing would check them.
     ///
@@ -25,7 +25,7 @@ public struct Checkpoint: Sendable, Equatable {
         let lines = text.split(separator: 0x0A, omittingEmptySubsequences: false)
         guard lines.count == 4, lines[3].isEmpty, (1...LogVerifierKey.longestName).contains(lines[0].count),
             let origin = String(validating: lines[0], as: UTF8.self), let size = Self.number(lines[1]),
-            let root = CanonicalBase64.decoded(lines[2]).flatMap({ MerkleHash($0) })
+            let root = Base64Form.canonicalBytes(lines[2]).flatMap({ MerkleHash($0) })
         else {
             throw LogError(.malformed, "a checkpoint has three lines: origin, size, and 32 bytes of root in base64")
         }

@@ -21,7 +21,7 @@ public struct EntryKey: Sendable {
     /// - Throws: `fileExists`, `fileFailed`.
     public static func create(at path: String) throws(LogError) -> EntryKey {
         let bytes = SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }
-        try LogFile.create(path, mode: 0o600, prefix + Array((CanonicalBase64.encoded(bytes) + "\n").utf8))
+        try LogFile.create(path, mode: 0o600, prefix + Array((Base64Form.canonical(bytes) + "\n").utf8))
         return try EntryKey(file: path)
     }
 
@@ -47,7 +47,7 @@ public struct EntryKey: Sendable {
     public init(file path: String) throws(LogError) {
         let content = try LogFile.secret(path, limit: 256)
         guard content.starts(with: Self.prefix), content.last == 0x0A,
-            let bytes = CanonicalBase64.decoded(content.dropFirst(Self.prefix.count).dropLast()), bytes.count == 32
+            let bytes = Base64Form.canonicalBytes(content.dropFirst(Self.prefix.count).dropLast()), bytes.count == 32
         else { throw LogError(.malformed, "\(path) contains no key of entries (assay-entry-key-1 …)") }
         key = SymmetricKey(data: bytes)
         var begun = HMAC<SHA256>(key: key)

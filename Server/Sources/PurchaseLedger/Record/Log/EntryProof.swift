@@ -53,11 +53,11 @@ public struct EntryProof: Sendable, Equatable {
         get throws {
             try File(
                 format: Self.format, checkpoint: String(decoding: checkpoint, as: UTF8.self),
-                leaf: CanonicalBase64.encoded(leaf), leaf_number: leafNumber,
-                path: path.map { CanonicalBase64.encoded($0.bytes) },
-                salt: details.map { CanonicalBase64.encoded($0.salt) },
-                details: details.map { CanonicalBase64.encoded($0.content) },
-                evidence: evidence.map { CanonicalBase64.encoded($0) }
+                leaf: Base64Form.canonical(leaf), leaf_number: leafNumber,
+                path: path.map { Base64Form.canonical($0.bytes) },
+                salt: details.map { Base64Form.canonical($0.salt) },
+                details: details.map { Base64Form.canonical($0.content) },
+                evidence: evidence.map { Base64Form.canonical($0) }
             ).json
         }
     }
@@ -143,7 +143,6 @@ extension EntryProof.File {
 
 /// A journal entry whose position in a signed log was verified. Only the verification of a proof creates one.
 public struct ProvenEntry: Sendable, Equatable {
-    /// The entry.
     public let entry: JournalLeaf
     /// Its position in the log, from 0.
     public let leafNumber: Int64

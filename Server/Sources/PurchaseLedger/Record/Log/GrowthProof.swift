@@ -31,7 +31,7 @@ public struct GrowthProof: Sendable, Equatable {
         get throws {
             try File(
                 format: Self.format, from: String(decoding: from, as: UTF8.self),
-                to: String(decoding: to, as: UTF8.self), path: path.map { CanonicalBase64.encoded($0.bytes) }
+                to: String(decoding: to, as: UTF8.self), path: path.map { Base64Form.canonical($0.bytes) }
             ).json
         }
     }

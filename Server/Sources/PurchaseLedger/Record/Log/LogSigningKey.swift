@@ -28,7 +28,7 @@ public struct LogSigningKey: Sendable {
         let parts = line.dropFirst(Self.prefix.count)
             .split(separator: 0x2B, maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let name = String(validating: parts[0], as: UTF8.self),
-            let content = CanonicalBase64.decoded(parts[2]), content.first == LogVerifierKey.algorithm
+            let content = Base64Form.canonicalBytes(parts[2]), content.first == LogVerifierKey.algorithm
         else { throw malformed }
         try self.init(name: name, seed: Array(content.dropFirst()))
         guard parts[1].elementsEqual(verifier.id.hexadecimal.utf8) else { throw malformed }
@@ -45,7 +45,7 @@ public struct LogSigningKey: Sendable {
 
     /// The text form, which is a secret.
     package var text: String {
-        let content = CanonicalBase64.encoded([LogVerifierKey.algorithm] + seed)
+        let content = Base64Form.canonical([LogVerifierKey.algorithm] + seed)
         return "PRIVATE+KEY+\(verifier.name)+\(verifier.id.hexadecimal)+\(content)"
     }
 

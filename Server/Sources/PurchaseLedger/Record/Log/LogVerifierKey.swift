@@ -38,7 +38,7 @@ public struct LogVerifierKey: Sendable, Equatable {
         guard text.count <= Self.longestName + 64 else { throw Self.malformed }
         let parts = Array(text).split(separator: 0x2B, maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let name = String(validating: parts[0], as: UTF8.self),
-            let content = CanonicalBase64.decoded(parts[2]), content.first == Self.algorithm
+            let content = Base64Form.canonicalBytes(parts[2]), content.first == Self.algorithm
         else { throw Self.malformed }
         let key = try LogVerifierKey(name: name, key: Array(content.dropFirst()))
         guard parts[1].elementsEqual(key.id.hexadecimal.utf8) else {
@@ -49,7 +49,7 @@ public struct LogVerifierKey: Sendable, Equatable {
 
     /// The text form.
     public var text: String {
-        "\(name)+\(id.hexadecimal)+\(CanonicalBase64.encoded([Self.algorithm] + key))"
+        "\(name)+\(id.hexadecimal)+\(Base64Form.canonical([Self.algorithm] + key))"
     }
 
     /// Whether a signature of a text is by this key.

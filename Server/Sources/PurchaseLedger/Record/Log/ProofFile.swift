@@ -17,8 +17,10 @@ extension ProofFile {
         guard json.count <= largest else {
             throw LogError(.malformed, "a proof has at most \(largest) bytes, found \(json.count)")
         }
-        if let expected = JSONBounds.excess(of: json) {
-            throw LogError(.malformed, "the proof is not JSON within its bounds; expected \(expected)")
+        do throws(StrictJSON.Flaw) {
+            try StrictJSON.check(json)
+        } catch {
+            throw LogError(.malformed, "the proof is not JSON within its bounds; expected \(error.expected)")
         }
         let file: Self
         do {
@@ -55,7 +57,7 @@ extension ProofFile {
 
     /// The bytes of a member in base64.
     static func bytes(_ text: String, _ name: String) throws(LogError) -> [UInt8] {
-        guard let bytes = CanonicalBase64.decoded(Array(text.utf8)) else {
+        guard let bytes = Base64Form.canonicalBytes(Array(text.utf8)) else {
             throw LogError(.malformed, "\(name) of the proof is not base64")
         }
         return bytes

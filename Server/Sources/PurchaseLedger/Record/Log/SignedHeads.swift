@@ -87,13 +87,13 @@ struct SignedHeads: Sendable {
     }
 
     private static func bytes(_ size: Int64, _ root: MerkleHash) -> [UInt8] {
-        Array("\(size) \(CanonicalBase64.encoded(root.bytes))\n".utf8)
+        Array("\(size) \(Base64Form.canonical(root.bytes))\n".utf8)
     }
 
     private static func head(_ line: ArraySlice<UInt8>) -> (Int64, MerkleHash)? {
         let parts = line.split(separator: 0x20, omittingEmptySubsequences: false)
         guard parts.count == 2, let size = Int64(String(decoding: parts[0], as: UTF8.self)), size >= 0,
-            let root = CanonicalBase64.decoded(parts[1]).flatMap({ MerkleHash($0) }),
+            let root = Base64Form.canonicalBytes(parts[1]).flatMap({ MerkleHash($0) }),
             bytes(size, root).dropLast().elementsEqual(line)
         else { return nil }
         return (size, root)

@@ -63,9 +63,8 @@ package struct SignedNote {
         }
     }
 
-    /// The bytes of a text with one signature.
     package static func bytes(_ text: [UInt8], name: String, keyID: [UInt8], signature: [UInt8]) -> [UInt8] {
-        text + Array("\n— \(name) \(CanonicalBase64.encoded(keyID + signature))\n".utf8)
+        text + Array("\n— \(name) \(Base64Form.canonical(keyID + signature))\n".utf8)
     }
 }
 
@@ -77,7 +76,7 @@ extension SignedNote.Signature {
         guard line.starts(with: Self.prefix) else { return nil }
         let rest = line.dropFirst(Self.prefix.count)
         guard let space = rest.firstIndex(of: 0x20), LogVerifierKey.isName(rest[..<space]),
-            let content = CanonicalBase64.decoded(rest[(space + 1)...]), content.count > 4
+            let content = Base64Form.canonicalBytes(rest[(space + 1)...]), content.count > 4
         else { return nil }
         name = Array(rest[..<space])
         keyID = Array(content.prefix(4))

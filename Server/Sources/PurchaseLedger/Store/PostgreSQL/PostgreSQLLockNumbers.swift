@@ -14,6 +14,5 @@ struct PostgreSQLLockNumbers: Sendable {
     static let trial = PostgreSQLLockNumbers(
         everything: 0x4154 << 48, eventMark: 0x4155 << 48, partMask: (1 << 48) - 1)
 
-    /// The lock of a part of the ledger.
     func part(_ lock: LedgerLock) -> Int64 { everything | (lock.number & partMask) }
 }

@@ -1,6 +1,5 @@
 /// A waiting write.
 protocol PostgreSQLWriteJob: AnyObject, Sendable {
-    /// The plan of the write.
     var plan: LedgerWritePlan { get }
     /// Adds parts that it turned out to need.
     ///

@@ -1,3 +1,5 @@
+// The check of a request's head, and its faults.
+
 import NIOCore
 import NIOHTTP1
 

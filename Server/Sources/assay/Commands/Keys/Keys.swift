@@ -4,5 +4,5 @@ import ArgumentParser
 struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Creates, lists and revokes API keys, and shows the key of the log.",
-        subcommands: [CreateKey.self, ListKeys.self, RevokeKey.self, SigningKey.self])
+        subcommands: [CreateKey.self, ListKeys.self, RevokeKey.self, CreateSigningKey.self])
 }

@@ -1,0 +1,189 @@
+import EvidenceMint
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// Purchases, actions on their transactions, receipts, and the event log.
+struct StorePurchaseRoutes {
+    let service: StoreService
+
+    func add(to router: Router<SimulatorRequestContext>) {
+        addPurchases(to: router)
+        addTransactionActions(to: router)
+        addReceipts(to: router)
+        addEvents(to: router)
+    }
+
+    private func addPurchases(to router: Router<SimulatorRequestContext>) {
+        let issuer = service.issuer
+        router.post("/control/purchases") { request, _ in
+            let purchase = try await request.read(NewPurchase.self)
+            let version = try purchase.version()
+            try purchase.faults?.check()
+            return try Response.json(
+                await service.change { state, _ in
+                    let transaction = try state.store.buy(
+                        purchase.productID, of: purchase.bundleID, by: purchase.customerID,
+                        options: AppStore.PurchaseOptions(
+                            quantity: purchase.quantity ?? 1, appAccountToken: purchase.appAccountToken,
+                            offerID: purchase.offerID))
+                    return try TransactionAnswer(transaction, &state, issuer, version, purchase.faults)
+                }, status: .created)
+        }
+        router.get("/control/transactions/{id}") { _, context in
+            let transactionID = try context.part("id")
+            return try Response.json(
+                await service.change { state, _ in
+                    try TransactionAnswer(try state.store.transaction(transactionID), &state, issuer)
+                })
+        }
+    }
+
+    private func addTransactionActions(to router: Router<SimulatorRequestContext>) {
+        add("finish", to: router) { store, id, _ in try store.finish(id) }
+        add("ask-for-refund", to: router) { store, id, _ in try store.askForRefund(of: id) }
+        add("decline-refund", to: router) { store, id, _ in try store.declineRefund(of: id) }
+        add("refund", to: router) { store, id, body in
+            try store.refund(id, reason: body.reason ?? 0, percentage: body.percentage)
+        }
+        add("refund-seats", to: router) { store, id, body in
+            guard let seats = body.seats else {
+                throw StoreError(.invalidValue, "'seats' is missing: the number of seats to refund.")
+            }
+            return try store.refundSeats(seats, of: id, reason: body.reason ?? 0)
+        }
+        add("reverse-refund", to: router) { store, id, _ in try store.reverseRefund(of: id) }
+        add("revoke-sharing", to: router) { store, id, _ in try store.revokeSharing(of: id) }
+        add("share", to: router) { store, id, body in
+            guard let customerID = body.customerID else {
+                throw StoreError(.invalidValue, "'customer_id' is missing: the family member to share with.")
+            }
+            return try store.share(id, with: customerID)
+        }
+    }
+
+    private func add(
+        _ action: String, to router: Router<SimulatorRequestContext>,
+        _ body: @escaping @Sendable (inout AppStore, String, TransactionAction) throws -> StoreTransaction
+    ) {
+        let issuer = service.issuer
+        router.post(RouterPath("/control/transactions/{id}/\(action)")) { request, context in
+            let transactionID = try context.part("id")
+            let parameters = try await request.read(TransactionAction.self)
+            return try Response.json(
+                await service.change { state, _ in
+                    let transaction = try body(&state.store, transactionID, parameters)
+                    return try TransactionAnswer(transaction, &state, issuer)
+                })
+        }
+    }
+
+    private func addReceipts(to router: Router<SimulatorRequestContext>) {
+        let issuer = service.issuer
+        router.post("/control/receipts/refresh") { request, _ in
+            let wanted = try await request.read(ReceiptRequest.self)
+            try EvidenceFault.check(wanted.fault, of: .appReceipt)
+            return try Response.json(
+                await service.change { state, _ in
+                    let receipt = try state.store.refreshReceipt(of: wanted.bundleID, for: wanted.customerID)
+                    return try ReceiptAnswer(receipt, restored: nil, &state, issuer, wanted.fault)
+                })
+        }
+        router.post("/control/receipts/restore") { request, _ in
+            let wanted = try await request.read(ReceiptRequest.self)
+            try EvidenceFault.check(wanted.fault, of: .appReceipt)
+            return try Response.json(
+                await service.change { state, _ in
+                    let restored = try state.store.restore(wanted.bundleID, for: wanted.customerID)
+                    let receipt = try state.store.receipt(of: wanted.bundleID, for: wanted.customerID)
+                    return try ReceiptAnswer(receipt, restored: restored, &state, issuer, wanted.fault)
+                })
+        }
+    }
+
+    private static func eventNumber(_ text: Substring) throws -> Int {
+        guard let number = Int(text), number >= 0 else {
+            throw StoreError(.invalidValue, "'after' is the number of an event.")
+        }
+        return number
+    }
+
+    private func addEvents(to router: Router<SimulatorRequestContext>) {
+        let issuer = service.issuer
+        router.get("/control/events") { request, _ in
+            let after = try request.uri.queryParameters["after"].map { try Self.eventNumber($0) } ?? 0
+            return try Response.json(
+                await service.change { state, _ in
+                    EventsAnswer(events: Array(state.store.events.filter { $0.number > after }.prefix(1000)))
+                })
+        }
+        router.get("/control/events/{number}/notification") { _, context in
+            guard let number = Int(try context.part("number")) else {
+                throw StoreError(
+                    .unknownEvent, "The path needs the number of an event, such as /control/events/7/notification.")
+            }
+            let json = try await service.change { state, _ in
+                try state.notification(of: number, by: issuer)
+            }
+            return Response(
+                status: .ok, headers: [.contentType: "application/json"],
+                body: ResponseBody(byteBuffer: .init(bytes: json)))
+        }
+    }
+}
+
+private struct NewPurchase: RequestBody {
+    let bundleID: String
+    let productID: String
+    let customerID: String
+    let quantity: UInt64?
+    let appAccountToken: String?
+    let offerID: String?
+    let transactionReceiptVersion: UInt8?
+    let faults: EvidenceFaults?
+
+    static let members: [BodyMember] = [
+        "bundle_id", "product_id", "customer_id", "quantity", "app_account_token", "offer_id",
+        "transaction_receipt_version",
+        BodyMember(
+            "faults",
+            ["app_receipt", "transaction_receipt", "signed_transaction", "signed_renewal_info", "app_transaction"]),
+    ]
+
+    func version() throws(StoreError) -> TransactionReceiptVersion {
+        guard let transactionReceiptVersion else { return .four }
+        guard let version = TransactionReceiptVersion(rawValue: transactionReceiptVersion) else {
+            throw StoreError(.invalidValue, "Transaction receipts have the versions 2, 3 and 4.")
+        }
+        return version
+    }
+}
+
+private struct ReceiptRequest: RequestBody {
+    let bundleID: String
+    let customerID: String
+    let fault: String?
+
+    static let members: [BodyMember] = ["bundle_id", "customer_id", "fault"]
+}
+
+private struct ReceiptAnswer: Encodable {
+    let appReceipt: String
+    let creationDate: Date
+    let transactions: [StoreTransaction]
+    let restored: [StoreTransaction]?
+
+    init(
+        _ receipt: StoreReceipt, restored: [StoreTransaction]?, _ state: inout ServiceState, _ issuer: EvidenceIssuer,
+        _ fault: String?
+    ) throws {
+        appReceipt = try state.appReceipt(receipt, by: issuer, fault: fault)
+        creationDate = receipt.creationDate
+        transactions = receipt.transactions
+        self.restored = restored
+    }
+}
+
+private struct EventsAnswer: Encodable {
+    let events: [StoreEvent]
+}

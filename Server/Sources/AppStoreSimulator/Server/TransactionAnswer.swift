@@ -1,0 +1,17 @@
+import EvidenceMint
+
+/// A transaction, its subscription, and its evidence.
+struct TransactionAnswer: Encodable {
+    let transaction: StoreTransaction
+    let subscription: StoreSubscription?
+    let evidence: TransactionEvidence
+
+    init(
+        _ transaction: StoreTransaction, _ state: inout ServiceState, _ issuer: EvidenceIssuer,
+        _ version: TransactionReceiptVersion = .four, _ faults: EvidenceFaults? = nil
+    ) throws {
+        self.transaction = transaction
+        subscription = state.store.state.subscriptions[transaction.originalTransactionID]
+        evidence = try state.evidence(of: transaction, by: issuer, version: version, faults: faults)
+    }
+}

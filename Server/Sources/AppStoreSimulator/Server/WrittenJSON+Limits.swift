@@ -1,0 +1,48 @@
+import PurchaseAPI
+
+extension WrittenJSON {
+    /// Checks JSON from outside before Foundation reads it, which some structures cost too much time or memory. (The core has a
+    /// check of its own; the simulator never imports it.)
+    ///
+    /// - Throws: a `DecodingError` that says which limit the JSON exceeds.
+    static func checkLimits(of json: [UInt8]) throws {
+        // Each value of an object also has a name.
+        let bounds = Bounds(values: 2 * SimulatorLimits.jsonValues, depth: SimulatorLimits.jsonDepth)
+        switch read(json, bounds: bounds) {
+        case .success(let document):
+            if let excess = document.longText { throw MalformedValue.error(excess, at: []) }
+        case .failure(.malformed): throw MalformedValue.error("The body is not JSON.", at: [])
+        case .failure(.tooMuch(let amount)):
+            throw MalformedValue.error("The JSON has \(amount), which is beyond the limit.", at: [])
+        case .failure(.duplicateName): throw MalformedValue.error("Write each member of an object once.", at: [])
+        }
+    }
+
+    /// The limit that a name or a text exceeds, in words.
+    private var longText: String? {
+        var names = Set<Int>()
+        for node in nodes.indices { forEachMember(of: node) { name, _ in names.insert(name) } }
+        for (place, node) in nodes.enumerated() where node.kind == .string {
+            let text = bytes[node.range].dropFirst().dropLast()
+            let hasEscape = text.contains(UInt8(ascii: "\\"))
+            let isPlain = !text.contains { $0 >= 0x80 } && !(hasEscape && Self.hasCodeUnit(text))
+            // No format that the simulator reads needs an escape in a name; an escape would allow a second spelling.
+            if names.contains(place), !isPlain || hasEscape || text.count > SimulatorLimits.memberNameBytes {
+                return "The name of a member is ASCII, with at most \(SimulatorLimits.memberNameBytes) bytes."
+            }
+            if !isPlain, text.count > SimulatorLimits.unicodeTextBytes {
+                return "A text that is not ASCII has at most \(SimulatorLimits.unicodeTextBytes) bytes."
+            }
+        }
+        return nil
+    }
+
+    /// Whether a text has an escape such as `\u0301`.
+    private static func hasCodeUnit(_ text: ArraySlice<UInt8>) -> Bool {
+        var rest = text
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\\"), rest.popFirst() == UInt8(ascii: "u") { return true }
+        }
+        return false
+    }
+}

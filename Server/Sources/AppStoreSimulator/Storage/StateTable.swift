@@ -1,0 +1,7 @@
+import EvidenceMint
+import Foundation
+
+/// The tables.
+enum StateTable: String, CaseIterable, Sendable {
+    case settings, apps, products, customers, transactions, subscriptions, receipts, events, evidence, notifications
+}

@@ -1,0 +1,2 @@
+/// More work waits than the limit allows.
+package struct WorkersBusy: Error {}

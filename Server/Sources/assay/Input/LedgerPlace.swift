@@ -1,0 +1,117 @@
+import ArgumentParser
+import Foundation
+import PurchaseLedger
+import PurchaseServer
+import PurchaseVerification
+
+/// The address of the database, and the settings that it comes from.
+struct LedgerPlace {
+    /// The settings file; an empty one if none is named and none exists.
+    let file: SettingsFile
+    /// Its absolute path; `nil` if none was read.
+    let path: String?
+    let environment: [String: String]
+    let databaseOption: [String]
+    let entryKeyOption: [String]
+
+    /// The configuration of the server.
+    ///
+    /// - Parameter options: the values of options.
+    func configuration(options: [String: [String]]) throws -> ServerConfiguration {
+        do {
+            var configuration = try ServerSettings(options: options, environment: environment, file: file)
+                .configuration(.read)
+            configuration.record.folder = folder ?? "."
+            return configuration
+        } catch {
+            throw ValidationError(error.description)
+        }
+    }
+
+    /// The folder of the settings file; `nil` if none was read, and for one that is a device, such as /dev/null.
+    private var folder: String? {
+        guard let path,
+            (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType == .typeRegular
+        else { return nil }
+        return (path as NSString).deletingLastPathComponent
+    }
+
+    /// The file of the key of answers, as the option, the environment or the settings file name it.
+    func answerKeyFile(option: String?) throws -> String {
+        let given = ServerSetting.answerKey.option.map { [$0: option.map { [$0] } ?? []] } ?? [:]
+        let settings = ServerSettings(options: given, environment: environment, file: file)
+        guard let path = settings.answerKeyFile(), !path.isEmpty else {
+            throw ValidationError(
+                "No file of the key of answers is named; use --answer-key FILE or \(ServerSetting.answerKey.name).")
+        }
+        return LedgerDatabaseOptions.absolute(path)
+    }
+
+    /// The keys of the record, and the places of its checkpoints.
+    ///
+    /// - Parameter options: the values of options.
+    func recordKeys(options: [String: [String]] = [:]) throws -> RecordKeys {
+        do {
+            let given = ServerSetting.entryKey.option.map { [$0: entryKeyOption] } ?? [:]
+            let settings = ServerSettings(
+                options: options.merging(given) { $0.isEmpty ? $1 : $0 }, environment: environment, file: file)
+            var record = try settings.record()
+            record.folder = folder ?? "."
+            return RecordKeys(record, remark: Terminal.remark)
+        } catch {
+            throw ValidationError(error.description)
+        }
+    }
+
+    /// Opens the database, and prints its address on standard error.
+    func open(isCreating: Bool) throws -> any LedgerDatabase {
+        let url = try url()
+        if LedgerDatabases.isPostgreSQL(url) { return try openServer(url) }
+        let file = try databaseFile(url, isCreating: isCreating)
+        do {
+            return try SQLiteDatabase(path: file)
+        } catch {
+            throw InputError("sqlite:\(file)", "\(error)")
+        }
+    }
+
+    /// The path of an existing SQLite database, which is named on standard error.
+    func existingFile() throws -> String { try databaseFile(try url(), isCreating: false) }
+
+    /// The address of the database: `sqlite:PATH` or a URL of PostgreSQL.
+    func url() throws -> String {
+        do {
+            let options = ServerSetting.database.option.map { [$0: databaseOption] } ?? [:]
+            return try ServerSettings(options: options, environment: environment, file: file).database()
+        } catch {
+            throw ValidationError(error.description)
+        }
+    }
+
+    /// The address of the database for people: a path from the root, or a URL without its password.
+    func databaseName() throws -> String {
+        let url = try url()
+        if LedgerDatabases.isPostgreSQL(url) { return LedgerDatabases.withoutSecrets(url) }
+        return "sqlite:\(LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count))))"
+    }
+
+    private func databaseFile(_ url: String, isCreating: Bool) throws -> String {
+        let database = LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count)))
+        guard isCreating || FileManager.default.fileExists(atPath: database) else {
+            throw InputError(database, "there is no such database; name it with --database or --config")
+        }
+        Terminal.remark("database sqlite:\(database), settings \(path ?? "none")")
+        try DatabaseFile.requireUsable(database)
+        return database
+    }
+
+    private func openServer(_ url: String) throws -> any LedgerDatabase {
+        let name = LedgerDatabases.withoutSecrets(url)
+        Terminal.remark("database \(name), settings \(path ?? "none")")
+        do {
+            return try PostgreSQLDatabase(url: url)
+        } catch {
+            throw InputError(name, "\(error)")
+        }
+    }
+}

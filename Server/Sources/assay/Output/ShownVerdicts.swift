@@ -1,0 +1,4 @@
+/// The verdicts that are written.
+enum ShownVerdicts {
+    case all, rejected, none
+}

@@ -1,0 +1,151 @@
+/// Finds the path from a leaf to a trust anchor (RFC 5280, 6.1), within a budget of certificates and signature checks.
+///
+/// Candidates may be in any order. Embedded roots have no effect: a path ends at an anchor of the caller. Each certificate is
+/// checked against each possible issuer at most once, however many paths contain the two.
+struct CertificatePathBuilder {
+    let anchors: [TrustAnchor]
+    /// The time at which every certificate must be valid: the signing date of the evidence.
+    let moment: AppStoreTime
+    private var candidates: [Certificate] = []
+    private var unreadable: VerificationError?
+    private var signatures = CertificateSignatureChecks()
+    /// The failure that came nearest to an anchor, which is the most useful one.
+    private var bestFailure: (depth: Int, error: VerificationError)?
+
+    init(anchors: [TrustAnchor], at moment: AppStoreTime) {
+        self.anchors = anchors
+        self.moment = moment
+    }
+
+    /// Adds a certificate that may be on the path. An unreadable one is an error only if no path is found without it: the result
+    /// must not depend on whether the rest of the chain was seen before.
+    mutating func add(_ read: () throws(VerificationError) -> Certificate) {
+        do throws(VerificationError) {
+            let candidate = try read()
+            if !candidate.isSelfIssued { candidates.append(candidate) }
+        } catch {
+            unreadable = unreadable ?? error
+        }
+    }
+
+    /// The path, with every check of a certificate path made; the marker extensions are checked by `MarkerPolicy`.
+    mutating func path(from leaf: Certificate) throws(VerificationError) -> CertificatePath {
+        // The markers of a leaf are irrelevant if the operator trusts it by its bytes.
+        if let anchor = anchors.first(where: { $0.mayStandForItself && $0.certificate.der == leaf.der }) {
+            try leaf.validity.require(moment, of: leaf.subject.description)
+            return CertificatePath(leaf: leaf, intermediates: [], anchor: anchor)
+        }
+        guard let path = try extend([leaf]) else {
+            throw unreadable ?? bestFailure?.error
+                ?? VerificationError(
+                    .issuerUnknown, expected: "an issuer that is trusted or embedded", found: leaf.issuer.description)
+        }
+        // Checked last: for an unknown certificate, "untrusted" is more useful than "expired".
+        try requireUsable(leaf)
+        guard leaf.extensions.maySignContent else {
+            throw VerificationError(
+                .keyUsageUnsuitable, expected: "digitalSignature for \(leaf.subject)", found: "another key usage")
+        }
+        return path
+    }
+
+    /// Finds the issuer of the last certificate of the chain: first among the anchors, then among the candidates.
+    private mutating func extend(_ chain: [Certificate]) throws(VerificationError) -> CertificatePath? {
+        guard let current = chain.last, let leaf = chain.first else { return nil }
+        // The path ends only at a root: an intermediate that the operator names vouches for transaction receipts, which do not
+        // contain one. This evidence contains its intermediate, which must be correct in every respect.
+        for anchor in anchors(naming: current.issuer) {
+            if try issued(chain, by: anchor.certificate) {
+                return CertificatePath(leaf: leaf, intermediates: Array(chain.dropFirst()), anchor: anchor)
+            }
+        }
+        for candidate in candidates
+        where candidate.subject == current.issuer && !chain.contains(where: { $0 === candidate }) {
+            guard chain.count <= VerificationBudget.intermediates else {
+                note(
+                    chain.count,
+                    VerificationError(
+                        .pathTooLong, expected: "at most \(VerificationBudget.intermediates) intermediates"))
+                return nil
+            }
+            guard try issued(chain, byEmbedded: candidate) else { continue }
+            if let path = try extend(chain + [candidate]) { return path }
+        }
+        note(
+            chain.count,
+            VerificationError(
+                .issuerUnknown, expected: "an issuer that is trusted or embedded", found: current.issuer.description))
+        return nil
+    }
+
+    private func anchors(naming subject: DistinguishedName) -> [TrustAnchor] {
+        anchors.filter { $0.certificate.isSelfIssued && $0.certificate.subject == subject }
+    }
+
+    /// The same for an issuer that the sender chose.
+    ///
+    /// Apple's only embedded P-384 authorities are directly below its P-384 root. Elsewhere a P-384 key only makes the
+    /// search expensive.
+    private mutating func issued(
+        _ chain: [Certificate], byEmbedded issuer: Certificate
+    ) throws(VerificationError) -> Bool {
+        guard case .success(.p384) = issuer.publicKey,
+            !anchors(naming: issuer.issuer).contains(where: { $0.certificate.hasP384Key })
+        else { return try issued(chain, by: issuer) }
+        note(
+            chain.count + 1,
+            VerificationError(
+                .issuerUnknown, expected: "a trusted root with P-384, which alone may issue \(issuer.subject)",
+                found: issuer.issuer.description))
+        return false
+    }
+
+    /// Whether the issuer may have issued, and did issue, the last certificate of the chain. A reason against it is kept.
+    private mutating func issued(_ chain: [Certificate], by issuer: Certificate) throws(VerificationError) -> Bool {
+        guard let current = chain.last else { return false }
+        do throws(VerificationError) {
+            _ = try issuer.publicKey.get()
+            try requireUsable(issuer)
+            guard issuer.extensions.isAuthority else {
+                throw VerificationError(.issuerNotAuthority, found: issuer.subject.description)
+            }
+            guard issuer.extensions.maySignCertificates else {
+                throw VerificationError(
+                    .keyUsageUnsuitable, expected: "keyCertSign for \(issuer.subject)", found: "another key usage")
+            }
+            // The leaf does not count (RFC 5280, 4.2.1.9).
+            let below = chain.count - 1
+            if let limit = issuer.extensions.pathLength, below > limit {
+                throw VerificationError(
+                    .pathLengthExceeded, expected: "at most \(limit) authorities below \(issuer.subject)",
+                    found: "\(below)")
+            }
+            try signatures.require(current, by: issuer)
+            return true
+        } catch let error where error.code == .pathBudgetExceeded {
+            throw error
+        } catch {
+            note(chain.count, error)
+            return false
+        }
+    }
+
+    /// The requirements for every certificate of a path.
+    private func requireUsable(_ certificate: Certificate) throws(VerificationError) {
+        try certificate.validity.require(moment, of: certificate.subject.description)
+        if let unknown = certificate.extensions.unknownCriticalExtension {
+            throw VerificationError(.criticalExtensionUnknown, found: "\(unknown) in \(certificate.subject)")
+        }
+    }
+
+    private mutating func note(_ depth: Int, _ error: VerificationError) {
+        guard depth >= bestFailure?.depth ?? 0 else { return }
+        // At the same depth, a failure of an issuer that was found is more useful than a missing issuer.
+        if depth == bestFailure?.depth, error.code == .issuerUnknown { return }
+        bestFailure = (depth, error)
+    }
+}
+
+extension Certificate {
+    fileprivate var hasP384Key: Bool { if case .success(.p384) = publicKey { true } else { false } }
+}
