@@ -73,7 +73,8 @@ public struct ConsumeUnits: LedgerOperation {
         }
         var (left, takes): (Int64, [(lot: LotRow, units: Int64)]) = (quantity, [])
         for found in try available(customer, product, key, transaction) {
-            guard left > 0, let lot = try transaction.moved(found, to: customer.key, app) else { break }
+            guard left > 0 else { break }
+            guard let lot = try transaction.moved(found, to: customer.key, app), lot.available > 0 else { continue }
             takes.append((lot, min(left, lot.available)))
             left -= min(left, lot.available)
         }

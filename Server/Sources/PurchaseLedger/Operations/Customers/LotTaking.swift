@@ -1,11 +1,11 @@
 import PurchaseVerification
 
 extension LedgerTransaction {
-    /// A lot, after its original was moved if a merge has not moved it yet.
+    /// A lot, after its original was moved if the merge in progress concerns it: the merged customer can own it, or have taken from it.
     func moved(_ lot: LotRow, to customer: Int64, _ app: RegistryApp) throws(LedgerStorageError) -> LotRow? {
-        guard lot.customerKey != customer, let move = try move(), move.customerKey == lot.customerKey,
-            move.targetKey == customer
-        else { return lot }
+        guard lot.ground > 0, let move = try move(), move.targetKey == customer else { return lot }
+        let takes = try TakesTable(connection: connection).units(of: lot.ground)
+        guard lot.customerKey == move.customerKey || takes[move.customerKey] != nil else { return lot }
         try CustomerMove(move, self, app: app).move(original: lot.ground)
         return try LotsTable(connection: connection).row(lot.ground)
     }
