@@ -130,6 +130,42 @@ struct LotsTable {
         return NoAccessReason(rawValue: try reader.text()) ?? .consumed
     }
 
+    /// The newest lot of a balance of several customers.
+    func newest(of customers: [Int64], product: Int64, environment: Int64) throws(LedgerStorageError) -> LotRow? {
+        var lots: [LotRow] = []
+        for customer in customers {
+            for condition in ["available = 0", "available > 0"] {
+                lots += try LotRow.all(
+                    """
+                    WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 AND \(condition)
+                    ORDER BY purchased_at DESC LIMIT 16
+                    """, [.integer(customer), .integer(product), .integer(environment)], connection)
+            }
+        }
+        return lots.max {
+            ($0.purchasedAt, $0.reason?.rawValue ?? "") < ($1.purchasedAt, $1.reason?.rawValue ?? "")
+        }
+    }
+
+    /// The lots of a customer from which another one took units, with these units.
+    func taken(
+        from owner: Int64, by customer: Int64, product: Int64, environment: Int64
+    ) throws(LedgerStorageError) -> [(lot: LotRow, units: Int64)] {
+        let columns = LotRow.table.columns.split(separator: ", ").map { "lots.\($0)" }.joined(separator: ", ")
+        var lots: [(lot: LotRow, units: Int64)] = []
+        for row in try connection.rows(
+            """
+            SELECT \(columns), takes.units FROM takes JOIN lots ON lots.ground = takes.ground
+            WHERE takes.customer_key = ?1 AND lots.customer_key = ?2 AND product_key = ?3 AND environment = ?4
+            """, [.integer(customer), .integer(owner), .integer(product), .integer(environment)],
+            of: ["lots", "takes"])
+        {
+            var reader = row.reader
+            lots.append((try LotRow(&reader), try reader.integer()))
+        }
+        return lots
+    }
+
     /// The lots of a balance that have units left, the oldest purchase first.
     func available(
         _ customer: Int64, product: Int64, environment: Int64, limit: Int64

@@ -19,10 +19,11 @@ struct TakesTable {
     }
 
     /// The lots from which a customer took units.
-    func grounds(of customer: Int64) throws(LedgerStorageError) -> [Int64] {
+    func grounds(of customer: Int64, limit: Int64 = .max) throws(LedgerStorageError) -> [Int64] {
         var grounds: [Int64] = []
         for row in try connection.rows(
-            "SELECT ground FROM takes WHERE customer_key = ?1 ORDER BY ground", [.integer(customer)], of: ["takes"])
+            "SELECT ground FROM takes WHERE customer_key = ?1 ORDER BY ground LIMIT ?2",
+            [.integer(customer), .integer(limit)], of: ["takes"])
         {
             var reader = row.reader
             grounds.append(try reader.integer())

@@ -166,6 +166,19 @@ struct TransactionsTable {
         return keys
     }
 
+    /// Some originals of which a customer owns transactions.
+    func originals(of customer: Int64, limit: Int64) throws(LedgerStorageError) -> [Int64] {
+        var keys: [Int64] = []
+        for row in try connection.rows(
+            "SELECT DISTINCT original_key FROM transactions WHERE owner_key = ?1 LIMIT ?2",
+            [.integer(customer), .integer(limit)], of: ["transactions"])
+        {
+            var reader = row.reader
+            keys.append(try reader.integer())
+        }
+        return keys
+    }
+
     /// The originals with an account token whose transactions have no owner by that token yet.
     func originals(token: UUID, appKey: Int64) throws(LedgerStorageError) -> [Int64] {
         var keys: [Int64] = []
