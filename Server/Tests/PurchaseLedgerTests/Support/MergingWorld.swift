@@ -27,9 +27,7 @@ struct MergingWorld {
 
     init(_ database: any LedgerDatabase) async throws {
         let stopping = StoppingDatabase(database)
-        var app = LedgerWorld.app()
-        app.sandboxAccess = .testers
-        let world = try await LedgerWorld(stopping, apps: [app])
+        let world = try await LedgerWorld(stopping, apps: [Self.app])
         self.world = world
         let ledger = world.ledger
         func coins(_ id: String, of customer: String, _ quantity: Int64, day: Double = 0) async throws {
@@ -104,6 +102,12 @@ struct MergingWorld {
         stopping.allow(.max)
     }
 
+    static var app: RegisteredApp {
+        var app = LedgerWorld.app()
+        app.sandboxAccess = .testers
+        return app
+    }
+
     static func coins(
         _ id: String, _ quantity: Int64, day: Double = 0, _ change: (inout SignedTransactionTemplate) -> Void = { _ in }
     ) throws -> [UInt8] {
@@ -158,5 +162,5 @@ struct MergingWorld {
     }
 
     /// Moves an original.
-    func moveOriginal() async throws -> Bool { try await world.ledger.movePiece(rows: 1) }
+    func moveOriginal() async throws -> Bool { try await world.ledger.movePiece(rows: 1) != nil }
 }

@@ -146,7 +146,12 @@ struct CustomerMove {
     func move(original key: Int64) throws(LedgerStorageError) -> Int {
         let original = try OriginalsTable(connection: connection).row(key)
         let environment = try transaction.environments.environment(original.environment)
-        try connection.lock { () throws(LedgerStorageError) in [.original(environment, original.originalID)] }
+        // The balances of the customer who remains change also if the original belongs to somebody else.
+        let target = try transaction.customers.row(to)
+        let survivor = try transaction.customers.surviving(target)
+        try connection.lock { () throws(LedgerStorageError) in
+            [.original(environment, original.originalID), survivor.lock]
+        }
         try moveLot(key)
         let rows = try transaction.transactions.rows(originalKey: key)
         for row in rows {

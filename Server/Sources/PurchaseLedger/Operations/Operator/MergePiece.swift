@@ -19,10 +19,15 @@ struct MergePiece: LedgerOperation {
         (self.move, self.rows) = (row, rows)
     }
 
-    func perform(_ transaction: LedgerTransaction) throws {
+    /// Moves the piece.
+    ///
+    /// - Returns: how long it held its locks, without the commit.
+    func perform(_ transaction: LedgerTransaction) throws -> Duration {
+        let start = ContinuousClock.now
         // Another server can have finished it.
-        guard let current = try transaction.move(), current == move else { return }
+        guard let current = try transaction.move(), current == move else { return .zero }
         try CustomerMove(current, transaction).movePiece(grounds, rows: rows)
+        return ContinuousClock.now - start
     }
 }
 
@@ -32,18 +37,20 @@ extension PurchaseLedger {
     /// - Returns: how many pieces were moved.
     @discardableResult
     public func finishMerges() async throws -> Int {
-        var pieces = 0
-        while try await movePiece() { pieces += 1 }
+        var (pieces, size) = (0, MergePieceSize())
+        while let time = try await movePiece(rows: size.rows) {
+            pieces += 1
+            size.note(time)
+        }
         return pieces
     }
 
     /// Moves a piece of the merge in progress.
     ///
     /// - Parameter rows: about how many rows it changes; other writes run between two pieces.
-    /// - Returns: whether there was one.
-    package func movePiece(rows: Int = 500) async throws -> Bool {
-        guard let piece = try await database.read(.lists, { try MergePiece(of: $0, rows: rows) }) else { return false }
-        try await perform(piece)
-        return true
+    /// - Returns: how long it took; `nil` if no merge is in progress.
+    package func movePiece(rows: Int = MergePieceSize.most) async throws -> Duration? {
+        guard let piece = try await database.read(.lists, { try MergePiece(of: $0, rows: rows) }) else { return nil }
+        return try await perform(piece)
     }
 }
