@@ -100,12 +100,12 @@ struct EntitlementsTable {
     static let ofName = ReadShape(
         EntitlementRow.table.select(
             "WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 ORDER BY ground"),
-        of: [EntitlementRow.table.name],
+        of: ReadScope(EntitlementRow.table.name, by: "customer_key", "product_key", "environment"),
         [.column(0, of: CustomersTable.byName), .column(0, of: ProductsTable.byID), .value])
 
     /// The grounds of the owner of an original.
     static let ofOwner = ReadShape(
-        ofName.sql, of: ofName.tables,
+        ofName.sql, of: ofName.scope,
         [
             .column(TransactionsTable.ownerColumn, of: TransactionsTable.ofOriginal),
             .column(0, of: ProductsTable.byID),
