@@ -103,12 +103,12 @@ struct EntitlementsTable {
         """
         \(EntitlementRow.table.select("WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3")) UNION ALL
         \(EntitlementRow.table.select("WHERE customer_key = \(moving) AND product_key = ?2 AND environment = ?3"))
-        """, of: [EntitlementRow.table.name, CustomerMoveRow.table.name],
+        """, of: ReadScope(EntitlementRow.table.name, by: "customer_key", "product_key", "environment"),
         [.column(0, of: CustomersTable.byName), .column(0, of: ProductsTable.byID), .value])
 
     /// The grounds of the owner of an original.
     static let ofOwner = ReadShape(
-        ofName.sql, of: ofName.tables,
+        ofName.sql, of: ofName.scope,
         [
             .column(TransactionsTable.ownerColumn, of: TransactionsTable.ofOriginal),
             .column(0, of: ProductsTable.byID),
@@ -154,13 +154,17 @@ struct EntitlementsTable {
                 var reader = row.reader
                 rows.append(try EntitlementRow(&reader))
             }
-            // The rows of a merged customer are read with the changes of this write.
             if rows.allSatisfy({ $0.customerKey == customer }) {
                 return writes.applied(to: rows, of: product).sorted { $0.ground < $1.ground }
             }
+        } else {
+            let rows = try EntitlementRow.query(Self.ofName, parameters, connection)
+            if rows.allSatisfy({ $0.customerKey == customer }) { return rows.sorted { $0.ground < $1.ground } }
         }
-        return try EntitlementRow.query(Self.ofName, parameters, connection)
-            .sorted { ($0.ground, $0.customerKey) < ($1.ground, $1.customerKey) }
+        // The rows of a merged customer are read with the changes of this write, which can concern both.
+        return try EntitlementRow.query(
+            Self.ofName.sql, of: [EntitlementRow.table.name, CustomerMoveRow.table.name], parameters, connection
+        ).sorted { ($0.ground, $0.customerKey) < ($1.ground, $1.customerKey) }
     }
 
     func row(

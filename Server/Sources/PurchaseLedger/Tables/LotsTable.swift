@@ -89,7 +89,8 @@ struct LotRow: TableRow, Equatable {
 
 struct LotsTable {
     static let ofOriginal = ReadShape(
-        LotRow.table.select("WHERE ground = ?1"), of: [LotRow.table.name], [.column(0, of: OriginalsTable.byNumber)])
+        LotRow.table.select("WHERE ground = ?1"), of: ReadScope(LotRow.table.name, by: "ground"),
+        [.column(0, of: OriginalsTable.byNumber)])
 
     let connection: any LedgerConnection
 
@@ -125,7 +126,8 @@ struct LotsTable {
             """
             SELECT reason FROM lots WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 AND available = 0
             ORDER BY purchased_at DESC, reason DESC LIMIT 1
-            """, [.integer(customer), .integer(product), .integer(environment)], of: ["lots"])
+            """, [.integer(customer), .integer(product), .integer(environment)],
+            of: ReadScope("lots", by: "customer_key", "product_key", "environment"))
         guard var reader = rows.first?.reader else { return nil }
         return NoAccessReason(rawValue: try reader.text()) ?? .consumed
     }

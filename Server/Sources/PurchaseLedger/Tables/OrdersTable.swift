@@ -121,9 +121,10 @@ struct OrdersTable {
         try OrderRow.all("WHERE status = 'fulfilled' AND paid_by IS NOT NULL ORDER BY order_key", [], connection)
     }
 
-    static let byID = ReadShape(OrderRow.table.select("WHERE order_id = ?1"), of: [OrderRow.table.name], [.value])
+    static let byID = ReadShape(
+        OrderRow.table.select("WHERE order_id = ?1"), of: ReadScope(OrderRow.table.name, by: "order_id"), [.value])
     static let byPayment = ReadShape(
-        OrderRow.table.select("WHERE paid_by = ?1"), of: [OrderRow.table.name],
+        OrderRow.table.select("WHERE paid_by = ?1"), of: ReadScope(OrderRow.table.name, by: "paid_by"),
         [.column(0, of: TransactionsTable.byKey)])
     /// Open orders of the customer with a name, for a quantity of the product with an id.
     static let openOfName = ReadShape(
@@ -138,7 +139,7 @@ struct OrdersTable {
 
     /// Open orders of the owner of an original.
     static let openOfOwner = ReadShape(
-        openOfName.sql, of: openOfName.tables,
+        openOfName.sql, of: openOfName.scope,
         [
             .column(TransactionsTable.ownerColumn, of: TransactionsTable.ofOriginal),
             .column(0, of: ProductsTable.byID),
