@@ -18,10 +18,13 @@ struct MergeReport {
         printRow("SQLite", try await run.run(opened.ledger, opened.database))
         try await opened.ledger.close()
         guard let postgresql else { return }
-        let client = PostgreSQLClient(folder: postgresql.folder, port: postgresql.port)
+        let place = "host=\(postgresql.folder)&port=\(postgresql.port)&user=assay"
+        let client = try PostgreSQLClient("postgres:///postgres?\(place)")
+        try client.execute("DROP DATABASE IF EXISTS assay_merge WITH (FORCE)")
+        try client.execute("CREATE DATABASE assay_merge TEMPLATE template0 ENCODING 'UTF8'")
         let key = try EntryKey.openOrCreate(at: folder.appending(path: "assay-entries.key").path)
         let server = try await PostgreSQLRun.open(
-            try client.emptyDatabase(), authority: run.authority, key: key)
+            "postgres:///assay_merge?\(place)", authority: run.authority, key: key)
         printRow("PostgreSQL", try await run.run(server.ledger, server.database))
         try await server.ledger.close()
     }
