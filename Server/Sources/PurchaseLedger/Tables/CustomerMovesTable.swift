@@ -28,10 +28,13 @@ struct CustomerMoveRow: TableRow, Equatable {
 
 /// The merge in progress, if there is one. Its rows move in pieces, each a transaction of its own.
 struct CustomerMovesTable {
+    static let current = ReadShape(
+        CustomerMoveRow.table.select("ORDER BY target_key, customer_key LIMIT 1"), of: [CustomerMoveRow.table.name], [])
+
     let connection: any LedgerConnection
 
     func row() throws(LedgerStorageError) -> CustomerMoveRow? {
-        try CustomerMoveRow.first("ORDER BY target_key, customer_key LIMIT 1", [], connection)
+        try CustomerMoveRow.first(Self.current, [], connection)
     }
 
     func insert(_ row: CustomerMoveRow) throws(LedgerStorageError) {

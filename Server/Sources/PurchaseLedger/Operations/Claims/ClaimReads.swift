@@ -148,7 +148,8 @@ private struct EvidenceReads {
             }
             let survivors = ExpectedRead(CustomersTable.survivors, [.integer(target)])
             guard let rows = loaded(survivors) else {
-                needs.reads.append(survivors)
+                // Their rows may still move.
+                needs.reads += [survivors, ExpectedRead(CustomerMovesTable.current, [])]
                 continue
             }
             for row in rows {
