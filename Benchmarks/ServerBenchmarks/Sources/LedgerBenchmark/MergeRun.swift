@@ -24,17 +24,12 @@ struct MergeRun {
         try await claim(0, of: "merged", ledger)
         try await fill(database)
         for (number, customer) in Self.customers.enumerated() { try await claim(number + 1, of: customer, ledger) }
-        let isOver = Mutex(false)
-        let next = Mutex(1000)
+        let course = Course()
         return try await withThrowingTaskGroup(of: (isOwn: Bool, times: [Double]).self) { group in
             for customer in Self.customers {
                 group.addTask {
                     var times: [Double] = []
-                    while !isOver.withLock({ $0 }) {
-                        let number = next.withLock { next in
-                            next += 1
-                            return next
-                        }
+                    while let number = course.next() {
                         times.append(try await claim(number, of: customer, ledger))
                         try await Task.sleep(for: .milliseconds(2))
                     }
@@ -45,13 +40,27 @@ struct MergeRun {
             let start = ContinuousClock.now
             try await ledger.perform(MergeCustomers(app: "example", customerID: "merged", into: "remaining"))
             let seconds = (ContinuousClock.now - start).seconds
-            isOver.withLock { $0 = true }
+            course.end()
             var (own, others): ([Double], [Double]) = ([], [])
             for try await (isOwn, times) in group {
                 if isOwn { own += times } else { others += times }
             }
             return Result(seconds: seconds, own: own.sorted(), others: others.sorted())
         }
+    }
+
+    /// The numbers of the purchases until the merge is over.
+    private final class Course: Sendable {
+        private let number = Mutex<Int?>(1000)
+
+        func next() -> Int? {
+            number.withLock { number in
+                number = number.map { $0 + 1 }
+                return number
+            }
+        }
+
+        func end() { number.withLock { $0 = nil } }
     }
 
     private static let customers = ["merged", "remaining", "another", "third"]
