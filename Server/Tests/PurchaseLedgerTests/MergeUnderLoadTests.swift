@@ -1,5 +1,6 @@
 import EvidenceMint
 import Foundation
+import GRDB
 import PurchaseLedger
 import PurchaseVerification
 import TestSupport
@@ -59,6 +60,39 @@ struct MergeUnderLoadTests {
                 if engine != .sqlite { try await second.close() }
             }
         }
+    }
+
+    @Test("A piece of a merge, and a claim during it, read as much with 4,000 originals as with 400")
+    func costOfPieces() async throws {
+        var (pieces, claims): ([Int], [Int]) = ([], [])
+        for count in [400, 4000] {
+            try await TemporaryFolder.with { folder in
+                let path = folder.appending(path: "assay.sqlite").path
+                let recording = RecordingDatabase(try SQLiteDatabase(path: path))
+                let stopping = StoppingDatabase(recording)
+                let world = try await LedgerWorld(stopping)
+                _ = try await world.claim("1", customer: "device", try LedgerWorld.signed("1"))
+                try await CopiedPurchases.fill(recording, count: count)
+                _ = try await world.claim("2", customer: "alice", try LedgerWorld.signed("2"))
+                stopping.allow(1)
+                _ = await #expect(throws: LedgerStorageError.self) {
+                    try await world.ledger.perform(MergeCustomers(app: "example", customerID: "device", into: "alice"))
+                }
+                stopping.allow(.max)
+                for _ in 0..<2 { _ = try await world.ledger.movePiece(rows: 50) }
+                let file = try DatabaseQueue(path: path)
+                _ = recording.takeCalls()
+                _ = try await world.ledger.movePiece(rows: 50)
+                pieces.append(try StatementCost(of: recording.takeCalls(), in: file).steps)
+                _ = try await world.claim("3", customer: "alice", try LedgerWorld.signed("3"))
+                claims.append(try StatementCost(of: recording.takeCalls(), in: file).steps)
+                #expect(try await world.entitlement()?.balance == Int64(count + 2))
+                try await recording.close()
+            }
+        }
+        print("steps of a piece of a merge: \(pieces), of a claim during it: \(claims)")
+        #expect(pieces[1] < pieces[0] * 12 / 10)
+        #expect(claims[1] < claims[0] * 12 / 10)
     }
 
     private static func units(of customer: String, _ world: LedgerWorld) async throws -> Int64 {
