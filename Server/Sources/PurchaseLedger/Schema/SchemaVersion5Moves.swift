@@ -9,6 +9,8 @@ extension SchemaVersion5 {
                 customer_key INTEGER NOT NULL,
                 entry_key INTEGER NOT NULL,
                 PRIMARY KEY (target_key, customer_key)) WITHOUT ROWID
-            """)
+            """),
+        // An order is read with the customer to whom it moves.
+        .definition("CREATE UNIQUE INDEX customer_moves_by_customer ON customer_moves (customer_key, target_key)"),
     ]
 }

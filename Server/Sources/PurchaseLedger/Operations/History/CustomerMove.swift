@@ -32,7 +32,7 @@ struct CustomerMove {
 
     // MARK: With the merge
 
-    /// Moves what is not counted in originals: manual grants with their access, orders, and the right of a tester.
+    /// Moves what is not counted in originals: manual grants with their access, and the right of a tester.
     func begin() throws(LedgerStorageError) {
         let grants = HandGrantsTable(connection: connection)
         for grant in try grants.rows(of: from) {
@@ -47,7 +47,6 @@ struct CustomerMove {
             try transaction.entitlements.write(entitlement)
         }
         for grant in try grants.rows(of: to) { try moveLot(-grant.key) }
-        try transaction.orders.move(from: from, to: to)
         try TestersTable(connection: connection).move(from: from, to: to)
     }
 
@@ -98,7 +97,9 @@ struct CustomerMove {
         }
         guard grounds.isEmpty else { return }
         let consumptions = ConsumptionsTable(connection: connection)
-        guard try consumptions.move(from: from, to: to, limit: limit) == 0 else { return }
+        guard try consumptions.move(from: from, to: to, limit: limit) == 0,
+            try transaction.orders.move(from: from, to: to, limit: Int64(limit)) == 0
+        else { return }
         try end()
     }
 
@@ -126,6 +127,9 @@ struct CustomerMove {
         let consumptions = ConsumptionsTable(connection: connection)
         for id in try consumptions.movable(from: from, to: to, limit: .max) where !unmoved.consumptions.contains(id) {
             try consumptions.move(id, from: from, to: to)
+        }
+        for order in try transaction.orders.ids(of: from, limit: .max) where !unmoved.orders.contains(order.id) {
+            try transaction.orders.move(order.key, to: to)
         }
         if !unmoved.isInProgress { try end() }
     }

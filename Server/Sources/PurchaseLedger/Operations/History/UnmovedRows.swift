@@ -9,6 +9,7 @@ struct UnmovedRows: Sendable {
     var originals: Set<OriginalKey> = []
     /// The ids of the consumptions.
     var consumptions: Set<String> = []
+    var orders: Set<UUID> = []
 
     var isInProgress: Bool { entry != nil }
 
@@ -31,6 +32,7 @@ struct UnmovedRows: Sendable {
         }
         consumptions = Set(
             try ConsumptionsTable(connection: connection).movable(from: from, to: move.targetKey, limit: .max))
+        orders = Set(try OrdersTable(connection: connection).ids(of: from, limit: .max).map(\.id))
     }
 
     /// Nothing: a rebuild moves every row with its merge.
