@@ -11,7 +11,9 @@ struct MergeReport {
     func print(in folder: URL) async throws {
         let run = MergeRun(originals: originals, authority: try AppStoreAuthority())
         Swift.print("A customer with \(originals) originals is merged, while four customers buy.\n")
-        Swift.print("| | merge, s | claims | longest claim of the two customers, ms | p99 | longest claim of others, ms | p99 |")
+        Swift.print(
+            "| | merge, s | claims | longest claim of the two customers, ms | p99 | longest claim of others, ms | p99 |"
+        )
         Swift.print("|---|---:|---:|---:|---:|---:|---:|")
         let opened = try await PurchaseRun.open(
             folder.appending(path: "ledger.sqlite").path, authority: run.authority, isAuthenticated: true)

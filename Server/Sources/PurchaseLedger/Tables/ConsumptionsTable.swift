@@ -92,7 +92,8 @@ struct ConsumptionsTable {
 
     func move(_ consumptionID: String, from customer: Int64, to target: Int64) throws(LedgerStorageError) {
         try connection.send(
-            to: "consumptions", "UPDATE consumptions SET customer_key = ?2 WHERE customer_key = ?1 AND consumption_id = ?3",
+            to: "consumptions",
+            "UPDATE consumptions SET customer_key = ?2 WHERE customer_key = ?1 AND consumption_id = ?3",
             [.integer(customer), .integer(target), .text(consumptionID)])
     }
 
