@@ -9,17 +9,18 @@
 #   dev/bench.sh purchases      purchases over HTTP beside verifyReceipt
 #   dev/bench.sh webhooks       deliveries of events beside purchases
 #   dev/bench.sh postgresql     the same with PostgreSQL, on one customer, and with 2 ms more for each round trip
+#   dev/bench.sh merge          how long claims wait while a customer with 50,000 originals is merged
 #
 # ASSAY_PROGRAM names an assay that is built already; ASSAY_CORPUS the folder with real receipts.
 set -eu
 cd "$(dirname "$0")/.."
 . dev/lib.sh
 
-parts=${*:-receipts instructions programs ledger purchases webhooks postgresql}
+parts=${*:-receipts instructions programs ledger purchases webhooks postgresql merge}
 for part in $parts; do
     case $part in
-        receipts | instructions | programs | ledger | purchases | webhooks | postgresql) ;;
-        *) say "dev/bench.sh has no part '$part': receipts, instructions, programs, ledger, purchases, webhooks, postgresql"; exit 2 ;;
+        receipts | instructions | programs | ledger | purchases | webhooks | postgresql | merge) ;;
+        *) say "dev/bench.sh has no part '$part': receipts, instructions, programs, ledger, purchases, webhooks, postgresql, merge"; exit 2 ;;
     esac
 done
 wants() { case " $parts " in *" $1 "*) true ;; *) false ;; esac; }
@@ -250,6 +251,20 @@ postgresql_part() {
         "${ASSAY_BENCH_PURCHASES:-20000}" "${ASSAY_BENCH_ROUNDS:-5}"
 }
 
+merge_part() {
+    say "Building the ledger's benchmark"
+    build_product release Benchmarks/ServerBenchmarks ledger-benchmark
+    say "Merging"
+    printf '\n## Claims during a merge of customers\n\n'
+    originals=${ASSAY_BENCH_ORIGINALS:-50000}
+    place=$(dev/throwaway-postgres.sh $$ fsync=on full_page_writes=on max_wal_size=4GB) || {
+        say "PostgreSQL is missing, so only SQLite is measured."
+        "$bin/ledger-benchmark" --merge "$originals"
+        return 0
+    }
+    "$bin/ledger-benchmark" --merge "$originals" "$(printf '%s\n' "$place" | sed -n 1p)" "$(printf '%s\n' "$place" | sed -n 2p)"
+}
+
 # Purchases over HTTP beside what /verifyReceipt answers: no request is sent twice.
 purchases_part() {
     { has wrk && has curl; } || { say "wrk or curl is missing, so purchases over HTTP are not measured."; return 0; }
@@ -334,3 +349,4 @@ if wants ledger; then ledger_part; fi
 if wants purchases; then purchases_part; fi
 if wants webhooks; then webhooks_part; fi
 if wants postgresql; then postgresql_part; fi
+if wants merge; then merge_part; fi

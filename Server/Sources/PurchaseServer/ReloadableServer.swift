@@ -79,11 +79,12 @@ final class ReloadableServer: Sendable {
         inForce.withLock { $0 = InForce(responder: responder, limits: limits) }
     }
 
-    /// What the server does beside answering: checks whether it is ready, and records the uses of keys and counted refusals.
+    /// What the server does beside answering: checks whether it is ready, records the uses of keys and counted refusals, and
+    /// continues a merge.
     func services(logger: Logger) -> [any Service] {
         [
             readiness, KeyUses.Recording(uses: uses, ledger: ledger, logger: logger),
-            RefusalRecording(ledger: ledger, logger: logger),
+            RefusalRecording(ledger: ledger, logger: logger), MergeResumption(ledger: ledger, logger: logger),
         ]
     }
 

@@ -9,6 +9,7 @@ import SQLiteFloor
 ///     ledger-benchmark --profile signed|receipts PURCHASES
 ///     ledger-benchmark --export FOLDER PURCHASES
 ///     ledger-benchmark --postgresql SOCKET_FOLDER PORT PURCHASES ROUNDS
+///     ledger-benchmark --merge ORIGINALS [SOCKET_FOLDER PORT]
 @main
 enum LedgerBenchmark {
     static func main() async {
@@ -30,6 +31,11 @@ enum LedgerBenchmark {
                     folder: arguments[1], port: try number(arguments[2]), purchases: try number(arguments[3]),
                     rounds: try number(arguments[4])
                 ).print()
+            case "--merge":
+                guard [2, 4].contains(arguments.count) else { throw usage }
+                let server = arguments.count == 4 ? (folder: arguments[2], port: try number(arguments[3])) : nil
+                let report = MergeReport(originals: try number(arguments[1]), postgresql: server)
+                try await inFolder { try await report.print(in: $0) }
             default:
                 let numbers = try arguments.map(number)
                 try await report(purchases: numbers.first ?? 20_000, rounds: numbers.dropFirst().first ?? 5)
@@ -42,7 +48,7 @@ enum LedgerBenchmark {
 
     private static let usage = BenchmarkError(
         "usage: ledger-benchmark [PURCHASES] [ROUNDS] | --profile signed|receipts PURCHASES | --export FOLDER PURCHASES | "
-            + "--postgresql SOCKET_FOLDER PORT PURCHASES ROUNDS"
+            + "--postgresql SOCKET_FOLDER PORT PURCHASES ROUNDS | --merge ORIGINALS [SOCKET_FOLDER PORT]"
     )
 
     private static func number(_ text: String) throws -> Int {

@@ -31,6 +31,7 @@ extension PurchaseLedger {
         progress: @escaping @Sendable (AuditProgress) -> Void = { _ in }
     ) async throws -> AuditReport {
         let indexes = try await IndexAudit(database: database).repair()
+        try await finishMerges()
         var report = try await LedgerAudit(ledger: underAudit, folder: folder, progress: progress).run(
             isRepairing: true)
         report.repairedIndexes = indexes
@@ -48,6 +49,7 @@ extension PurchaseLedger {
     ) async throws -> AuditReport? {
         let rules = try await database.read(.keys) { try RulesTable(connection: $0).latest() }
         guard let rules, rules < RegisterSettings.rulesVersion else { return nil }
+        try await finishMerges()
         return try await LedgerAudit(ledger: underAudit, folder: folder).run(isRepairing: true, isOfNewRules: true)
     }
 }
@@ -103,6 +105,7 @@ struct LedgerAudit {
                 try await compare(rebuilt, erasures, &report)
                 // Newer rules must not keep a server from starting; the next audit reports such a fault.
                 if isVerifyingEvidence, !isOfNewRules {
+                    try await finishMerge(rebuilt)
                     add(try await RuleAudit(rebuilt).findings(), to: &report)
                 }
             } catch {
@@ -127,6 +130,15 @@ struct LedgerAudit {
     static func isFinding(_ error: any Error) -> Bool {
         guard let error = error as? LedgerStorageError else { return error is LedgerRefusal }
         return [.corrupt, .constraint, .other].contains(error.kind)
+    }
+
+    /// Finishes the merge in progress in the rebuild, because the rules know no stage of a merge.
+    private func finishMerge(_ rebuilt: SQLiteDatabase) async throws {
+        try await rebuilt.write { connection in
+            let transaction = LedgerTransaction(connection: connection, now: .epoch, registry: Registry(apps: []))
+            guard let move = try transaction.move() else { return }
+            try CustomerMove(move, transaction).finish(besides: UnmovedRows())
+        }
     }
 
     private static func unread(_ row: JournalRow, _ error: any Error) -> AuditFinding {
@@ -182,6 +194,7 @@ struct LedgerAudit {
             )
         }
         var state = ReplayState(order: EntryOrder(isStrict: isStrict), ordered: ordered)
+        state.unmoved = try await ledger.database.read(.lists) { try UnmovedRows(of: $0) }
         var page = try await readPage(after: ReplayEntries.Position(), erasures, state)
         while let end = page.rows.last?.position {
             let (start, current, verifier) = (state, page, ledger.verifier)

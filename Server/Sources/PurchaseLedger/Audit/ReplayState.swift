@@ -9,6 +9,8 @@ struct ReplayState: Sendable {
     var order: EntryOrder
     /// The first leaf whose order needs no look at the numbers.
     var ordered: Int64
+    /// What the ledger has not moved yet of the merge in progress.
+    var unmoved = UnmovedRows()
 }
 
 /// The findings of a replay. It is a class because all steps share it.

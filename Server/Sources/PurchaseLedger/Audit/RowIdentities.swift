@@ -56,7 +56,7 @@ struct RowIdentities: Sendable {
         switch column {
         case "app_key": "apps"
         case "environment": "environments"
-        case "customer_key", "former_key", "merged_into", "owner_key": "customers"
+        case "customer_key", "former_key", "merged_into", "owner_key", "target_key": "customers"
         case "product_key": "products"
         case "original_key", "revoked_original": "originals"
         case "transaction_key", "paid_by": "transactions"

@@ -21,7 +21,7 @@ struct TableDump: Sendable {
         all.filter {
             [
                 "apps", "bundles", "settings_history", "rules", "api_keys", "customers", "account_tokens", "testers",
-                "consumptions", "notifications",
+                "consumptions", "notifications", "customer_moves",
             ].contains($0.name)
         } + [
             TableDump(
@@ -106,6 +106,15 @@ struct TableDump: Sendable {
                 customers \(join("apps", "app_key", "customers"))
                 LEFT JOIN customers AS target ON target.customer_key = customers.merged_into
                 LEFT JOIN journal ON journal.entry_key = customers.merge_entry
+                """),
+        TableDump(
+            name: "customer_moves", keyCount: 2,
+            pageKey: ["customer_moves.target_key", "customer_moves.customer_key"],
+            columns: "target.reference, customers.reference, journal.entry_id",
+            source: """
+                customer_moves LEFT JOIN customers AS target ON target.customer_key = customer_moves.target_key
+                \(join("customers", "customer_key", "customer_moves"))
+                \(join("journal", "entry_key", "customer_moves"))
                 """),
         TableDump(
             name: "account_tokens", keyCount: 2, pageKey: ["account_tokens.app_key", "account_tokens.token"],

@@ -24,13 +24,18 @@ public final class LedgerTransaction {
     let attempt: WriteAttempt?
     /// The refusals that are counted once the write is committed; `nil` in a query and in a rebuild.
     let refusalNotes: RefusalNotes?
+    /// What the ledger of this rebuild has not moved yet of a merge; `nil` outside of a rebuild.
+    let unmoved: UnmovedRows?
+    /// The merge in progress, once it was read.
+    private var knownMove: CustomerMoveRow??
 
     init(
         connection: any LedgerConnection, now: Timestamp, registry: Registry, entryKey: EntryKey? = nil,
         evidenceParts: EvidencePartWrites? = nil, entitlementWrites: EntitlementWrites? = nil,
         verifier: PurchaseVerifier? = nil, erasures: Erasures? = nil,
-        attempt: WriteAttempt? = nil, refusalNotes: RefusalNotes? = nil
+        attempt: WriteAttempt? = nil, refusalNotes: RefusalNotes? = nil, unmoved: UnmovedRows? = nil
     ) {
+        self.unmoved = unmoved
         self.connection = connection
         self.now = now
         self.registry = registry
@@ -52,6 +57,23 @@ public final class LedgerTransaction {
     var entitlements: EntitlementsTable {
         EntitlementsTable(connection: connection, writes: entitlementWrites)
     }
+
+    /// The merge whose rows still move, if there is one. It is read once.
+    func move() throws(LedgerStorageError) -> CustomerMoveRow? {
+        if let knownMove { return knownMove }
+        let row = try CustomerMovesTable(connection: connection).row()
+        knownMove = .some(row)
+        return row
+    }
+
+    /// The keys under which rows of a customer are stored: their own and, during a merge, that of the merged customer.
+    func keys(of customer: Int64) throws(LedgerStorageError) -> [Int64] {
+        guard let move = try move(), move.targetKey == customer else { return [customer] }
+        return [customer, move.customerKey]
+    }
+
+    /// Reads the merge in progress again.
+    func forgetMove() { knownMove = nil }
 
     /// A draft of a journal entry at this transaction's time.
     func draft(_ app: RegistryApp?) -> JournalDraft { JournalDraft(at: now, app: app) }

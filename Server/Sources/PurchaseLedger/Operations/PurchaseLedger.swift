@@ -90,7 +90,12 @@ public struct PurchaseLedger: Sendable {
     /// Performs an operation and returns after its commit.
     public func perform<Operation: LedgerOperation>(_ operation: Operation) async throws -> Operation.Outcome {
         do {
-            return try await write(operation)
+            let outcome = try await write(operation)
+            if operation is MergeCustomers { try await finishMerges() }
+            return outcome
+        } catch is MergeInProgress {
+            try await finishMerges()
+            return try await perform(operation)
         } catch let revised as RevisedOperation<Operation> {
             // It is revised again only if another write came between, and each time there is less to decide.
             return try await perform(revised.operation)
@@ -108,11 +113,12 @@ public struct PurchaseLedger: Sendable {
                 let parts = EvidencePartWrites(evidenceParts)
                 latest.withLock { $0 = parts }
                 let notes = RefusalNotes()
-                let outcome = try operation.perform(
-                    LedgerTransaction(
-                        connection: connection, now: clock(), registry: registry, entryKey: entryKey,
-                        evidenceParts: parts, entitlementWrites: EntitlementWrites(), verifier: verifier,
-                        attempt: attempt, refusalNotes: notes))
+                let transaction = LedgerTransaction(
+                    connection: connection, now: clock(), registry: registry, entryKey: entryKey,
+                    evidenceParts: parts, entitlementWrites: EntitlementWrites(), verifier: verifier,
+                    attempt: attempt, refusalNotes: notes)
+                if operation is any FinishesMerges, try transaction.move() != nil { throw MergeInProgress() }
+                let outcome = try operation.perform(transaction)
                 counted.withLock { $0 = notes.counted }
                 return outcome
             }

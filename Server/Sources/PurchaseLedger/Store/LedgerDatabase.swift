@@ -79,12 +79,12 @@ public protocol LedgerConnection {
     /// Returns the rows of a query, with all changes of this write.
     func rows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow]
 
-    /// Returns the rows of a query, with this write's changes to some tables. Its changes to other tables do not matter to the
-    /// query, or the caller adds them to the rows. An engine that buffers changes until the commit does not have to send these.
+    /// Returns the rows of a query, with this write's changes to some rows. Its changes to other rows do not matter to the
+    /// query, or the caller adds them. An engine that buffers changes until the commit does not have to send these.
     ///
-    /// - Parameter tables: the tables; `nil` for every table.
+    /// - Parameter scope: these rows; `nil` for all.
     func rows(
-        _ sql: String, _ parameters: [LedgerValue], of tables: [String]?
+        _ sql: String, _ parameters: [LedgerValue], of scope: ReadScope?
     ) throws(LedgerStorageError) -> [LedgerRow]
 
     /// Executes a statement that changes rows, and returns them (`RETURNING`).
@@ -134,11 +134,11 @@ extension LedgerDialect {
 extension LedgerConnection {
     /// Returns the rows of a query with a shape.
     func rows(_ shape: ReadShape, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow] {
-        try rows(shape.sql, parameters, of: shape.tables)
+        try rows(shape.sql, parameters, of: shape.scope)
     }
 
     public func rows(
-        _ sql: String, _ parameters: [LedgerValue], of tables: [String]?
+        _ sql: String, _ parameters: [LedgerValue], of scope: ReadScope?
     ) throws(LedgerStorageError) -> [LedgerRow] {
         try rows(sql, parameters)
     }

@@ -7,9 +7,9 @@ public struct LedgerWritePlan: Sendable {
     public var reads: [ExpectedRead]
     /// The number of rows that it will probably insert into tables that number their rows, by `table.column`.
     public var insertions: [String: Int]
-    /// The further parts of the ledger that it reads and changes, found in the rows that were loaded. They are locked, and the rows
-    /// loaded again, before it is decided.
-    var furtherParts: @Sendable (LoadedRows) throws(LedgerStorageError) -> Set<LedgerLock> = { _ in [] }
+    /// What it needs besides, found in the rows that were loaded. It is asked again with the further rows until it names no more,
+    /// then its parts are locked, all before the write is decided.
+    var needs: @Sendable (LoadedRows) throws(LedgerStorageError) -> LedgerNeeds = { _ in LedgerNeeds() }
 
     /// A plan.
     public init(locks: LedgerLocks, reads: [ExpectedRead] = [], insertions: [String: Int] = [:]) {
@@ -18,8 +18,8 @@ public struct LedgerWritePlan: Sendable {
         self.insertions = insertions
     }
 
-    /// The rows of the expected reads.
-    typealias LoadedRows = (ExpectedRead) -> [LedgerRow]
+    /// The rows of an expected read; `nil` if it was not loaded.
+    typealias LoadedRows = (ExpectedRead) -> [LedgerRow]?
 }
 
 /// A query that a write will probably run, with its values.

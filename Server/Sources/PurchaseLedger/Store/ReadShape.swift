@@ -12,12 +12,14 @@ final class ReadShape: Sendable {
 
     /// Portable SQL with the parameters `?1`, `?2`…
     let sql: String
-    /// The tables whose changes by the same write matter to the query.
-    let tables: [String]
+    /// The rows whose changes by the same write matter to the query.
+    let scope: ReadScope
     let parameters: [Parameter]
     /// The table and column whose numbers are in its first column. No other row refers to a number that was just reserved, so for
     /// such a row the result is known to be empty.
     let numbering: String?
+    /// The query for one of its rows by the number in the first column. Each row that was read answers it, too.
+    let single: ReadShape?
     /// The same query with values for all parameters.
     let flatSQL: String
     /// The same query for lists of values. Its first column is the position in the lists, from 1.
@@ -25,10 +27,14 @@ final class ReadShape: Sendable {
     /// The number of these values.
     let valueCount: Int
 
-    init(_ sql: String, of tables: [String], _ parameters: [Parameter], numbering: String? = nil) {
+    init(
+        _ sql: String, of scope: ReadScope, _ parameters: [Parameter], numbering: String? = nil,
+        single: ReadShape? = nil
+    ) {
         self.sql = sql
-        self.tables = tables
+        self.scope = scope
         self.numbering = numbering
+        self.single = single
         self.parameters = parameters
         var texts: [String] = []
         var count = 0

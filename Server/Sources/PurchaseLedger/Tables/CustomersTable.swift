@@ -49,19 +49,36 @@ struct CustomerRow: TableRow {
 struct CustomersTable {
     /// A customer by app and name; the first column is the key.
     static let byName = ReadShape(
-        CustomerRow.table.select("WHERE app_key = ?1 AND name = ?2"), of: [CustomerRow.table.name], [.value, .value],
+        CustomerRow.table.select("WHERE app_key = ?1 AND name = ?2"),
+        of: ReadScope(CustomerRow.table.name, by: "app_key", "name"), [.value, .value],
         numbering: CustomerRow.table.numbering)
+    private static let byKey = ReadShape(
+        CustomerRow.table.select("WHERE customer_key = ?1"), of: ReadScope(CustomerRow.table.name, by: "customer_key"),
+        [.value])
     /// The customer of an order.
     static let ofOrder = ReadShape(
-        byKey, of: [CustomerRow.table.name], [.column(3, of: OrdersTable.byID)])
-    /// The owner of the first transaction of an original.
-    static let ownerOfOriginal = ReadShape(
-        byKey, of: [CustomerRow.table.name],
-        [.column(TransactionsTable.ownerColumn, of: TransactionsTable.ofOriginal)])
+        byKey.sql, of: byKey.scope, [.column(3, of: OrdersTable.byID)])
+    /// The owners of an original's transactions, and the customers of all acts on them.
+    static let ofOriginal = ReadShape(
+        CustomerRow.table.select(
+            """
+            JOIN (SELECT owner_key FROM transactions WHERE original_key = ?1
+            UNION SELECT customer_key FROM ownership_acts WHERE original_key = ?1
+            UNION SELECT former_key FROM ownership_acts WHERE original_key = ?1) AS concerned (concerned_key)
+            ON concerned_key = customer_key ORDER BY customer_key
+            """), of: [], [.column(0, of: OriginalsTable.byNumber)], single: byKey)
+    /// A customer, the one into whom they were merged, and so on.
+    static let survivors = ReadShape(
+        """
+        WITH RECURSIVE chain (chain_key, next_key) AS (
+        SELECT customer_key, merged_into FROM customers WHERE customer_key = ?1
+        UNION SELECT customers.customer_key, customers.merged_into FROM customers
+        JOIN chain ON customers.customer_key = chain.next_key)
+        \(CustomerRow.table.select("JOIN chain ON chain_key = customer_key"))
+        """, of: [], [.value], single: byKey)
     /// The customer to whom a token was assigned.
     static let ofToken = ReadShape(
-        byKey, of: [CustomerRow.table.name], [.column(0, of: AccountTokensTable.assignment)])
-    private static let byKey = CustomerRow.table.select("WHERE customer_key = ?1")
+        byKey.sql, of: byKey.scope, [.column(0, of: AccountTokensTable.assignment)])
     /// The maximum length of a chain of merges; no longer chain is created, so no reader can hang.
     static let mergeDepth = 64
 
@@ -73,7 +90,7 @@ struct CustomersTable {
     }
 
     func row(_ key: Int64) throws(LedgerStorageError) -> CustomerRow {
-        guard let row = try CustomerRow.first("WHERE customer_key = ?1", [.integer(key)], connection) else {
+        guard let row = try CustomerRow.first(Self.byKey, [.integer(key)], connection) else {
             throw LedgerStorageError(.corrupt, "there is no customer \(key)")
         }
         return row

@@ -94,18 +94,21 @@ struct EntitlementsTable {
              ON CONFLICT (customer_key, product_key, environment, ground)
             DO UPDATE SET balance = entitlements.balance + ?10, shortfall = entitlements.shortfall + ?11,
             reason = NULL
-            RETURNING balance, shortfall
+            RETURNING balance, shortfall, (SELECT count(*) FROM customer_moves WHERE target_key = ?1)
             """
-    /// The grounds of the customer with a name, for the product with an id.
+    /// The customer whose rows still move to the first parameter.
+    private static let moving = "(SELECT customer_key FROM customer_moves WHERE target_key = ?1)"
+    /// The grounds of the customer with a name, for the product with an id, and those that a merge still moves to them.
     static let ofName = ReadShape(
-        EntitlementRow.table.select(
-            "WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 ORDER BY ground"),
-        of: [EntitlementRow.table.name],
+        """
+        \(EntitlementRow.table.select("WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3")) UNION ALL
+        \(EntitlementRow.table.select("WHERE customer_key = \(moving) AND product_key = ?2 AND environment = ?3"))
+        """, of: ReadScope(EntitlementRow.table.name, by: "customer_key", "product_key", "environment"),
         [.column(0, of: CustomersTable.byName), .column(0, of: ProductsTable.byID), .value])
 
     /// The grounds of the owner of an original.
     static let ofOwner = ReadShape(
-        ofName.sql, of: ofName.tables,
+        ofName.sql, of: ofName.scope,
         [
             .column(TransactionsTable.ownerColumn, of: TransactionsTable.ofOriginal),
             .column(0, of: ProductsTable.byID),
@@ -116,37 +119,52 @@ struct EntitlementsTable {
     /// The rows that this write has changed already.
     var writes: EntitlementWrites?
 
-    /// Every ground of a customer, with the ids of the products.
+    /// Every ground of a customer, with the ids of the products, and those that a merge still moves to them. The rows of a product
+    /// follow each other.
     func rows(of customer: Int64) throws(LedgerStorageError) -> [(row: EntitlementRow, productID: String)] {
         var rows: [(row: EntitlementRow, productID: String)] = []
-        for row in try connection.rows(
-            """
+        let query = """
             SELECT customer_key, entitlements.product_key, environment, ground, kind, balance, shortfall, timeline,
             reason, product_id FROM entitlements JOIN products ON products.product_key = entitlements.product_key
-            WHERE customer_key = ?1 ORDER BY entitlements.product_key, environment, ground
-            """, [.integer(customer)])
+            WHERE customer_key =
+            """
+        for row in try connection.rows(
+            "\(query) ?1 UNION ALL \(query) \(Self.moving)", [.integer(customer)],
+            of: [EntitlementRow.table.name, CustomerMoveRow.table.name])
         {
             var reader = row.reader
             rows.append((try EntitlementRow(&reader), try reader.text()))
         }
-        return rows
+        return rows.sorted {
+            ($0.row.productKey, $0.row.environment, $0.row.ground) < (
+                $1.row.productKey, $1.row.environment, $1.row.ground
+            )
+        }
     }
 
-    /// The grounds of a customer's access to one product.
+    /// The grounds of a customer's access to one product, and those that a merge still moves to them.
     func rows(
         of customer: Int64, product: Int64, environment: Int64
     ) throws(LedgerStorageError) -> [EntitlementRow] {
         let parameters: [LedgerValue] = [.integer(customer), .integer(product), .integer(environment)]
         let product = EntitlementWrites.Product(customer: customer, product: product, environment: environment)
-        guard let writes, writes.isKnown(product) else {
-            return try EntitlementRow.query(Self.ofName, parameters, connection)
+        if let writes, writes.isKnown(product) {
+            var rows: [EntitlementRow] = []
+            for row in try connection.rows(Self.ofName.sql, parameters, of: [CustomerMoveRow.table.name]) {
+                var reader = row.reader
+                rows.append(try EntitlementRow(&reader))
+            }
+            if rows.allSatisfy({ $0.customerKey == customer }) {
+                return writes.applied(to: rows, of: product).sorted { $0.ground < $1.ground }
+            }
+        } else {
+            let rows = try EntitlementRow.query(Self.ofName, parameters, connection)
+            if rows.allSatisfy({ $0.customerKey == customer }) { return rows.sorted { $0.ground < $1.ground } }
         }
-        var rows: [EntitlementRow] = []
-        for row in try connection.rows(Self.ofName.sql, parameters, of: []) {
-            var reader = row.reader
-            rows.append(try EntitlementRow(&reader))
-        }
-        return writes.applied(to: rows, of: product)
+        // The rows of a merged customer are read with the changes of this write, which can concern both.
+        return try EntitlementRow.query(
+            Self.ofName.sql, of: [EntitlementRow.table.name, CustomerMoveRow.table.name], parameters, connection
+        ).sorted { ($0.ground, $0.customerKey) < ($1.ground, $1.customerKey) }
     }
 
     func row(
@@ -165,16 +183,19 @@ struct EntitlementsTable {
 
     /// Adds to a balance and to its shortfall. The lots must be written first, because the newest one explains an empty balance.
     ///
-    /// - Returns: both new values.
+    /// - Returns: both new values, and whether a merge still moves rows to the customer, which are not in them.
+    @discardableResult
     func add(
         _ balance: Int64, shortfall: Int64, to row: EntitlementRow
-    ) throws(LedgerStorageError) -> (balance: Int64, shortfall: Int64) {
+    ) throws(LedgerStorageError) -> (balance: Int64, shortfall: Int64, isMoving: Bool) {
         var row = row
+        var isMoving = false
         // Without a row, both were 0.
         (row.balance, row.shortfall, row.reason) = (max(0, balance), max(0, shortfall), nil)
         if connection.looksBeforeInserting {
-            let former = try rows(of: row.customerKey, product: row.productKey, environment: row.environment)
-                .first { $0.ground == row.ground }
+            let rows = try rows(of: row.customerKey, product: row.productKey, environment: row.environment)
+            isMoving = rows.contains { $0.customerKey != row.customerKey }
+            let former = rows.first { $0.ground == row.ground && $0.customerKey == row.customerKey }
             if let former { (row.balance, row.shortfall) = (former.balance + balance, former.shortfall + shortfall) }
             try write(row)
         } else {
@@ -183,10 +204,11 @@ struct EntitlementsTable {
                 throw LedgerStorageError(.constraint, "no row was inserted into entitlements")
             }
             (row.balance, row.shortfall) = (try reader.integer(), try reader.integer())
+            isMoving = try reader.integer() > 0
             writes?.forget(row)
         }
         if row.balance == 0 { try explain(row) }
-        return (row.balance, row.shortfall)
+        return (row.balance, row.shortfall, isMoving)
     }
 
     /// Records why a balance is empty: the reason of its newest lot, or that the used units belong to another customer. A
@@ -219,17 +241,10 @@ struct EntitlementsTable {
             ])
     }
 
-    /// The originals of which a customer has a row.
-    func originals(of customer: Int64) throws(LedgerStorageError) -> [Int64] {
-        var keys: [Int64] = []
-        for row in try connection.rows(
-            "SELECT DISTINCT ground FROM entitlements WHERE customer_key = ?1 AND ground > 0", [.integer(customer)],
-            of: ["entitlements"])
-        {
-            var reader = row.reader
-            keys.append(try reader.integer())
-        }
-        return keys
+    /// Some rows of a customer whose grounds are originals.
+    func ofOriginals(_ customer: Int64, limit: Int64) throws(LedgerStorageError) -> [EntitlementRow] {
+        try EntitlementRow.all(
+            "WHERE customer_key = ?1 AND ground > 0 LIMIT ?2", [.integer(customer), .integer(limit)], connection)
     }
 
     func deleteAll(of customer: Int64) throws(LedgerStorageError) {

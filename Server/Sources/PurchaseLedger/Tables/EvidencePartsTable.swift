@@ -20,7 +20,7 @@ struct EvidencePartsTable {
 
     static let stateBySHA256 = ReadShape(
         "SELECT part_key, content IS NOT NULL FROM evidence_parts WHERE sha256 = ?1",
-        of: [EvidencePartRow.table.name], [.value])
+        of: ReadScope(EvidencePartRow.table.name, by: "sha256"), [.value])
 
     func row(_ key: Int64) throws(LedgerStorageError) -> EvidencePartRow? {
         try EvidencePartRow.first("WHERE part_key = ?1", [.integer(key)], connection)

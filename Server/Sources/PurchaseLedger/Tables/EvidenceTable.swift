@@ -47,7 +47,7 @@ struct EvidenceTable {
         EvidenceRow.table.name, EvidenceRow.table.insertion.columns,
         where: "EXISTS (SELECT 1 FROM evidence_parts WHERE part_key = ?4 AND content IS NOT NULL)")
     static let bySHA256 = ReadShape(
-        EvidenceRow.table.select("WHERE sha256 = ?1"), of: [EvidenceRow.table.name], [.value])
+        EvidenceRow.table.select("WHERE sha256 = ?1"), of: ReadScope(EvidenceRow.table.name, by: "sha256"), [.value])
 
     /// Inserts a row unless its hash exists. The table's rule skips a duplicate, so an engine in the same process looks up the
     /// row only after that.

@@ -82,7 +82,8 @@ enum HandGrantKind: String, Sendable {
 
 struct HandGrantsTable {
     static let revocationsOfOriginal = ReadShape(
-        HandGrantRow.table.select("WHERE revoked_original = ?1 ORDER BY grant_key"), of: [HandGrantRow.table.name],
+        HandGrantRow.table.select("WHERE revoked_original = ?1 ORDER BY grant_key"),
+        of: ReadScope(HandGrantRow.table.name, by: "revoked_original"),
         [.column(0, of: OriginalsTable.byNumber)])
 
     let connection: any LedgerConnection

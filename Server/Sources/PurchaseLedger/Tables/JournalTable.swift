@@ -179,7 +179,7 @@ struct JournalTable {
     /// A claim of a transaction by the customer with a name. 3 is `JournalKind.claim`.
     static let ofClaimant = ReadShape(
         "SELECT entry_key FROM journal WHERE transaction_key = ?1 AND kind = 3 AND customer_key = ?2 LIMIT 1",
-        of: [JournalRow.table.name],
+        of: ReadScope(JournalRow.table.name, by: "transaction_key", "customer_key"),
         [.column(0, of: TransactionsTable.byKey), .column(0, of: CustomersTable.byName)])
 
     /// The claims with a piece of evidence whose entries refer to a transaction.

@@ -4,7 +4,7 @@ import PurchaseVerification
 struct NotificationsTable {
     static let byID = ReadShape(
         "SELECT entry_key FROM notifications WHERE app_key = ?1 AND environment = ?2 AND notification_id = ?3",
-        of: ["notifications"], [.value, .value, .value])
+        of: ReadScope("notifications", by: "app_key", "environment", "notification_id"), [.value, .value, .value])
     private static let insertion = LedgerInsertion(
         "notifications", ["app_key", "environment", "notification_id", "entry_key", "type", "subtype"])
 

@@ -115,29 +115,47 @@ public struct OrderCursor: Sendable, Hashable {
 struct OrdersTable {
     let connection: any LedgerConnection
 
+    /// A query of whole rows, in which an order that a merge still moves has its new customer.
+    private static func select(_ condition: String) -> String {
+        let customer = """
+            coalesce((SELECT target_key FROM customer_moves WHERE customer_moves.customer_key = orders.customer_key),
+            customer_key)
+            """
+        let columns = OrderRow.table.columns.replacing("customer_key", with: customer)
+        return "SELECT \(columns) FROM orders \(condition)"
+    }
+
     /// Fulfilled orders with a payment. It scans the table; only a repair calls it.
     func fulfilled() throws(LedgerStorageError) -> [OrderRow] {
         try OrderRow.all("WHERE status = 'fulfilled' AND paid_by IS NOT NULL ORDER BY order_key", [], connection)
     }
 
-    static let byID = ReadShape(OrderRow.table.select("WHERE order_id = ?1"), of: [OrderRow.table.name], [.value])
+    static let byID = ReadShape(
+        select("WHERE order_id = ?1"), of: ReadScope(OrderRow.table.name, by: "order_id"), [.value])
     static let byPayment = ReadShape(
-        OrderRow.table.select("WHERE paid_by = ?1"), of: [OrderRow.table.name],
+        select("WHERE paid_by = ?1"), of: ReadScope(OrderRow.table.name, by: "paid_by"),
         [.column(0, of: TransactionsTable.byKey)])
-    /// Open orders of the customer with a name, for a quantity of the product with an id.
-    static let openOfName = ReadShape(
-        OrderRow.table.select(
+    /// The condition of open orders of a customer, for a quantity of a product.
+    private static func open(of customer: String) -> String {
+        let rows = select(
             """
-            WHERE status = 'created' AND customer_key = ?1 AND product_key = ?2 AND quantity = ?3
+            WHERE status = 'created' AND customer_key = \(customer) AND product_key = ?2 AND quantity = ?3
             AND (expires_at, order_key) > (?4, ?5) ORDER BY expires_at, order_key LIMIT ?6
-            """), of: [OrderRow.table.name],
+            """)
+        return "SELECT * FROM (\(rows)) AS open"
+    }
+    /// The customer whose rows still move to the first parameter.
+    private static let moving = "(SELECT customer_key FROM customer_moves WHERE target_key = ?1)"
+    /// Open orders of the customer with a name, for a quantity of the product with an id, and those that a merge still moves to them.
+    static let openOfName = ReadShape(
+        "\(open(of: "?1")) UNION ALL \(open(of: moving))", of: [OrderRow.table.name, CustomerMoveRow.table.name],
         [
             .column(0, of: CustomersTable.byName), .column(0, of: ProductsTable.byID), .value, .value, .value, .value,
         ])
 
     /// Open orders of the owner of an original.
     static let openOfOwner = ReadShape(
-        openOfName.sql, of: openOfName.tables,
+        openOfName.sql, of: openOfName.scope,
         [
             .column(TransactionsTable.ownerColumn, of: TransactionsTable.ofOriginal),
             .column(0, of: ProductsTable.byID),
@@ -149,7 +167,9 @@ struct OrdersTable {
     }
 
     func row(key: Int64) throws(LedgerStorageError) -> OrderRow? {
-        try OrderRow.first("WHERE order_key = ?1", [.integer(key)], connection)
+        try OrderRow.query(
+            Self.select("WHERE order_key = ?1"), of: [OrderRow.table.name], [.integer(key)], connection
+        ).first
     }
 
     func row(paidBy transactionKey: Int64) throws(LedgerStorageError) -> OrderRow? {
@@ -162,12 +182,13 @@ struct OrdersTable {
     func open(
         of customer: Int64, product: Int64, quantity: Int64, after cursor: OrderCursor, limit: Int64
     ) throws(LedgerStorageError) -> [OrderRow] {
-        try OrderRow.query(
+        let rows = try OrderRow.query(
             Self.openOfName,
             [
                 .integer(customer), .integer(product), .integer(quantity), .time(cursor.expiresAt),
                 .integer(cursor.key), .integer(limit),
             ], connection)
+        return Array(rows.sorted { ($0.expiresAt, $0.key) < ($1.expiresAt, $1.key) }.prefix(Int(limit)))
     }
 
     func insert(_ row: OrderRow) throws(LedgerStorageError) -> OrderRow {
@@ -214,11 +235,29 @@ struct OrdersTable {
             [.id(id), .integer(transactionKey), .time(time), .text(status)])
     }
 
-    /// Moves the orders of a merged customer to the other one.
-    func move(from customer: Int64, to target: Int64) throws(LedgerStorageError) {
+    /// Moves orders of a merged customer to the other one, the oldest first.
+    ///
+    /// - Returns: how many were moved.
+    func move(from customer: Int64, to target: Int64, limit: Int64) throws(LedgerStorageError) -> Int {
+        let orders = try ids(of: customer, limit: limit)
+        guard let last = orders.last else { return 0 }
         try connection.send(
-            to: "orders",
-            "UPDATE orders SET customer_key = ?2 WHERE customer_key = ?1", [.integer(customer), .integer(target)])
+            to: "orders", "UPDATE orders SET customer_key = ?2 WHERE customer_key = ?1 AND order_key <= ?3",
+            [.integer(customer), .integer(target), .integer(last.key)])
+        return orders.count
+    }
+
+    /// Moves an order.
+    func move(_ key: Int64, to target: Int64) throws(LedgerStorageError) {
+        try connection.send(
+            to: "orders", "UPDATE orders SET customer_key = ?2 WHERE order_key = ?1", [.integer(key), .integer(target)])
+    }
+
+    /// The first orders of a customer.
+    func ids(of customer: Int64, limit: Int64) throws(LedgerStorageError) -> [(key: Int64, id: UUID)] {
+        try OrderRow.all(
+            "WHERE customer_key = ?1 ORDER BY order_key LIMIT ?2", [.integer(customer), .integer(limit)], connection
+        ).map { ($0.key, $0.id) }
     }
 
     /// Orders of an app, newest first.
@@ -229,10 +268,17 @@ struct OrdersTable {
     }
 
     /// Orders of a customer, newest first.
-    func page(customer: Int64, cursor: OrderCursor?, limit: Int64) throws(LedgerStorageError) -> [OrderRow] {
-        try OrderRow.all(
-            "WHERE customer_key = ?1 AND order_key < ?2 ORDER BY order_key DESC LIMIT ?3",
-            [.integer(customer), .integer(cursor?.key ?? .max), .integer(limit)], connection)
+    ///
+    /// - Parameter customers: the customer's keys.
+    func page(customers: [Int64], cursor: OrderCursor?, limit: Int64) throws(LedgerStorageError) -> [OrderRow] {
+        var rows: [OrderRow] = []
+        for key in customers {
+            rows += try OrderRow.query(
+                Self.select("WHERE customer_key = ?1 AND order_key < ?2 ORDER BY order_key DESC LIMIT ?3"),
+                of: [OrderRow.table.name],
+                [.integer(key), .integer(cursor?.key ?? .max), .integer(limit)], connection)
+        }
+        return customers.count == 1 ? rows : Array(rows.sorted { $0.key > $1.key }.prefix(Int(limit)))
     }
 
     /// Orders of an app in a state, in the order of expiry, latest first.

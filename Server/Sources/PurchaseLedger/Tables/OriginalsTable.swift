@@ -36,9 +36,10 @@ struct OriginalsTable {
     /// An original by environment, number and second; the first column is the key.
     static let byNumber = ReadShape(
         OriginalRow.table.select("WHERE environment = ?1 AND original_id = ?2 AND xcode_second = ?3"),
-        of: [OriginalRow.table.name], [.value, .value, .value], numbering: OriginalRow.table.numbering)
+        of: ReadScope(OriginalRow.table.name, by: "environment", "original_id", "xcode_second"),
+        [.value, .value, .value], numbering: OriginalRow.table.numbering)
     static let ofNumber = ReadShape(
-        OriginalRow.table.select("WHERE original_key = ?1"), of: [OriginalRow.table.name],
+        OriginalRow.table.select("WHERE original_key = ?1"), of: ReadScope(OriginalRow.table.name, by: "original_key"),
         [.column(0, of: byNumber)])
 
     let connection: any LedgerConnection

@@ -59,7 +59,7 @@ struct OwnershipActsTable {
         kind, merged_into
         FROM ownership_acts JOIN customers ON customers.customer_key = ownership_acts.customer_key
         WHERE original_key = ?1 ORDER BY entry_key, transaction_key
-        """, of: [OwnershipActRow.table.name], [.column(0, of: OriginalsTable.byNumber)])
+        """, of: ReadScope(OwnershipActRow.table.name, by: "original_key"), [.column(0, of: OriginalsTable.byNumber)])
 
     let connection: any LedgerConnection
 

@@ -8,11 +8,13 @@ struct ProductsTable {
 
     /// A product by app and id; the first column is the key.
     static let byID = ReadShape(
-        "SELECT product_key FROM products WHERE app_key = ?1 AND product_id = ?2", of: ["products"], [.value, .value],
-        numbering: "products.product_key")
+        "SELECT product_key FROM products WHERE app_key = ?1 AND product_id = ?2",
+        of: ReadScope("products", by: "app_key", "product_id"),
+        [.value, .value], numbering: "products.product_key")
     /// A product's id, looked up by itself: the form in which rows that refer to the product are read.
     static let idOfID = ReadShape(
-        "SELECT product_id FROM products WHERE product_key = ?1", of: ["products"], [.column(0, of: byID)])
+        "SELECT product_id FROM products WHERE product_key = ?1", of: ReadScope("products", by: "product_key"),
+        [.column(0, of: byID)])
 
     func key(_ productID: String, appKey: Int64) throws(LedgerStorageError) -> Int64? {
         let rows = try connection.rows(

@@ -80,17 +80,17 @@ extension TableRow {
     static func query(
         _ shape: ReadShape, _ parameters: [LedgerValue], _ connection: any LedgerConnection
     ) throws(LedgerStorageError) -> [Self] {
-        try query(shape.sql, of: shape.tables, parameters, connection)
+        try query(shape.sql, of: shape.scope, parameters, connection)
     }
 
     /// The rows of a query that selects the table's columns first.
     ///
-    /// - Parameter tables: the tables that it reads; `nil` for any.
+    /// - Parameter scope: the rows whose changes by the same write matter; `nil` for all.
     static func query(
-        _ sql: String, of tables: [String]? = nil, _ parameters: [LedgerValue], _ connection: any LedgerConnection
+        _ sql: String, of scope: ReadScope? = nil, _ parameters: [LedgerValue], _ connection: any LedgerConnection
     ) throws(LedgerStorageError) -> [Self] {
         var rows: [Self] = []
-        for row in try connection.rows(sql, parameters, of: tables) {
+        for row in try connection.rows(sql, parameters, of: scope) {
             var reader = row.reader
             rows.append(try Self(&reader))
         }

@@ -3,7 +3,7 @@ import PurchaseVerification
 /// The number of units of each lot that each customer consumed. After a transfer of the lot, consumed units stay with the former owner.
 struct TakesTable {
     static let ofOriginal = ReadShape(
-        "SELECT customer_key, units FROM takes WHERE ground = ?1", of: ["takes"],
+        "SELECT customer_key, units FROM takes WHERE ground = ?1", of: ReadScope("takes", by: "ground"),
         [.column(0, of: OriginalsTable.byNumber)])
 
     let connection: any LedgerConnection
@@ -19,10 +19,11 @@ struct TakesTable {
     }
 
     /// The lots from which a customer took units.
-    func grounds(of customer: Int64) throws(LedgerStorageError) -> [Int64] {
+    func grounds(of customer: Int64, limit: Int64 = .max) throws(LedgerStorageError) -> [Int64] {
         var grounds: [Int64] = []
         for row in try connection.rows(
-            "SELECT ground FROM takes WHERE customer_key = ?1 ORDER BY ground", [.integer(customer)], of: ["takes"])
+            "SELECT ground FROM takes WHERE customer_key = ?1 ORDER BY ground LIMIT ?2",
+            [.integer(customer), .integer(limit)], of: ["takes"])
         {
             var reader = row.reader
             grounds.append(try reader.integer())

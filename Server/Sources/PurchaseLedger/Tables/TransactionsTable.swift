@@ -94,12 +94,13 @@ struct TransactionsTable {
     /// A transaction by environment, number and second; the first column is the key.
     static let byKey = ReadShape(
         TransactionRow.table.select("WHERE environment = ?1 AND transaction_id = ?2 AND xcode_second = ?3"),
-        of: [TransactionRow.table.name], [.value, .value, .value], numbering: TransactionRow.table.numbering)
+        of: ReadScope(TransactionRow.table.name, by: "environment", "transaction_id", "xcode_second"),
+        [.value, .value, .value], numbering: TransactionRow.table.numbering)
     /// The position of the owner among the columns.
     static let ownerColumn = 12
     static let ofOriginal = ReadShape(
         TransactionRow.table.select("WHERE original_key = ?1 ORDER BY transaction_key"),
-        of: [TransactionRow.table.name], [.column(0, of: OriginalsTable.byNumber)])
+        of: ReadScope(TransactionRow.table.name, by: "original_key"), [.column(0, of: OriginalsTable.byNumber)])
 
     let connection: any LedgerConnection
 
@@ -129,7 +130,7 @@ struct TransactionsTable {
     /// The first transactions of an original, in the order in which they were first seen.
     func rows(originalKey: Int64, limit: Int) throws(LedgerStorageError) -> [TransactionRow] {
         try TransactionRow.query(
-            "\(Self.ofOriginal.sql) LIMIT ?2", of: Self.ofOriginal.tables,
+            "\(Self.ofOriginal.sql) LIMIT ?2", of: Self.ofOriginal.scope,
             [.integer(originalKey), .integer(Int64(limit))], connection)
     }
 
@@ -162,6 +163,23 @@ struct TransactionsTable {
         {
             var reader = row.reader
             keys.append(try reader.integer())
+        }
+        return keys
+    }
+
+    /// The originals of a customer's first transactions.
+    ///
+    /// - Parameter limit: how many transactions are read. The engine does not make them distinct, because it would read all of them.
+    func originals(of customer: Int64, limit: Int64) throws(LedgerStorageError) -> [Int64] {
+        var keys: [Int64] = []
+        var known: Set<Int64> = []
+        for row in try connection.rows(
+            "SELECT original_key FROM transactions WHERE owner_key = ?1 ORDER BY transaction_key LIMIT ?2",
+            [.integer(customer), .integer(limit)], of: ["transactions"])
+        {
+            var reader = row.reader
+            let key = try reader.integer()
+            if known.insert(key).inserted { keys.append(key) }
         }
         return keys
     }

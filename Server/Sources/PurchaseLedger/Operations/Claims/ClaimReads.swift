@@ -13,6 +13,17 @@ private struct EvidenceReads {
     private var insertions: [String: Int] = [:]
     /// The reads of customers whose balances and orders the write may change.
     private var customers: [ExpectedRead] = []
+    /// The read of the customer who claims the purchases of the evidence, if a refusal uses the daily budget.
+    private var claimant: ExpectedRead?
+    /// The transactions that were not read in advance.
+    private var rest: [Piece] = []
+
+    /// A transaction in evidence.
+    private struct Piece {
+        let facts: ObservedTransaction
+        let app: RegistryApp
+        let customer: String?
+    }
 
     init(_ registry: Registry) { self.registry = registry }
 
@@ -31,10 +42,10 @@ private struct EvidenceReads {
         guard case .success(let observation) = evidence.verified,
             let observer = registry.observer(of: evidence, claimedFor: app)
         else { return }
-        let facts = observation.transactionFacts.filter { $0.productID != nil }.prefix(Self.transactions)
-        for facts in facts {
-            add(facts, app: observer, customer: app.flatMap { $0.key == observer.key ? customer : nil })
-        }
+        let claimant = app?.key == observer.key ? customer : nil
+        let facts = observation.transactionFacts.filter { $0.productID != nil }
+        for facts in facts.prefix(Self.transactions) { add(facts, app: observer, customer: claimant) }
+        rest += facts.dropFirst(Self.transactions).map { Piece(facts: $0, app: observer, customer: claimant) }
         for renewal in observation.renewals {
             guard let environment = EnvironmentsTable.fixedKey(of: renewal.key.environment) else { continue }
             let number = LedgerValue.text(renewal.key.originalTransactionID.string)
@@ -45,7 +56,13 @@ private struct EvidenceReads {
     /// Adds the customer with a name.
     mutating func add(customer: String, app: RegistryApp) {
         insertions[CustomerRow.table.numbering, default: 0] += 1
-        reads.append(ExpectedRead(CustomersTable.byName, [.integer(app.key), .text(customer)]))
+        add(customer: ExpectedRead(CustomersTable.byName, [.integer(app.key), .text(customer)]))
+    }
+
+    /// Adds the customer with a name, who claims the purchases of the evidence.
+    mutating func add(claimant: String, app: RegistryApp) {
+        add(customer: claimant, app: app)
+        self.claimant = customers.last
     }
 
     /// Adds the earlier claims of the claimed transaction by the same customer.
@@ -86,17 +103,61 @@ private struct EvidenceReads {
     /// The plan of the write.
     func plan(_ locks: LedgerLocks) -> LedgerWritePlan {
         var plan = LedgerWritePlan(locks: locks, reads: reads, insertions: insertions)
-        plan.furtherParts = { [customers] loaded throws(LedgerStorageError) in
-            var parts: Set<LedgerLock> = []
-            for read in customers {
-                guard var reader = loaded(read).first?.reader else { continue }
-                let customer = try CustomerRow(&reader)
-                // The decision finds the customer that remains after a merge.
-                if customer.mergedInto == nil { parts.insert(customer.lock) }
-            }
-            return parts
-        }
+        plan.needs = { loaded throws(LedgerStorageError) in try needs(loaded) }
         return plan
+    }
+
+    /// The rest of long evidence, as far as the histories that were read do not have it, and the locks of all customers.
+    private func needs(_ loaded: LedgerWritePlan.LoadedRows) throws(LedgerStorageError) -> LedgerNeeds {
+        var needs = LedgerNeeds()
+        var customers = customers
+        // Who claims, and into whom they were merged.
+        let claimants = claimant.flatMap { loaded($0)?.first?.values }.map { [$0[0], $0[4]] } ?? []
+        var known: Set<[LedgerValue]> = []
+        for history in reads where history.shape === TransactionsTable.ofOriginal {
+            for row in loaded(history) ?? [] {
+                if !rest.isEmpty { known.insert(Array(row.values[2...4])) }
+                let owner = row.values[TransactionsTable.ownerColumn]
+                // The claim of a purchase that belongs to another customer is probably refused.
+                if claimant != nil, owner != .null, !claimants.contains(owner) { needs.parts.insert(.unverified) }
+            }
+        }
+        for piece in rest {
+            var further = EvidenceReads(registry)
+            further.add(piece.facts, app: piece.app, customer: piece.customer)
+            guard let transaction = further.reads.first, !known.contains(transaction.values) else { continue }
+            customers += further.customers
+            guard loaded(transaction) == nil else { continue }
+            needs.reads += further.reads
+            needs.insertions.merge(further.insertions, uniquingKeysWith: +)
+        }
+        for read in customers { try add(loaded(read) ?? [], to: &needs, loaded) }
+        return needs
+    }
+
+    /// Adds the locks of customers, or of those into whom they were merged.
+    private func add(
+        _ rows: [LedgerRow], to needs: inout LedgerNeeds, _ loaded: LedgerWritePlan.LoadedRows
+    ) throws(LedgerStorageError) {
+        for row in rows {
+            var reader = row.reader
+            let customer = try CustomerRow(&reader)
+            guard let target = customer.mergedInto else {
+                needs.parts.insert(customer.lock)
+                continue
+            }
+            let survivors = ExpectedRead(CustomersTable.survivors, [.integer(target)])
+            guard let rows = loaded(survivors) else {
+                // Their rows may still move.
+                needs.reads += [survivors, ExpectedRead(CustomerMovesTable.current, [])]
+                continue
+            }
+            for row in rows {
+                var reader = row.reader
+                let customer = try CustomerRow(&reader)
+                if customer.mergedInto == nil { needs.parts.insert(customer.lock) }
+            }
+        }
     }
 
     private mutating func add(_ facts: ObservedTransaction, app: RegistryApp, customer: String?) {
@@ -121,7 +182,7 @@ private struct EvidenceReads {
             ExpectedRead(HandGrantsTable.revocationsOfOriginal, original),
             ExpectedRead(ProductsTable.idOfID, productID), ExpectedRead(OrdersTable.byPayment, transaction),
         ]
-        add(customer: ExpectedRead(CustomersTable.ownerOfOriginal, original))
+        add(customer: ExpectedRead(CustomersTable.ofOriginal, original))
         if kind == .consumable || kind == nil {
             reads.append(ExpectedRead(LotsTable.ofOriginal, original))
             reads.append(ExpectedRead(TakesTable.ofOriginal, original))
@@ -156,7 +217,7 @@ extension ClaimPurchase: PlannedOperation {
         var reads = EvidenceReads(registry)
         let claim = examined.submission.claim
         guard let app = registry.app(examined.submission.app) else { return LedgerWritePlan(locks: locks) }
-        if let name = claim.customerID { reads.add(customer: name, app: app) }
+        if let name = claim.customerID { reads.add(claimant: name, app: app) }
         if let order = claim.orderID.flatMap({ UUID(uuidString: $0) }) { reads.add(order: order) }
         if let evidence = examined.evidence { reads.add(evidence, app: app, customer: claim.customerID) }
         reads.addClaims(of: claim, in: examined.evidence, app: app)
@@ -169,7 +230,7 @@ extension RestorePurchases: PlannedOperation {
         var reads = EvidenceReads(registry)
         guard let app = registry.app(examined.submission.app) else { return LedgerWritePlan(locks: locks) }
         let customer = examined.submission.customerID
-        reads.add(customer: customer, app: app)
+        reads.add(claimant: customer, app: app)
         for evidence in examined.evidence { reads.add(evidence, app: app, customer: customer) }
         return reads.plan(locks)
     }

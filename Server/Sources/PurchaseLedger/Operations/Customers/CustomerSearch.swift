@@ -46,7 +46,7 @@ public struct CustomerSearch: LedgerQuery {
         let originals = OriginalsTable(connection: reader.connection)
         for row in try reader.transactions.rows(id: text) where try originals.row(row.originalKey).appKey == app.key {
             guard let owner = row.ownerKey else { continue }
-            found.append((try reader.customers.row(owner), .transaction))
+            found.append((try reader.customers.surviving(try reader.customers.row(owner)), .transaction))
         }
         for row in try reader.customers.beginning(with: text, appKey: app.key, limit: Int64(max(1, limit))) {
             found.append((row, .id))

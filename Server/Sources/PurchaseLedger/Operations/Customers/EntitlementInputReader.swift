@@ -10,14 +10,18 @@ struct EntitlementInputReader {
         let connection = reader.connection
         let number = CustomerNumber(rawValue: customer)
         var input = EntitlementInput(customer: number, purchases: [])
-        var originals = Set(try reader.transactions.originals(of: customer))
-        // Lots that the customer used and that belong to others now.
-        originals.formUnion(try TakesTable(connection: connection).grounds(of: customer).filter { $0 > 0 })
+        let keys = try reader.keys(of: customer)
+        var originals: Set<Int64> = []
+        for key in keys {
+            originals.formUnion(try reader.transactions.originals(of: key))
+            // Lots that the customer used and that belong to others now.
+            originals.formUnion(try TakesTable(connection: connection).grounds(of: key).filter { $0 > 0 })
+        }
         for key in originals.sorted() {
             let original = try OriginalsTable(connection: connection).row(key)
             let history = try HistoryReader(transaction: reader).history(original)
             for holder in history.holders {
-                input.purchases += history.purchases(of: holder, Ownership.stored(history))
+                input.purchases += history.purchases(of: holder, Ownership.stored(history, counting: keys))
                 input.revocations += history.handRevocations(of: holder)
             }
             if let renewal = history.renewal { input.renewals[renewal.key] = renewal }
@@ -47,7 +51,7 @@ struct EntitlementInputReader {
     private func consumptions(of customer: Int64) throws(LedgerStorageError) -> [ConsumedUnits] {
         let journal = JournalTable(connection: reader.connection)
         var consumptions: [ConsumedUnits] = []
-        for row in try ConsumptionsTable(connection: reader.connection).rows(of: customer) {
+        for row in try consumptionRows(of: customer) {
             guard let entry = try journal.row(key: row.entryKey), let details = entry.details else { continue }
             let consumed = try ConsumedDetails(encoded: details)
             var takings: [ConsumedUnits.Taking] = []
@@ -72,6 +76,17 @@ struct EntitlementInputReader {
             consumptions += try delivered(takes, to: customer, at: entry.at)
         }
         return consumptions
+    }
+
+    /// The customer's consumptions, with those that a merge still moves to them.
+    private func consumptionRows(of customer: Int64) throws(LedgerStorageError) -> [ConsumptionRow] {
+        let table = ConsumptionsTable(connection: reader.connection)
+        var rows = try table.rows(of: customer)
+        for key in try reader.keys(of: customer).dropFirst() {
+            let movable = Set(try table.movable(from: key, to: customer, limit: .max))
+            rows += try table.rows(of: key).filter { movable.contains($0.consumptionID) }
+        }
+        return rows
     }
 
     /// Units of purchases whose entry does not name the product, which is that of the lot.

@@ -83,7 +83,8 @@ extension LedgerTransaction {
     func entitlement(
         of customer: Int64, product: Int64, kind: ProductKind?, productID: String, environment: Int64, app: RegistryApp
     ) throws(LedgerStorageError) -> UncountedEntitlement? {
-        let rows = try entitlements.rows(of: customer, product: product, environment: environment)
+        let rows = try joined(
+            try entitlements.rows(of: customer, product: product, environment: environment), of: customer)
         let found = try EntitlementReading(app: app.settings, question: .now(now)).entitlements(
             rows, productID: productID, environment: try environments.environment(environment))
         return found.first { $0.entitlement.productKind == kind } ?? (kind == .consumable ? nil : found.first)

@@ -94,7 +94,8 @@ public struct EntitlementsOfCustomer: LedgerQuery {
             rows = rows.dropFirst(group.count)
             let environment = try reader.environments.environment(first.row.environment)
             entitlements += try reading.entitlements(
-                group.map(\.row), productID: first.productID, environment: environment)
+                try reader.joined(group.map(\.row), of: customer.key), productID: first.productID,
+                environment: environment)
         }
         return entitlements
     }

@@ -57,7 +57,12 @@ public struct PurchasesOfCustomer: LedgerQuery {
     public func answer(_ reader: LedgerTransaction) throws -> Answer {
         let app = try reader.app(app)
         guard let customer = try reader.customer(customerID, app) else { return Answer(purchases: [], next: nil) }
-        var rows = try reader.transactions.rows(of: customer.key, before: before, limit: Int64(max(1, limit)) + 1)
+        var rows: [TransactionRow] = []
+        let keys = try reader.keys(of: customer.key)
+        for key in keys {
+            rows += try reader.transactions.rows(of: key, before: before, limit: Int64(max(1, limit)) + 1)
+        }
+        if keys.count > 1 { rows = Array(rows.sorted { $0.key > $1.key }.prefix(max(1, limit) + 1)) }
         var next: Int64?
         if rows.count > max(1, limit) {
             rows.removeLast()
@@ -103,9 +108,8 @@ extension LedgerTransaction {
     ) throws(LedgerStorageError) -> RecordedPurchase {
         let environment = try environments.environment(row.environment)
         let facts = try row.observed(in: environment)
-        let owner = try row.ownerKey.map { key throws(LedgerStorageError) in
-            try customers.surviving(try customers.row(key))
-        }
+        let stored = try row.ownerKey.map { key throws(LedgerStorageError) in try customers.row(key) }
+        let owner = try stored.map { owner throws(LedgerStorageError) in try customers.surviving(owner) }
         return RecordedPurchase(
             environment: environment, transactionID: row.transactionID,
             originalTransactionID: facts.original.transactionID.string, customerID: owner?.name,
@@ -113,7 +117,9 @@ extension LedgerTransaction {
             productKind: row.kind, quantity: facts.quantity, purchasedAt: facts.purchaseDate, expiresAt: facts.end,
             withdrawal: try withdrawals.withdrawal(of: row), upgradedAt: facts.upgradedAt, price: facts.price,
             offer: facts.offer,
-            isFamilyShared: facts.ownership.isFamilyShared, ownerReason: row.ownerReason, knownAt: row.knownAt,
+            isFamilyShared: facts.ownership.isFamilyShared,
+            // The row of a merged customer has not moved yet.
+            ownerReason: stored?.mergedInto == nil ? row.ownerReason : "merge", knownAt: row.knownAt,
             orderID: try orders.row(paidBy: row.key)?.id)
     }
 }

@@ -25,7 +25,7 @@ struct RenewalReading {
         var shown = entitlement
         // A transaction of the access tells its original, not the period that counts: consecutive periods are one step.
         if let history, let known = history.records.first(where: { Self.isMeant($0.facts, id, entitlement) }) {
-            shown.renewal = renewal(history.renewal, of: known, among: history.records)
+            shown.renewal = try renewal(history.renewal, of: known, among: history.records)
             return shown
         }
         for row in try reader.transactions.rows(id: id.string) {
@@ -43,7 +43,7 @@ struct RenewalReading {
                 records.append(
                     TransactionRecord(row, facts: try row.observed(in: entitlement.environment), productID: ""))
             }
-            shown.renewal = self.renewal(renewal, of: record, among: records)
+            shown.renewal = try self.renewal(renewal, of: record, among: records)
             return shown
         }
         return entitlement
@@ -57,9 +57,10 @@ struct RenewalReading {
     /// The renewal info about the period that counts, among the transactions of one original.
     private func renewal(
         _ renewal: ObservedRenewal?, of record: TransactionRecord, among records: [TransactionRecord]
-    ) -> RenewalStatement? {
+    ) throws(LedgerStorageError) -> RenewalStatement? {
         guard let renewal, let productID = record.facts.productID else { return nil }
-        let periods = records.purchases(of: record.facts.ownership.holder, Ownership.stored(records))
+        let owners = Ownership.stored(records, counting: try reader.keys(of: customer.key))
+        let periods = records.purchases(of: record.facts.ownership.holder, owners)
             .filter { ($0.statedKind ?? $0.terms?.kind) == .autoRenewable }
         let owner = CustomerNumber(rawValue: customer.key)
         return SubscriptionTable(periods, renewal: renewal).renewal(

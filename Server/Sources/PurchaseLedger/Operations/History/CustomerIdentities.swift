@@ -65,6 +65,16 @@ final class CustomerIdentities {
         return assignment?.customer
     }
 
+    /// Whether one of the customers that were read was merged into another.
+    var hasMerges: Bool { !merges.isEmpty }
+
+    /// Reads the merges of the customers who acted on a history.
+    func readMerges(of history: PurchaseHistory) throws(LedgerStorageError) {
+        for act in history.acts where act.isMerged {
+            for customer in [act.customerKey, act.formerKey].compactMap(\.self) { try readMerges(of: customer) }
+        }
+    }
+
     /// Reads the merges of a customer, one after the other.
     func readMerges(of customer: Int64) throws(LedgerStorageError) {
         var customer = customer

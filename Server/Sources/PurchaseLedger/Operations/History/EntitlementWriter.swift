@@ -125,25 +125,36 @@ struct EntitlementWriter {
     }
 
     private func write(_ chain: Chain) throws(LedgerStorageError) {
+        let grounds = try Self.passes(
+            of: [chain.customer], product: chain.product, environment: chain.environment, transaction)
+        try write(grounds, for: chain, ground: EntitlementRow.passGround)
+    }
+
+    /// The grounds of a customer's passes of one product.
+    ///
+    /// - Parameter customers: the customer, and one whose passes still move to them.
+    static func passes(
+        of customers: [Int64], product: Int64, environment: Int64, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) -> [AccessGround] {
+        guard let customer = customers.first else { return [] }
         var purchases: [OwnedPurchase] = []
         var revocations: [HandRevocation] = []
         var originals: Set<Int64> = []
-        let rows = try transaction.transactions.passes(
-            of: chain.customer, product: chain.product, environment: chain.environment)
-        for row in rows where originals.insert(row.originalKey).inserted {
-            let original = try OriginalsTable(connection: connection).row(row.originalKey)
-            let history = try HistoryReader(transaction: transaction).history(original)
-            for holder in history.holders {
-                let owners = Ownership.stored(history)
-                purchases += history.purchases(of: holder, owners)
-                revocations += history.handRevocations(of: holder)
+        for key in customers {
+            for row in try transaction.transactions.passes(of: key, product: product, environment: environment)
+            where originals.insert(row.originalKey).inserted {
+                let original = try OriginalsTable(connection: transaction.connection).row(row.originalKey)
+                let history = try HistoryReader(transaction: transaction).history(original)
+                let owners = Ownership.stored(history, counting: customers)
+                for holder in history.holders {
+                    purchases += history.purchases(of: holder, owners)
+                    revocations += history.handRevocations(of: holder)
+                }
             }
         }
-        let grounds = PassAccess.grounds(
-            of: CustomerNumber(rawValue: chain.customer),
-            product: ExactText(try transaction.products.id(chain.product)),
+        return PassAccess.grounds(
+            of: CustomerNumber(rawValue: customer), product: ExactText(try transaction.products.id(product)),
             purchases, revocations: revocations)
-        try write(grounds, for: chain, ground: EntitlementRow.passGround)
     }
 
     // MARK: Balances
@@ -223,7 +234,7 @@ struct EntitlementWriter {
                 try table.explain(row)
                 continue
             }
-            balances[customer] = try table.add(
+            balances[customer] = try transaction.add(
                 after.remaining - before.remaining, shortfall: after.shortfall - before.shortfall, to: row)
         }
         return balances
@@ -260,14 +271,20 @@ extension Ownership {
     init(owners: [TransactionKey: TransactionOwner]) { self.owners = owners }
 
     /// The owners stored in the rows of a history.
-    static func stored(_ history: PurchaseHistory) -> Ownership { stored(history.records) }
+    ///
+    /// - Parameter customers: the keys of one customer, of which the first counts.
+    static func stored(_ history: PurchaseHistory, counting customers: [Int64] = []) -> Ownership {
+        stored(history.records, counting: customers)
+    }
 
     /// The owners stored in the rows of transactions.
-    static func stored(_ records: [TransactionRecord]) -> Ownership {
+    static func stored(_ records: [TransactionRecord], counting customers: [Int64] = []) -> Ownership {
         var owners: [TransactionKey: TransactionOwner] = [:]
         for record in records {
             var owner = TransactionOwner()
-            owner.customer = record.row.ownerKey.map(CustomerNumber.init)
+            owner.customer = record.row.ownerKey
+                .map { customers.contains($0) ? customers[0] : $0 }
+                .map(CustomerNumber.init)
             owners[record.facts.key] = owner
         }
         return Ownership(owners: owners)

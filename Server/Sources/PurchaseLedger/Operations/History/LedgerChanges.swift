@@ -22,12 +22,13 @@ final class LedgerChanges {
     /// The balances after the change, by the position of the history.
     private var balances: [EntitlementWriter.Balances] = []
 
-    init(_ transaction: LedgerTransaction, app: RegistryApp) {
+    /// - Parameter isMoving: whether the change itself moves an original of a merge.
+    init(_ transaction: LedgerTransaction, app: RegistryApp, isMoving: Bool = false) {
         self.transaction = transaction
         self.app = app
         identities = CustomerIdentities(transaction, app: app)
         payments = OrderPayments(transaction, app: app, identities)
-        open = OpenHistories(transaction, app: app, identities)
+        open = OpenHistories(transaction, app: app, identities, movesMerged: !isMoving)
     }
 
     var connection: any LedgerConnection { transaction.connection }

@@ -24,7 +24,11 @@ struct NotificationEvents {
         event.figures.until = details.signedAt.map {
             Timestamp(millisecondsSince1970: $0).adding(milliseconds: Self.answerTime, times: 1)
         }
-        try writer.write(event, customer: row.ownerKey)
+        let owner = try row.ownerKey.map { key throws(LedgerStorageError) in
+            // The row of a merged customer may not have moved yet.
+            try transaction.customers.surviving(try transaction.customers.row(key)).key
+        }
+        try writer.write(event, customer: owner)
     }
 
     /// The transaction that the notification is about.

@@ -1,6 +1,9 @@
 import PurchaseVerification
 
 /// Merges a customer into another, who keeps the purchases of both. It cannot be undone.
+///
+/// The entry and the alias are committed first, and every later read answers as after the merge. The rows of purchases follow in
+/// pieces (`PurchaseLedger.finishMerges`), before `PurchaseLedger.perform` returns.
 public struct MergeCustomers: LedgerOperation {
     public var app: String
     /// The customer to merge, such as an anonymous one.
@@ -37,23 +40,17 @@ public struct MergeCustomers: LedgerOperation {
         _ customer: CustomerRow, into target: CustomerRow, _ transaction: LedgerTransaction, _ app: RegistryApp,
         _ entry: JournalEntry, reason: String? = nil
     ) throws {
-        let owned = try transaction.transactions.originals(of: customer.key)
-        // Rows that name the merged customer as the current owner are changed to the remaining customer.
-        let originals = Set(owned + (try transaction.entitlements.originals(of: customer.key))).sorted()
         try transaction.customers.merge(customer.key, into: target.key, entry: entry.key)
         if target.token == nil, let token = customer.token { try transaction.customers.setToken(token, of: target.key) }
-        let merge = CustomerMerge(transaction: transaction, from: customer.key, to: target.key)
-        try merge.moveHandGrants()
-        try merge.moveBalances(originals: owned)
-        try merge.moveRows()
-        try transaction.entitlements.deleteAll(of: customer.key)
-        let changes = LedgerChanges(transaction, app: app)
-        for original in originals { changes.touch(try changes.history(original)) }
-        try changes.settle()
+        let row = CustomerMoveRow(targetKey: target.key, customerKey: customer.key, entryKey: entry.key)
+        try CustomerMovesTable(connection: transaction.connection).insert(row)
+        transaction.forgetMove()
+        let move = try CustomerMove(row, transaction, app: app)
+        try move.begin()
         let events = EventWriter(transaction: transaction, app: app, entry: entry)
         var event = events.event(.customerMerged)
         (event.formerKey, event.figures.reason) = (customer.key, reason)
         try events.write(event, customer: target.key)
-        try changes.finish(entry)
+        if let unmoved = transaction.unmoved { try move.finish(besides: unmoved.of(entry.id)) }
     }
 }

@@ -57,7 +57,7 @@ public struct FulfilOrder: LedgerOperation {
         let customer = try transaction.customers.surviving(try transaction.customers.row(row.customerKey))
         try requireNoRevocation(row, transaction)
         try requireCounting(row, customer, app, transaction)
-        let delivery = try OrderDelivery(of: row, to: customer, transaction)
+        let delivery = try OrderDelivery(of: row, to: customer, transaction, app)
         let count = try delivery.units(units)
         let taken = try delivery.take(count, by: customer, transaction)
         row.deliver(count, remaining: delivery.remaining - count, at: transaction.now)

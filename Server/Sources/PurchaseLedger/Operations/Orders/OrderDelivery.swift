@@ -10,7 +10,7 @@ struct OrderDelivery {
 
     /// - Parameter customer: the customer of the order.
     init(
-        of order: OrderRow, to customer: CustomerRow, _ transaction: LedgerTransaction
+        of order: OrderRow, to customer: CustomerRow, _ transaction: LedgerTransaction, _ app: RegistryApp
     ) throws(LedgerStorageError) {
         quantity = order.quantity
         let ordered = max(0, order.quantity - order.fulfilledUnits)
@@ -26,6 +26,7 @@ struct OrderDelivery {
             return
         }
         let found = try LotsTable(connection: transaction.connection).row(paid.originalKey)
+            .flatMap { lot throws(LedgerStorageError) in try transaction.moved(lot, to: customer.key, app) }
         lot = found.flatMap { $0.customerKey == customer.key ? $0 : nil }
         remaining = min(ordered, lot?.available ?? 0)
     }

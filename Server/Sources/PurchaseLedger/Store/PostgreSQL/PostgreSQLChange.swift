@@ -26,6 +26,13 @@ struct PostgreSQLChange {
         }
     }
 
+    /// Whether it can change the result of a query with some parameters.
+    func affects(_ scope: ReadScope, _ values: [LedgerValue]) -> Bool {
+        guard scope.tables.contains(table) else { return false }
+        guard let insertion else { return true }
+        return insertion.affects(parameters, values, in: scope.columns)
+    }
+
     var statement: PostgreSQLStatement {
         switch content {
         case .insertion(let insertion): PostgreSQLStatement(insertion.sql, parameters)

@@ -14,13 +14,17 @@ final class PostgreSQLCounters: Sendable {
 
     func require(schema number: Int64) { state.withLock { $0.schema = number } }
 
-    func add(transactions: Int = 0, writes: Int = 0, roundTrips: Int = 0, statements: Int = 0, decisions: Int = 0) {
+    func add(
+        transactions: Int = 0, writes: Int = 0, roundTrips: Int = 0, statements: Int = 0, decisions: Int = 0,
+        lateTrips: Int = 0
+    ) {
         state.withLock { state in
             state.figures.transactions += transactions
             state.figures.writes += writes
             state.figures.roundTrips += roundTrips
             state.figures.statements += statements
             state.figures.decisions += decisions
+            state.figures.lateTrips += lateTrips
         }
     }
 }

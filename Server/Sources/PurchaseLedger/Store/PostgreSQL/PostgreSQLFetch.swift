@@ -75,7 +75,12 @@ struct PostgreSQLFetch {
             }
             for (values, rows) in zip(group.values, rows) {
                 guard let statement = group.shape.statement(values[...], rows: { known[$0]?.rows }) else { continue }
-                known[statement] = PostgreSQLKnownRows(rows: rows, tables: group.shape.tables)
+                known[statement] = PostgreSQLKnownRows(rows: rows, scope: group.shape.scope)
+                guard let single = group.shape.single else { continue }
+                for row in rows {
+                    guard let number = row.values.first else { continue }
+                    known[LedgerStatement(single.sql, [number])] = PostgreSQLKnownRows(rows: [row], scope: single.scope)
+                }
             }
         }
     }
@@ -84,8 +89,8 @@ struct PostgreSQLFetch {
 /// The rows of a query.
 struct PostgreSQLKnownRows {
     let rows: [LedgerRow]
-    /// The tables that the query reads; `nil` for any.
-    let tables: [String]?
+    /// The rows whose changes matter to the query; `nil` for all.
+    let scope: ReadScope?
 }
 
 extension LedgerValue {

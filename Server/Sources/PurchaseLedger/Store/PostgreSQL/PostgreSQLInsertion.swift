@@ -6,6 +6,7 @@ final class PostgreSQLInsertion {
     /// The positions of the columns of the conflict clause.
     let conflict: [Int]
     private let columns: [String]
+    private let positions: [String: Int]
     private let tail: String
     private var listTexts: [[Bool]: String] = [:]
 
@@ -14,11 +15,21 @@ final class PostgreSQLInsertion {
         let columns = insertion.columns + [key].compactMap(\.self)
         table = insertion.table
         self.columns = columns
+        positions = Dictionary(columns.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         sql = LedgerInsertion(table, columns, onConflict: insertion.conflict, insertion.resolution).sql
         conflict = insertion.conflict.compactMap { columns.firstIndex(of: $0) }
         tail =
             insertion.conflict.isEmpty
             ? "" : "ON CONFLICT (\(insertion.conflict.joined(separator: ", "))) \(insertion.resolution)"
+    }
+
+    /// Whether a row can be among those that have some values in some columns, or replace one of them.
+    func affects(_ row: [LedgerValue], _ values: [LedgerValue], in columns: [String]) -> Bool {
+        for (column, value) in zip(columns, values) {
+            guard let position = positions[column], conflict.isEmpty || conflict.contains(position) else { continue }
+            if row[position] != value { return false }
+        }
+        return true
     }
 
     /// The insertion of several rows; at least one.

@@ -88,29 +88,34 @@ final class PostgreSQLTransaction {
         return nil
     }
 
-    /// The loaded rows of a read; none if a row that it refers to does not exist.
-    func rows(of read: ExpectedRead) -> [LedgerRow] {
-        read.shape.statement(read.values[...], rows: { known[$0]?.rows }).flatMap { known[$0]?.rows } ?? []
+    /// The loaded rows of a read: none if a row that it refers to does not exist; `nil` if it was not loaded.
+    func rows(of read: ExpectedRead) -> [LedgerRow]? {
+        guard let statement = read.shape.statement(read.values[...], rows: { known[$0]?.rows }) else { return [] }
+        return known[statement]?.rows
     }
 
     /// Loads rows in one round trip, after the pending changes were sent, and forgets all others.
     func load(_ reads: [ExpectedRead]) throws(LedgerStorageError) {
         known = [:]
-        let fetch = PostgreSQLFetch(reads, [:])
+        try loadMore(reads, [:])
+    }
+
+    /// Loads further rows, and reserves further numbers, in one round trip, after the pending changes were sent.
+    func loadMore(_ reads: [ExpectedRead], _ insertions: [String: Int]) throws(LedgerStorageError) {
+        let fetch = PostgreSQLFetch(reads, insertions)
         try take(try run(fetch.statements)[...], of: fetch)
     }
 
     /// Reads rows that were not loaded, after the pending changes were sent.
-    func read(_ statement: LedgerStatement, of tables: [String]?) throws(LedgerStorageError) -> [LedgerRow] {
+    func read(_ statement: LedgerStatement, of scope: ReadScope?) throws(LedgerStorageError) -> [LedgerRow] {
         let rows = try run([PostgreSQLStatement(statement)]).last?.rows ?? []
-        known[statement] = PostgreSQLKnownRows(rows: rows, tables: tables)
+        known[statement] = PostgreSQLKnownRows(rows: rows, scope: scope)
         return rows
     }
 
     /// Reserves numbers for new rows of a table.
     func reserve(_ count: Int, of numbering: String) throws(LedgerStorageError) {
-        let fetch = PostgreSQLFetch([], [numbering: count])
-        try take(try run(fetch.statements)[...], of: fetch)
+        try loadMore([], [numbering: count])
     }
 
     /// Sends the pending changes, and then statements in order.
@@ -161,7 +166,7 @@ final class PostgreSQLTransaction {
         let dictionaries = Set(changes.lazy.map(\.table)).intersection(Self.dictionaries)
         guard !dictionaries.isEmpty else { return }
         // The next write must find the row.
-        known = known.filter { $0.value.tables.map { dictionaries.isDisjoint(with: $0) } ?? false }
+        known = known.filter { $0.value.scope.map { dictionaries.isDisjoint(with: $0.tables) } ?? false }
     }
 
     /// Sends the pending changes, and commits.

@@ -5,6 +5,8 @@ protocol PostgreSQLWriteJob: AnyObject, Sendable {
     ///
     /// - Returns: whether it may be tried with them.
     func add(_ parts: Set<LedgerLock>) -> Bool
+    /// Adds rows that it turned out to need, so that another transaction loads them at once.
+    func add(_ needs: LedgerNeeds)
     func perform(_ connection: any LedgerConnection) throws
     func succeed()
     func fail(_ error: any Error)
@@ -39,6 +41,11 @@ final class PostgreSQLWrite<Value: Sendable>: PostgreSQLWriteJob, @unchecked Sen
         guard case .parts(let named) = plan.locks, !parts.isSubset(of: named) else { return false }
         plan.locks = .parts(named.union(parts))
         return true
+    }
+
+    func add(_ needs: LedgerNeeds) {
+        plan.reads += needs.reads
+        plan.insertions.merge(needs.insertions, uniquingKeysWith: +)
     }
 
     func perform(_ connection: any LedgerConnection) throws { value = try body(connection) }

@@ -5,19 +5,22 @@
 /// first, and from then on it runs on the server, inside a savepoint.
 final class PostgreSQLWriteConnection: LedgerConnection {
     /// The number of buffered changes at which they are sent.
-    private static let maximumChanges = 512
+    private static let maximumChanges = 4096
 
     private let transaction: PostgreSQLTransaction
     private let locks: LedgerLocks
     private var locked: Set<LedgerLock>?
     private var changes: [PostgreSQLChange] = []
-    private var changedTables: Set<String> = []
+    /// All changes of the write that were buffered, by table.
+    private var changesByTable: [String: [PostgreSQLChange]] = [:]
     /// The row numbers that the write has used.
     private var keys: [String: [Int64]] = [:]
     private var isDirect: Bool
     private let isPlanned: Bool
     private var isSaved = false
 
+    /// The number of round trips in the middle of the decision.
+    private(set) var lateTrips = 0
     /// The parts of the ledger that the write needs and has not locked.
     private(set) var needed: Set<LedgerLock> = []
     /// The first error of the server, after which the transaction cannot continue.
@@ -67,13 +70,21 @@ final class PostgreSQLWriteConnection: LedgerConnection {
     }
 
     func rows(
-        _ sql: String, _ parameters: [LedgerValue], of tables: [String]?
+        _ sql: String, _ parameters: [LedgerValue], of scope: ReadScope?
     ) throws(LedgerStorageError) -> [LedgerRow] {
-        if !changedTables.isEmpty, tables.map({ !changedTables.isDisjoint(with: $0) }) ?? true { isDirect = true }
+        if !isDirect, hasChanged(scope, parameters) { isDirect = true }
         guard !isDirect else { return try output(of: sql, parameters)?.rows ?? [] }
         let statement = LedgerStatement(sql, parameters)
         if let rows = transaction.rows(statement, new: keys) { return rows }
-        return try noting { () throws(LedgerStorageError) in try transaction.read(statement, of: tables) }
+        return try noting { () throws(LedgerStorageError) in try transaction.read(statement, of: scope) }
+    }
+
+    /// Whether a change of the write can affect a query.
+    private func hasChanged(_ scope: ReadScope?, _ parameters: [LedgerValue]) -> Bool {
+        guard let scope else { return !changesByTable.isEmpty }
+        return scope.tables.contains { table in
+            changesByTable[table]?.contains { $0.affects(scope, parameters) } ?? false
+        }
     }
 
     func changedRows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow] {
@@ -128,7 +139,7 @@ final class PostgreSQLWriteConnection: LedgerConnection {
 
     private func change(_ change: PostgreSQLChange) throws(LedgerStorageError) {
         changes.append(change)
-        changedTables.insert(change.table)
+        if !isDirect { changesByTable[change.table, default: []].append(change) }
         guard changes.count >= Self.maximumChanges else { return }
         isDirect = true
         _ = try output(of: nil, [])
@@ -154,6 +165,7 @@ final class PostgreSQLWriteConnection: LedgerConnection {
     private func noting<Value>(
         _ body: () throws(LedgerStorageError) -> Value
     ) throws(LedgerStorageError) -> Value {
+        lateTrips += 1
         do throws(LedgerStorageError) {
             return try body()
         } catch {

@@ -4,6 +4,9 @@
 final class PostgreSQLWriter: @unchecked Sendable {
     /// How often writes are retried on a new connection after the connection was lost before the commit.
     private static let connectionAttempts = 3
+    /// How often further rows are loaded before a write is decided: the rest of long evidence, and then the customers into whom
+    /// others were merged. A decision reads whatever is still missing.
+    private static let furtherLoads = 2
 
     private let number: Int
     private let queue: PostgreSQLWriteQueue
@@ -118,13 +121,7 @@ final class PostgreSQLWriter: @unchecked Sendable {
         do throws(LedgerStorageError) {
             for (number, wave) in waves.enumerated() {
                 if number > 0 { try transaction.load(wave.flatMap(\.plan.reads)) }
-                for job in wave {
-                    if job.add(try job.plan.furtherParts(transaction.rows)) {
-                        batch.again.append(job)
-                    } else {
-                        try perform(job, transaction, &batch)
-                    }
-                }
+                for job in try ready(wave, transaction, &batch) { try perform(job, transaction, &batch) }
             }
             try performAgain(transaction, &batch)
             for job in jobs where !job.isPlanned { try perform(job, transaction, &batch) }
@@ -144,6 +141,37 @@ final class PostgreSQLWriter: @unchecked Sendable {
             return .refused(error)
         }
         return .committed(batch)
+    }
+
+    /// Loads what writes need besides, as the rows that were loaded show.
+    ///
+    /// - Returns: the writes that can be decided. The others need to lock more parts of the ledger.
+    private func ready(
+        _ jobs: [any PostgreSQLWriteJob], _ transaction: PostgreSQLTransaction, _ batch: inout Batch
+    ) throws(LedgerStorageError) -> [any PostgreSQLWriteJob] {
+        var needs = try Self.needs(of: jobs, transaction)
+        for _ in 0..<Self.furtherLoads where needs.contains(where: { !$0.reads.isEmpty }) {
+            var insertions: [String: Int] = [:]
+            for (job, needs) in zip(jobs, needs) {
+                job.add(needs)
+                insertions.merge(needs.insertions, uniquingKeysWith: +)
+            }
+            try transaction.loadMore(needs.flatMap(\.reads), insertions)
+            needs = try Self.needs(of: jobs, transaction)
+        }
+        var ready: [any PostgreSQLWriteJob] = []
+        for (job, needs) in zip(jobs, needs) {
+            if job.add(needs.parts) { batch.again.append(job) } else { ready.append(job) }
+        }
+        return ready
+    }
+
+    private static func needs(
+        of jobs: [any PostgreSQLWriteJob], _ transaction: PostgreSQLTransaction
+    ) throws(LedgerStorageError) -> [LedgerNeeds] {
+        var needs: [LedgerNeeds] = []
+        for job in jobs { needs.append(try job.plan.needs(transaction.rows)) }
+        return needs
     }
 
     /// Divides writes into groups whose members have no part of the ledger in common. The writes of a group do not see each
@@ -185,8 +213,8 @@ final class PostgreSQLWriter: @unchecked Sendable {
     private func perform(
         _ job: any PostgreSQLWriteJob, _ transaction: PostgreSQLTransaction, _ batch: inout Batch
     ) throws(LedgerStorageError) {
-        counters.add(decisions: 1)
         let connection = PostgreSQLWriteConnection(transaction, job.plan.locks, isPlanned: job.isPlanned)
+        defer { counters.add(decisions: 1, lateTrips: job.isPlanned ? connection.lateTrips : 0) }
         let failure: any Error
         do {
             try job.perform(connection)

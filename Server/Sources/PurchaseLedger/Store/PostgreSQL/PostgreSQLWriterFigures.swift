@@ -11,6 +11,8 @@ public struct PostgreSQLWriterFigures: Sendable {
     /// The number of times that a write was decided. It is more than the number of writes if some of them turned out to need other
     /// parts of the ledger than were locked for them, or were rolled back.
     public var decisions = 0
+    /// The number of round trips in the middle of decisions, for rows that were not loaded before.
+    public var lateTrips = 0
 
     /// All counters at zero.
     public init() {}

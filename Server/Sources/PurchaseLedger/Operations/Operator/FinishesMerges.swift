@@ -1,0 +1,12 @@
+/// An operation that reads the rows of customers by key without regard to a merge in progress. The merge is finished first.
+protocol FinishesMerges: LedgerOperation {}
+
+/// A write found a merge in progress that has to be finished first.
+struct MergeInProgress: Error {}
+
+extension MergeCustomers: FinishesMerges {}
+extension EraseCustomer: FinishesMerges {}
+extension MovePurchase: FinishesMerges {}
+extension GrantByHand: FinishesMerges {}
+extension RevokeByHand: FinishesMerges {}
+extension LiftByHand: FinishesMerges {}

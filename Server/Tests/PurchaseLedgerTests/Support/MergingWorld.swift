@@ -1,0 +1,166 @@
+import EvidenceMint
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+import TestSupport
+import Testing
+
+/// A ledger in which the customer `device` is merged into `alice`, and the merge stops after its first transaction.
+///
+/// Both have purchases of every kind, and purchases that the other one had before.
+struct MergingWorld {
+    let world: LedgerWorld
+    /// An order that the device paid, an open one, and one of alice.
+    let orders: [UUID]
+    /// A time between the purchases and the first consumption.
+    let between: Timestamp
+
+    /// Calls the body with a world of each engine.
+    static func with(_ body: (MergingWorld) async throws -> Void) async throws {
+        try await TestEngine.withDatabases { database in
+            let merging = try await MergingWorld(database)
+            try await body(merging)
+            _ = try await merging.world.ledger.finishMerges()
+            try await merging.world.requireConsistency()
+        }
+    }
+
+    init(_ database: any LedgerDatabase) async throws {
+        let stopping = StoppingDatabase(database)
+        let world = try await LedgerWorld(stopping, apps: [Self.app])
+        self.world = world
+        let ledger = world.ledger
+        func coins(_ id: String, of customer: String, _ quantity: Int64, day: Double = 0) async throws {
+            _ = try await world.claim(id, customer: customer, try Self.coins(id, quantity, day: day))
+        }
+        func move(_ id: String, to customer: String) async throws {
+            _ = try await ledger.perform(
+                MovePurchase(app: "example", transactionID: id, to: customer, reason: "test"))
+        }
+        // Lots of one, of the other, of both in turn, and of a third customer.
+        try await coins("1", of: "device", 5)
+        try await coins("2", of: "alice", 2, day: 0.5)
+        try await coins("3", of: "device", 4, day: 1)
+        try await coins("4", of: "alice", 3, day: 1.5)
+        try await coins("5", of: "device", 1, day: 2)
+        world.clock.advance(days: 1)
+        between = world.clock.now
+        world.clock.advance(days: 1)
+        _ = try await world.consume(7, "first", of: "device")
+        _ = try await world.consume(3, "first", of: "alice")
+        try await move("3", to: "alice")
+        try await move("4", to: "device")
+        try await move("5", to: "bob")
+        let paid = try await world.order("device", quantity: 6)
+        _ = try await world.claim("6", customer: "device", order: paid.id, try Self.coins("6", 6, day: 2))
+        _ = try await ledger.perform(FulfilOrder(app: "example", orderID: paid.id, units: 2))
+        let open = try await world.order("device", quantity: 9)
+        let another = try await world.order("alice", quantity: 8)
+        orders = [paid.id, open.id, another.id]
+        // Access of one, and of both.
+        func pro(_ id: String, of customer: String) async throws {
+            _ = try await world.claim(
+                id, product: LedgerWorld.pro, customer: customer,
+                try LedgerWorld.signed(id, product: LedgerWorld.pro, kind: .nonConsumable))
+        }
+        try await pro("20", of: "device")
+        try await move("20", to: "alice")
+        try await pro("21", of: "device")
+        let token = UUID()
+        _ = try await ledger.perform(AssignToken(app: "example", customerID: "device", token: token))
+        let second = UUID()
+        _ = try await ledger.perform(AssignToken(app: "example", customerID: "alice", token: second))
+        for (id, start, owner) in [("901", 0.0, token), ("902", 30.0, second)] {
+            try await world.observe(
+                try LedgerWorld.period(id, from: start) { $0.appAccountToken = owner.uuidString.lowercased() })
+        }
+        // Only a token names the owner.
+        try await world.observe(
+            try LedgerWorld.period("911", original: "911", product: LedgerWorld.yearly, from: 0, days: 365) {
+                $0.appAccountToken = token.uuidString.lowercased()
+            })
+        for (id, customer, day) in [("30", "device", 0.0), ("31", "alice", 1), ("32", "device", 2)] {
+            _ = try await world.claim(
+                id, product: LedgerWorld.pass, customer: customer, try Self.pass(id, day: day))
+        }
+        for id in ["device", "alice"] {
+            _ = try await ledger.perform(
+                GrantByHand(app: "example", customerID: id, productID: LedgerWorld.coins, quantity: 2, reason: "test"))
+        }
+        _ = try await ledger.perform(ChangeTester(app: "example", customerID: "device", isTester: true))
+        _ = try await world.claim(
+            "40", customer: "alice",
+            try LedgerWorld.signed("40") {
+                $0.environment = "Sandbox"
+                $0.quantity = 3
+            })
+        stopping.allow(1)
+        let stopped = await #expect(throws: LedgerStorageError.self) {
+            try await ledger.perform(MergeCustomers(app: "example", customerID: "device", into: "alice"))
+        }
+        #expect(stopped?.kind == .unavailable)
+        stopping.allow(.max)
+    }
+
+    static var app: RegisteredApp {
+        var app = LedgerWorld.app()
+        app.sandboxAccess = .testers
+        return app
+    }
+
+    static func coins(
+        _ id: String, _ quantity: Int64, day: Double = 0, _ change: (inout SignedTransactionTemplate) -> Void = { _ in }
+    ) throws -> [UInt8] {
+        try LedgerWorld.signed(id) {
+            $0.quantity = quantity
+            $0.purchaseDate = MintedWorld.moment.addingTimeInterval(3600 + day * 86_400)
+            $0.originalPurchaseDate = $0.purchaseDate
+            $0.signedDate = $0.purchaseDate
+            change(&$0)
+        }
+    }
+
+    static func pass(_ id: String, day: Double) throws -> [UInt8] {
+        try LedgerWorld.signed(id, product: LedgerWorld.pass, kind: .nonRenewingSubscription) {
+            $0.purchaseDate = MintedWorld.moment.addingTimeInterval(3600 + day * 86_400)
+            $0.originalPurchaseDate = $0.purchaseDate
+            $0.signedDate = $0.purchaseDate
+        }
+    }
+
+    /// Everything that reads answer about the two customers and the third one.
+    func answers() async throws -> [String] {
+        let ledger = world.ledger
+        var answers: [String] = []
+        for customer in ["device", "alice", "bob"] {
+            for moment in [nil, between, world.clock.now] {
+                for environment in [nil, AppStoreEnvironment.sandbox] {
+                    let answer = try await ledger.answer(
+                        EntitlementsOfCustomer(
+                            app: "example", customerID: customer, environment: environment, at: moment))
+                    answers += answer.entitlements.map { "\(customer) \(moment as Any): \($0)" }
+                    answers.append("\(customer) \(answer.named) \(answer.mergedInto ?? "")")
+                }
+            }
+            var before: Int64?
+            repeat {
+                let page = try await ledger.answer(
+                    PurchasesOfCustomer(app: "example", customerID: customer, before: before, limit: 3))
+                answers += page.purchases.map { "\(customer): \($0)" }
+                before = page.next
+            } while before != nil
+            let list = try await ledger.answer(OrderList(app: "example", customerID: customer, limit: 100))
+            answers += list.orders.map { "\(customer): \($0)" }
+            answers.append("\(try await ledger.answer(CustomerSummary(app: "example", customerID: customer)))")
+        }
+        for order in orders { answers.append("\(try await world.order(order))") }
+        for text in ["1", "20", "911", orders[0].uuidString] {
+            answers.append("\(try await ledger.answer(CustomerSearch(app: "example", text: text, limit: 5)))")
+            answers.append("\(try await ledger.answer(PurchasesOfTransaction(app: "example", transactionID: text)))")
+        }
+        return answers
+    }
+
+    /// Moves an original.
+    func moveOriginal() async throws -> Bool { try await world.ledger.movePiece(rows: 1) != nil }
+}
