@@ -36,10 +36,16 @@ struct ReceivedNotification {
         return try JournalTable(connection: transaction.connection).row(key: first)?.id
     }
 
-    /// Writes the row of a first delivery.
-    func insert(_ entry: JournalEntry, _ transaction: LedgerTransaction) throws(LedgerStorageError) {
+    /// Writes the rows of a first delivery.
+    ///
+    /// - Parameter body: the body of the request, if it has not the usual form.
+    func insert(
+        _ entry: JournalEntry, body: [UInt8]?, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) {
         try NotificationsTable(connection: transaction.connection).insert(
             facts.id.string, type: facts.type?.string, subtype: facts.subtype?.string, appKey: app.key,
             environment: environment, entry: entry.key)
+        guard let body else { return }
+        try NotificationBodiesTable(connection: transaction.connection).insert(body, entry: entry.key)
     }
 }

@@ -23,7 +23,10 @@ struct ErasureWriter {
         for stub in stubs { try Self.deleteRest(of: stub.facts, transaction) }
         for (customer, kept) in zip(scope.customers, tokens) { try delete(customer, keeping: kept) }
         try eraseEvidence()
-        for row in scope.entries { try JournalTable(connection: connection).erase(row.key) }
+        for row in scope.entries {
+            try JournalTable(connection: connection).erase(row.key)
+            try NotificationBodiesTable(connection: connection).delete(entry: row.key)
+        }
         let changes = LedgerChanges(transaction, app: scope.app)
         for original in rest { changes.touch(try changes.history(original)) }
         try changes.settle()

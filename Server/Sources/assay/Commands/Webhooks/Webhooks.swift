@@ -1,12 +1,13 @@
 import ArgumentParser
 import PurchaseLedger
+import PurchaseVerification
 
 /// `assay webhooks`: the state of deliveries.
 struct Webhooks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Lists the webhooks of an app, sends events again, disables and enables webhooks.",
+        abstract: "Lists the webhooks and forwards of an app, sends events again, disables and enables webhooks.",
         discussion: """
-            The settings name the webhooks; these commands show and change the state of their deliveries in the database. A running \
+            The settings name the webhooks, and under forward: the URLs to which notifications are forwarded; these commands show and change the state of their deliveries in the database. A running \
             server notices each change within seconds.
             """,
         subcommands: [ListWebhooks.self, ResendEvents.self, DisableWebhook.self, EnableWebhook.self])
@@ -19,11 +20,22 @@ struct WebhookOptions: ParsableArguments {
     @Argument(help: "The URL of the webhook, as in the settings.")
     var url: String
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The environment, for a URL to which notifications are forwarded (forward: in the settings).",
+            valueName: "environment"))
+    var forward: String?
+
+    private var stream: WebhookStream {
+        forward.map { .notifications(AppStoreEnvironment(anyCase: $0)) } ?? .events
+    }
+
     /// Changes the webhook, if a server ever delivered to it.
     ///
     /// - Returns: how many events are sent again, or 1.
     func change(_ change: ChangeWebhook.Change, _ ledger: PurchaseLedger, _ app: String) async throws -> Int {
-        guard let count = try await ledger.perform(ChangeWebhook(app: app, url: url, change)) else {
+        guard let count = try await ledger.perform(ChangeWebhook(app: app, stream, url: url, change)) else {
             throw InputError(
                 url,
                 "no server delivered to this URL yet; 'assay webhooks list --app \(app)' lists those that exist"
