@@ -137,6 +137,23 @@ struct QueryPlanTests {
             _ = try await world.ledger.perform(ChangeWebhook(app: "example", url: url, change))
         }
         try await world.ledger.perform(ReleaseWebhook(lease))
+        try await exerciseForward(world, url, owner)
+    }
+
+    private func exerciseForward(_ world: LedgerWorld, _ url: String, _ owner: [UInt8]) async throws {
+        let stream = WebhookStream.notifications(.production)
+        _ = try await world.ledger.answer(WebhookVacancy(app: "example", stream, url: url, owner: owner))
+        let taking = LeaseWebhook(app: "example", stream, url: url, owner: owner, beginning: 0)
+        var lease = try #require(try await world.ledger.perform(taking))
+        let events = try await world.ledger.answer(OutgoingEvents(app: "example", stream, after: 0, limit: 5))
+        guard let first = events.first else { return }
+        lease.cursor = first.key
+        let failed = UndeliveredEvent(
+            first, .dead, attempts: 1, firstAt: world.clock.now, nextAt: nil, lastError: "closed")
+        _ = try await world.ledger.perform(RecordDeliveries(lease, undelivered: [failed]))
+        _ = try await world.ledger.answer(DueDeliveries(app: "example", lease, limit: 5))
+        _ = try await world.ledger.answer(WebhookList(app: "example"))
+        try await world.ledger.perform(ReleaseWebhook(lease))
     }
 
     private static func nulls(_ sql: String) -> StatementArguments {
