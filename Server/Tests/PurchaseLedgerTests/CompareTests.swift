@@ -47,9 +47,9 @@ struct CompareTests {
     }
 
     private static func claim(
-        _ world: LedgerWorld, _ id: String, _ product: String = LedgerWorld.monthly, _ evidence: [UInt8]
+        _ world: LedgerWorld, _ id: String, _ evidence: [UInt8]
     ) async throws {
-        let outcome = try await world.claim("\(id)1", product: product, customer: id, evidence)
+        let outcome = try await world.claim("\(id)1", product: LedgerWorld.monthly, customer: id, evidence)
         #expect(["accepted", "subscription_expired"].contains(outcome.code), "\(outcome.code)")
     }
 

@@ -2,6 +2,7 @@ import EvidenceMint
 import Foundation
 import GRDB
 import PurchaseLedger
+import PurchaseVerification
 import TestSupport
 import Testing
 
@@ -10,7 +11,7 @@ struct QueryPlanTests {
     /// Statements that scan a small table: the settings, and the list of keys for operators.
     private let wholeTables = [
         "FROM schema_migrations", "FROM rules", "FROM apps", "FROM bundles", "FROM api_keys", "FROM testers JOIN",
-        "FROM webhooks WHERE app_key = ?1 ORDER BY url",
+        "FROM webhooks WHERE app_key = ?1 ORDER BY environment, url",
         // Sorts the notifications of one subscription.
         "transaction_key IN (SELECT transaction_key FROM transactions",
         // A migration.
@@ -115,6 +116,8 @@ struct QueryPlanTests {
         _ = try await world.ledger.answer(PurchasesOfCustomer(app: "example", customerID: "alice", limit: 5))
         _ = try await world.entitlement()
         _ = try await world.entitlement(at: world.clock.now)
+        let answer = ForeignAnswer(customerID: "alice", .product(LedgerWorld.coins), isActive: false)
+        _ = try await world.ledger.answer(CompareAnswers(app: "example", [answer]))
         _ = try await world.ledger.answer(TesterList(app: "example", limit: 5))
     }
 
@@ -145,8 +148,9 @@ struct QueryPlanTests {
         _ = try await world.ledger.answer(WebhookVacancy(app: "example", stream, url: url, owner: owner))
         let taking = LeaseWebhook(app: "example", stream, url: url, owner: owner, beginning: 0)
         var lease = try #require(try await world.ledger.perform(taking))
+        try await world.observe(try MintedWorld.mint(MintedWorld.testNotification(environment: "Production")))
         let events = try await world.ledger.answer(OutgoingEvents(app: "example", stream, after: 0, limit: 5))
-        guard let first = events.first else { return }
+        let first = try #require(events.first)
         lease.cursor = first.key
         let failed = UndeliveredEvent(
             first, .dead, attempts: 1, firstAt: world.clock.now, nextAt: nil, lastError: "closed")

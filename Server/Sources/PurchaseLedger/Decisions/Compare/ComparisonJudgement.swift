@@ -206,6 +206,13 @@ struct ComparisonJudgement {
         func finding(_ cause: ComparisonCause, _ sentence: String) -> Finding {
             Finding(cause: cause, rule: ComparisonRule(ours), sentence: sentence, transactions: transactions(of: ours))
         }
+        if case .at(let end) = end, let until, until < end, ours.productKind == .autoRenewable {
+            var found = finding(
+                .purchaseNotSeen,
+                "It is open who is right: Assay has seen nothing that lasts longer than \(until), and the other system knows a period \(theirEnd). Post the newest receipt or signed transaction of \(customer).")
+            found.rule = .nothingRecorded
+            return found
+        }
         if ours.isAssumed { return assumed(ours) }
         if ours.reason == .inGrace { return grace(ours) }
         if case .at(let end) = end {
@@ -219,13 +226,6 @@ struct ComparisonJudgement {
                 return finding(
                     .renewalMissed,
                     "Assay is right: the subscription was renewed, and is paid \(ourEnd); the other system has the end of an earlier period, \(end).")
-            }
-            if let until, until < end, ours.productKind == .autoRenewable {
-                var found = finding(
-                    .purchaseNotSeen,
-                    "It is open who is right: the last period that Assay has seen ends \(until), and the other system knows one \(theirEnd). Post the newest receipt or signed transaction of \(customer).")
-                found.rule = .nothingRecorded
-                return found
             }
         }
         return finding(
