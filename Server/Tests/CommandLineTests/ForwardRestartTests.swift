@@ -80,12 +80,30 @@ struct ForwardRestartTests {
                 }
                 #expect(Self.lines("received", folder).isEmpty)
                 _ = try await Program.shell("touch open", in: folder)
-                try await RunningServer.run("assay serve --port 0 2>second", in: folder, environment: environment) { _ in
+                try await RunningServer.run("assay serve --port 0 2>second", in: folder, environment: environment) {
+                    server in
                     // What was tried once is tried again after five seconds.
                     try await RecordCommandTests.wait { Self.lines("received", folder).count >= 5 }
                     let listed = try await Program.shell(
                         "assay webhooks list --app game", in: folder, environment: environment)
                     #expect(listed.output.contains("(forward Production)"), "\(listed.output)")
+                    // A reload replaces the URL; the new one gets what comes from then on.
+                    try settings.replacing("/apple", with: "/other").write(
+                        to: folder.appending(path: "assay.yaml"), atomically: true, encoding: .utf8)
+                    _ = try await Program.shell("kill -HUP \(server.processIdentifier)", in: folder)
+                    try await RecordCommandTests.wait {
+                        let log = try String(contentsOf: folder.appending(path: "second"), encoding: .utf8)
+                        return log.components(separatedBy: "this server delivers to the webhook").count == 3
+                    }
+                    let sixth = try await Program.shell(
+                        """
+                        jws=$(assay mint --kind notification --bundle-id com.example.app --environment Production \
+                          --notification-type TEST) && printf '{"signedPayload":"%s"}\\n' "$jws" >> sent
+                        tail -n 1 sent | tr -d '\\n' | curl -sS -o /dev/null -w '%{http_code}' --data-binary @- \
+                          \(server.address)/notifications/v2
+                        """, in: folder)
+                    #expect(sixth.output == "200", "\(sixth.output)")
+                    try await RecordCommandTests.wait { Self.lines("received", folder).count >= 6 }
                 }
                 #expect(Set(Self.lines("received", folder)) == Set(Self.lines("sent", folder)))
             }

@@ -28,6 +28,12 @@ enum SchemaVersion5Forwarding {
         .sql("DROP TABLE webhooks"),
         .sql("ALTER TABLE webhooks_by_environment RENAME TO webhooks"),
         // The request body of a notification, where it is not `{"signedPayload":"…"}` around the evidence.
-        .definition("CREATE TABLE notification_bodies (entry_key INTEGER PRIMARY KEY, body BLOB NOT NULL)"),
+        .definition(
+            """
+            CREATE TABLE notification_bodies (
+                evidence_key INTEGER NOT NULL,
+                body BLOB NOT NULL,
+                PRIMARY KEY (evidence_key)) WITHOUT ROWID
+            """),
     ]
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
 

@@ -144,7 +144,7 @@ public struct ObserveEvidence: LedgerOperation {
         let entry: JournalEntry
         if let received, received.first == nil {
             entry = try transaction.journal.append(draft, received.details)
-            try received.insert(entry, body: submission.body, transaction)
+            try received.insert(entry, write.kept, body: submission.body, transaction)
             try write.finish(entry)
             try NotificationEvents(transaction: transaction, app: received.app, entry: entry).write(received.details)
         } else {

@@ -38,14 +38,19 @@ struct ReceivedNotification {
 
     /// Writes the rows of a first delivery.
     ///
-    /// - Parameter body: the body of the request, if it has not the usual form.
+    /// - Parameters:
+    ///   - entry: its entry.
+    ///   - evidence: its evidence.
+    ///   - body: the body of the request, if it has not the usual form.
+    ///   - transaction: the write.
     func insert(
-        _ entry: JournalEntry, body: [UInt8]?, _ transaction: LedgerTransaction
+        _ entry: JournalEntry, _ evidence: KeptEvidence?, body: [UInt8]?, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) {
         try NotificationsTable(connection: transaction.connection).insert(
             facts.id.string, type: facts.type?.string, subtype: facts.subtype?.string, appKey: app.key,
             environment: environment, entry: entry.key)
-        guard let body else { return }
-        try NotificationBodiesTable(connection: transaction.connection).insert(body, entry: entry.key)
+        guard let body, let evidence else { return }
+        let bodies = NotificationBodiesTable(connection: transaction.connection)
+        try bodies.insert(body, evidence: evidence.key)
     }
 }

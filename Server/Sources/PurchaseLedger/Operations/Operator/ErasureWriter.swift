@@ -23,10 +23,7 @@ struct ErasureWriter {
         for stub in stubs { try Self.deleteRest(of: stub.facts, transaction) }
         for (customer, kept) in zip(scope.customers, tokens) { try delete(customer, keeping: kept) }
         try eraseEvidence()
-        for row in scope.entries {
-            try JournalTable(connection: connection).erase(row.key)
-            try NotificationBodiesTable(connection: connection).delete(entry: row.key)
-        }
+        for row in scope.entries { try JournalTable(connection: connection).erase(row.key) }
         let changes = LedgerChanges(transaction, app: scope.app)
         for original in rest { changes.touch(try changes.history(original)) }
         try changes.settle()
@@ -42,6 +39,7 @@ struct ErasureWriter {
             let content = try table.row(key: key)?.content ?? []
             for part in StoredContent.parts(of: content) { parts[part] = key }
             try table.erase(key)
+            try NotificationBodiesTable(connection: connection).delete(evidence: key)
         }
         let store = EvidenceStore(connection: connection)
         for (part, key) in parts.sorted(by: { $0.key < $1.key }) where try !store.isUsed(part: part, near: key) {

@@ -38,11 +38,11 @@ struct OutgoingSource {
 
     /// The body of the App Store's request, byte for byte; `nil` after an erasure.
     private func body(_ entry: Int64) throws(LedgerStorageError) -> [UInt8]? {
-        if let body = try NotificationBodiesTable(connection: reader.connection).body(entry: entry) { return body }
         guard let key = try JournalTable(connection: reader.connection).row(key: entry)?.evidenceKey,
             let row = try EvidenceTable(connection: reader.connection).row(key: key),
             let payload = try EvidenceStore(connection: reader.connection).bytes(row)
         else { return nil }
+        if let body = try NotificationBodiesTable(connection: reader.connection).body(evidence: key) { return body }
         return NotificationBodiesTable.usualBody(of: payload)
     }
 }

@@ -3,7 +3,6 @@ import PurchaseVerification
 /// The right of one server to deliver to a webhook for a limited time.
 public struct WebhookLease: Sendable, Equatable {
     let key: Int64
-    let appKey: Int64
     /// What is delivered.
     public let stream: WebhookStream
     /// The part of the ledger that its writes lock.
@@ -91,8 +90,8 @@ public struct LeaseWebhook: LedgerOperation {
         try table.setLease(row.key, owner: owner, until: transaction.now.leaseEnd)
         let deliveries = WebhookDeliveriesTable(connection: transaction.connection)
         return WebhookLease(
-            key: row.key, appKey: app.key, stream: stream, lock: .webhook(self.app, url), revision: row.revision,
-            owner: owner, cursor: row.cursor,
+            key: row.key, stream: stream, lock: .webhook(self.app, url), revision: row.revision, owner: owner,
+            cursor: row.cursor,
             waitingCustomers: Set(try deliveries.lanes(row.key)),
             pendingCount: try deliveries.pendingCount(row.key))
     }

@@ -71,6 +71,7 @@ public struct DueDeliveries: LedgerQuery {
         }
         return lanes
     }
+
     /// Each notification is a lane of its own.
     private func notifications(
         _ table: WebhookDeliveriesTable, _ reader: LedgerTransaction
