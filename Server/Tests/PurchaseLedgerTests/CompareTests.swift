@@ -189,7 +189,7 @@ struct CompareTests {
                 let id = comparison.theirs.customerID
                 let (difference, mistake) = (try #require(comparison.difference), try #require(planted[id]))
                 #expect(difference.cause == mistake.cause && "\(difference.rule)" == mistake.rule, "\(comparison)")
-                guard mistake.cause.verdict == .ours else { continue }
+                guard mistake.cause.right == .ours else { continue }
                 #expect(difference.sentence.hasPrefix("Assay is right: "))
                 #expect(difference.evidence.contains { $0.transactionID.hasPrefix(id) && !$0.entryIDs.isEmpty })
             }

@@ -142,7 +142,7 @@ struct CompareRouteTests {
         let lines = try String(contentsOf: url, encoding: .utf8).split(separator: "\n")
         for cause in ComparisonCause.allCases {
             let rows = lines.filter { $0.hasPrefix("| `\(cause.rawValue)` |") }
-            #expect(rows.count == 1 && rows[0].hasPrefix("| `\(cause.rawValue)` | `\(cause.verdict.rawValue)` |"))
+            #expect(rows.count == 1 && rows[0].hasPrefix("| `\(cause.rawValue)` | `\(cause.right.rawValue)` |"))
         }
         let rules: [ComparisonRule] =
             ProductKind.allCases.filter { $0 != .autoRenewable }.map { .kind($0) }

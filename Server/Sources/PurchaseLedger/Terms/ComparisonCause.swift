@@ -34,14 +34,14 @@ public enum ComparisonCause: String, Sendable, CaseIterable {
     case untilDiffers = "until_differs"
 
     /// Who is right.
-    public enum Verdict: String, Sendable, CaseIterable {
+    public enum Right: String, Sendable, CaseIterable {
         /// The ledger is, by what the App Store signed or an operator did.
         case ours
         /// What is recorded does not decide it.
         case open
     }
 
-    public var verdict: Verdict {
+    public var right: Right {
         switch self {
         case .customerUnknown, .purchaseNotSeen, .purchaseHeld, .newsMissing, .periodUnknown, .productUnknown,
             .productKindMismatch, .accessAssumed, .untilDiffers:

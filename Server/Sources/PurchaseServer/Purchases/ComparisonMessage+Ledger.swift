@@ -53,7 +53,7 @@ extension ComparisonMessage {
         }
         guard let difference = comparison.difference else { return }
         code = difference.cause.rawValue
-        right = difference.cause.verdict.rawValue
+        right = difference.cause.right.rawValue
         rule = "\(difference.rule)"
         text = difference.sentence
         evidence = difference.evidence.map {

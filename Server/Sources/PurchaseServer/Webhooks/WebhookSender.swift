@@ -204,11 +204,11 @@ struct WebhookSender: Sendable {
     private func attempt(_ message: @Sendable () throws -> WebhookMessage?) async -> WebhookAttempt {
         let started = clock()
         do {
-            // Receivers compare the signed time with their own clock, also where the ledger follows a simulated one.
             guard let message = try message() else {
                 // Its evidence was erased, so there is nothing to deliver.
                 return WebhookAttempt(startedAt: started, result: .delivered)
             }
+            // Receivers compare the signed time with their own clock, also where the ledger follows a simulated one.
             try await client.send(message, at: Int64(Date().timeIntervalSince1970))
             return WebhookAttempt(startedAt: started, result: .delivered)
         } catch let failure as WebhookFailure {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PurchaseLedger
+import PurchaseVerification
 
 /// `assay webhooks list`.
 struct ListWebhooks: AsyncParsableCommand {

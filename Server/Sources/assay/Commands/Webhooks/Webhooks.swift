@@ -1,5 +1,6 @@
 import ArgumentParser
 import PurchaseLedger
+import PurchaseServer
 import PurchaseVerification
 
 /// `assay webhooks`: the state of deliveries.
