@@ -56,7 +56,7 @@ struct ForwardRestartTests {
                     """
                     for n in 1 2 3 4 5; do
                       jws=$(assay mint --kind notification --bundle-id com.example.app --environment Production \
-                        --notification-type TEST) || exit 1
+                        --notification-type TEST --created "2026-01-0${n}T12:00:00Z") || exit 1
                       printf '{ "signedPayload": "%s" }\\n' "$jws" >> sent
                     done
                     """, in: folder)
@@ -98,7 +98,7 @@ struct ForwardRestartTests {
                     let sixth = try await Program.shell(
                         """
                         jws=$(assay mint --kind notification --bundle-id com.example.app --environment Production \
-                          --notification-type TEST) && printf '{"signedPayload":"%s"}\\n' "$jws" >> sent
+                          --notification-type TEST --created 2026-01-06T12:00:00Z) && printf '{"signedPayload":"%s"}\\n' "$jws" >> sent
                         tail -n 1 sent | tr -d '\\n' | curl -sS -o /dev/null -w '%{http_code}' --data-binary @- \
                           \(server.address)/notifications/v2
                         """, in: folder)

@@ -83,7 +83,8 @@ struct CompareTests {
         },
         Mistake(cause: .sandboxCounted, rule: "sandbox_access") { world, id in
             try await claim(
-                world, id, try LedgerWorld.period("\(id)1", original: "\(id)1", from: 20) { $0.environment = "Sandbox" })
+                world, id, try LedgerWorld.period("\(id)1", original: "\(id)1", from: 20) { $0.environment = "Sandbox" }
+            )
         } says: {
             theirs($0, until: 50)
         },

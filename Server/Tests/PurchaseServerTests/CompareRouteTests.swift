@@ -25,7 +25,8 @@ struct CompareRouteTests {
             }
         }
         for (id, customer) in [("1", "alice"), ("2", "bob")] {
-            let claimed = try await world.send(.post, "/v1/purchases", try period(id) { _ in }.claim(customerID: customer))
+            let claimed = try await world.send(
+                .post, "/v1/purchases", try period(id) { _ in }.claim(customerID: customer))
             #expect(claimed.status == 200, "\(claimed.text)")
         }
         let refunded = try period("1") {
@@ -82,7 +83,8 @@ struct CompareRouteTests {
             #expect(try answer.status == 400 && answer.problem == code, "\(answer.text)")
             let line = try await world.send(
                 .post, "/v1/compare", data: Data("\n\(body)\n".utf8), as: .backend, headers: Self.bulk)
-            #expect(line.status == 200 && line.text.contains(#"{"line":2,"problem":{"code":"\#(code)""#), "\(line.text)")
+            #expect(
+                line.status == 200 && line.text.contains(#"{"line":2,"problem":{"code":"\#(code)""#), "\(line.text)")
             #expect(line.text.hasSuffix(#""compared":0,"differed":0,"invalid":1}}"# + "\n"))
         }
     }
@@ -109,7 +111,8 @@ struct CompareRouteTests {
             }
             #expect(found.map(\.line) == [8, 9, 108, 109, 208, 209])
             #expect(Set(found.map(\.code)) == ["refund_missed", "customer_unknown"])
-            let summary = try decoder.decode(ComparisonSummary.self, from: Data(try #require(answered.last).utf8)).summary
+            let summary = try decoder.decode(ComparisonSummary.self, from: Data(try #require(answered.last).utf8))
+                .summary
             #expect(summary.compared == 298 && summary.agreed == 292 && summary.differed == 6 && summary.invalid == 1)
             #expect(summary.causes == ["refund_missed": 3, "customer_unknown": 3])
             for scope in [APIKeyScope?.none, .client] {

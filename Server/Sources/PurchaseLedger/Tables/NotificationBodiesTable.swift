@@ -19,7 +19,8 @@ struct NotificationBodiesTable {
     /// The body around the evidence of a notification; `nil` if it has the usual form.
     func body(evidence: Int64) throws(LedgerStorageError) -> [UInt8]? {
         let rows = try connection.rows(
-            "SELECT body FROM notification_bodies WHERE evidence_key = ?1", [.integer(evidence)], of: ["notification_bodies"])
+            "SELECT body FROM notification_bodies WHERE evidence_key = ?1", [.integer(evidence)],
+            of: ["notification_bodies"])
         guard var reader = rows.first?.reader else { return nil }
         return try reader.blob()
     }

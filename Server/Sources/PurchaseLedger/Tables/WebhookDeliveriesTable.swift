@@ -47,10 +47,12 @@ struct WebhookDeliveriesTable {
         return Int(counts.first ?? 0)
     }
 
-    private static let due = "next_at IS NOT NULL AND next_at <= ?2 ORDER BY next_at, webhook_deliveries.event_key LIMIT ?3"
+    private static let due =
+        "next_at IS NOT NULL AND next_at <= ?2 ORDER BY next_at, webhook_deliveries.event_key LIMIT ?3"
 
     /// The events whose next attempt is due, the longest overdue first.
-    func due(_ webhook: Int64, at now: Timestamp, limit: Int64) throws(LedgerStorageError) -> [DeliveryRow<NamedEvent>] {
+    func due(_ webhook: Int64, at now: Timestamp, limit: Int64) throws(LedgerStorageError) -> [DeliveryRow<NamedEvent>]
+    {
         try pending(Self.due, [.integer(webhook), .time(now), .integer(limit)])
     }
 

@@ -13,10 +13,12 @@ extension SettingsReader {
             guard app.environments.contains(environment) else {
                 note(
                     entry.line, "forward of \(app.id) names '\(entry.key)', which is not among its environments",
-                    "Write one of \(app.environments.map(\.name).sorted().joined(separator: ", ")), or add it to environments")
+                    "Write one of \(app.environments.map(\.name).sorted().joined(separator: ", ")), or add it to environments"
+                )
                 continue
             }
-            guard entry.value.null == nil, let nodes = entry.value.sequence.map(Array.init) ?? entry.value.scalar.map({ _ in [entry.value] })
+            guard entry.value.null == nil,
+                let nodes = entry.value.sequence.map(Array.init) ?? entry.value.scalar.map({ _ in [entry.value] })
             else {
                 note(
                     entry.line, "forward of \(app.id) for \(environment.name) is neither a URL nor a list",
@@ -27,7 +29,8 @@ extension SettingsReader {
                 guard let forward = forward(node, .notifications(environment), of: app.id) else { continue }
                 if forwards.contains(where: { $0.url == forward.url && $0.stream == forward.stream }) {
                     note(
-                        node.mark?.line, "two forwards of \(app.id) for \(environment.name) have the same url", "Keep one")
+                        node.mark?.line, "two forwards of \(app.id) for \(environment.name) have the same url",
+                        "Keep one")
                 }
                 forwards.append(forward)
             }

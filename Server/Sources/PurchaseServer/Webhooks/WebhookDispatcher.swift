@@ -51,7 +51,8 @@ package final class WebhookDispatcher: Sendable {
             for webhook in webhooks where !running.contains(where: { $0.webhook == webhook }) {
                 // A webhook with other secrets has the same row in the database, so the previous one first releases the lease.
                 let before = ended.first {
-                    $0.webhook.url == webhook.url && $0.webhook.app == webhook.app && $0.webhook.stream == webhook.stream
+                    $0.webhook.url == webhook.url && $0.webhook.app == webhook.app
+                        && $0.webhook.stream == webhook.stream
                 }?.task
                 running.append(Running(webhook: webhook, task: start(webhook, ledger, after: before)))
             }

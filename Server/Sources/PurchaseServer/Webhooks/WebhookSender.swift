@@ -111,7 +111,8 @@ struct WebhookSender: Sendable {
         if state.isGone {
             _ = try await ledger.perform(
                 ChangeWebhook(
-                    app: webhook.app, webhook.stream, url: webhook.url.text, .disable(reason: "the receiver answered 410")))
+                    app: webhook.app, webhook.stream, url: webhook.url.text,
+                    .disable(reason: "the receiver answered 410")))
             logger.warning("the receiver answered 410, so the webhook is disabled", metadata: metadata)
         } else {
             try await ledger.perform(ReleaseWebhook(state.lease))

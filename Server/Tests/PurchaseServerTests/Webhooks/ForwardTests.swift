@@ -33,7 +33,9 @@ struct ForwardTests {
                     sent.append(try await world.receive(Self.test(2)))
                     try await world.receive(Self.test(3, environment: "Sandbox"))
                     sent.append(
-                        try await world.receive(Self.test(4)) { "  {\n\t\"signedPayload\" : \"\($0)\", \"new\": [1.0, \"\\u00e9é\"]}\r\n" })
+                        try await world.receive(Self.test(4)) {
+                            "  {\n\t\"signedPayload\" : \"\($0)\", \"new\": [1.0, \"\\u00e9é\"]}\r\n"
+                        })
                     // An escape that JSON allows and nobody needs.
                     sent.append(
                         try await world.receive(Self.test(5)) { #"{"signedPayload":"\u0065\#($0.dropFirst())"}"# })
@@ -62,7 +64,9 @@ struct ForwardTests {
         }
     }
 
-    @Test("28.3 A failed notification is sent again, is given up after three days without a gap, and can be sent again by hand; others do not wait")
+    @Test(
+        "28.3 A failed notification is sent again, is given up after three days without a gap, and can be sent again by hand; others do not wait"
+    )
     func retries() async throws {
         try await WebhookWorld.run { world in
             let isRefusing = Mutex(true)
@@ -105,7 +109,9 @@ struct ForwardTests {
         }
     }
 
-    @Test("28.3 A receiver that is silent, and one that is dead, delay neither Apple's answer nor webhooks nor another forward")
+    @Test(
+        "28.3 A receiver that is silent, and one that is dead, delay neither Apple's answer nor webhooks nor another forward"
+    )
     func independence() async throws {
         try await WebhookReceiver.run({ _, _ in .silence }) { silent in
             try await WebhookReceiver.run { good in
@@ -121,7 +127,9 @@ struct ForwardTests {
                         configuration.webhooks = webhooks
                     } _: { world in
                         for _ in 0..<1000 {
-                            if try await world.ledger.answer(WebhookList(app: "example")).count == webhooks.count { break }
+                            if try await world.ledger.answer(WebhookList(app: "example")).count == webhooks.count {
+                                break
+                            }
                             try await Task.sleep(for: .milliseconds(20))
                         }
                         var slowest = Duration.zero

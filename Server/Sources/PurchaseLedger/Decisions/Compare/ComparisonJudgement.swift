@@ -41,19 +41,23 @@ struct ComparisonJudgement {
         guard situation.isSubjectKnown || ours != nil else {
             return Finding(
                 cause: .productUnknown, rule: .settings,
-                sentence: "It is open who is right: the settings have no product or entitlement named \(subject). Add it; recorded purchases of it count at once.")
+                sentence:
+                    "It is open who is right: the settings have no product or entitlement named \(subject). Add it; recorded purchases of it count at once."
+            )
         }
         if let named = situation.named, let owner = named.owner, owner != situation.customer {
             return Finding(
                 cause: .ownedByAnother, rule: ComparisonRule(ownerReason: named.ownerReason),
-                sentence: "Assay is right: transaction \(named.transaction.transactionID.string) belongs to another customer. One purchase serves one customer.",
+                sentence:
+                    "Assay is right: transaction \(named.transaction.transactionID.string) belongs to another customer. One purchase serves one customer.",
                 transactions: [named.transaction])
         }
         guard situation.isCustomerKnown else { return unseen(.customerUnknown) }
         if let elsewhere = situation.elsewhere, ours.map({ $0.isPast }) ?? true {
             return Finding(
                 cause: .sandboxCounted, rule: .sandboxAccess,
-                sentence: "Assay is right: the purchase that gives \(subject) to \(customer) is of \(elsewhere.environment.name), which costs nothing and does not count here.",
+                sentence:
+                    "Assay is right: the purchase that gives \(subject) to \(customer) is of \(elsewhere.environment.name), which costs nothing and does not count here.",
                 transactions: transactions(of: elsewhere))
         }
         guard let ours else { return unseen(.purchaseNotSeen) }
@@ -65,7 +69,8 @@ struct ComparisonJudgement {
         if let named = situation.named, named.owner == nil {
             return Finding(
                 cause: .purchaseHeld, rule: .own(step: 4),
-                sentence: "It is open who is right: transaction \(named.transaction.transactionID.string) is recorded, and nobody claimed it. Post its receipt or signed transaction for \(customer).",
+                sentence:
+                    "It is open who is right: transaction \(named.transaction.transactionID.string) is recorded, and nobody claimed it. Post its receipt or signed transaction for \(customer).",
                 transactions: [named.transaction])
         }
         let what =
@@ -93,29 +98,57 @@ struct ComparisonJudgement {
         let transaction = ours.transactionID.map { "transaction \($0)" } ?? "the purchase"
         switch ours.reason {
         case .revoked, .cancelled:
-            return (.refundMissed, "Assay is right: the App Store withdrew \(transaction)\(withdrawn), and the other system missed it.")
+            return (
+                .refundMissed,
+                "Assay is right: the App Store withdrew \(transaction)\(withdrawn), and the other system missed it."
+            )
         case .familyRevoked:
-            return (.familyRevokeMissed, "Assay is right: \(transaction) is no longer shared with this member of the family\(withdrawn).")
+            return (
+                .familyRevokeMissed,
+                "Assay is right: \(transaction) is no longer shared with this member of the family\(withdrawn)."
+            )
         case .revokedByHand: return (.revokedByHand, "Assay is right: an operator revoked \(transaction) here.")
         case .billingRetry:
-            return (.retryCounted, "Assay is right: the paid period ended\(ended), and the App Store only tries to collect the next price. That gives no access.")
+            return (
+                .retryCounted,
+                "Assay is right: the paid period ended\(ended), and the App Store only tries to collect the next price. That gives no access."
+            )
         case .upgraded, .superseded:
-            return (.upgradeMissed, "Assay is right: another product of the same subscription took the place of \(subject)\(ended).")
+            return (
+                .upgradeMissed,
+                "Assay is right: another product of the same subscription took the place of \(subject)\(ended)."
+            )
         case .ownedByAnother: return (.ownedByAnother, "Assay is right: \(transaction) belongs to another customer.")
-        case .held: return (.purchaseHeld, "It is open who is right: \(transaction) is recorded, and has no owner. Claim it for \(customer).")
+        case .held:
+            return (
+                .purchaseHeld,
+                "It is open who is right: \(transaction) is recorded, and has no owner. Claim it for \(customer)."
+            )
         case .notStarted:
             return ours.transactionID == nil
                 ? (.purchaseNotSeen, unseen(.purchaseNotSeen).sentence)
                 : (.notStarted, "Assay is right: \(transaction) begins later.")
         case .consumed: return (.unitsConsumed, "Assay is right: all units of \(subject) were used.")
         case .sandboxNotAccepted:
-            return (.sandboxCounted, "Assay is right: \(transaction) is of \(ours.environment.name), which costs nothing and does not count for \(customer).")
+            return (
+                .sandboxCounted,
+                "Assay is right: \(transaction) is of \(ours.environment.name), which costs nothing and does not count for \(customer)."
+            )
         case .productUnknown:
-            return (.productUnknown, "It is open who is right: \(transaction) is recorded, and the settings do not have its product. Add it; the purchase counts at once.")
+            return (
+                .productUnknown,
+                "It is open who is right: \(transaction) is recorded, and the settings do not have its product. Add it; the purchase counts at once."
+            )
         case .productKindMismatch:
-            return (.productKindMismatch, "It is open who is right: signed data of \(transaction) states another kind of product than the settings. Correct the settings.")
+            return (
+                .productKindMismatch,
+                "It is open who is right: signed data of \(transaction) states another kind of product than the settings. Correct the settings."
+            )
         case .periodUnknown:
-            return (.periodUnknown, "It is open who is right: no evidence states when the period of \(transaction) ends. Post its signed transaction.")
+            return (
+                .periodUnknown,
+                "It is open who is right: no evidence states when the period of \(transaction) ends. Post its signed transaction."
+            )
         case .expired, .newsMissing, .inGrace, nil: return lapse(of: ours, ended)
         }
     }
@@ -125,12 +158,14 @@ struct ComparisonJudgement {
         if case .at(let end) = theirs.end, ours.productKind == .autoRenewable {
             return (
                 .purchaseNotSeen,
-                "It is open who is right: the last period that Assay has seen ended\(ended), and the other system knows one until \(end). Post the newest receipt or signed transaction of \(customer).")
+                "It is open who is right: the last period that Assay has seen ended\(ended), and the other system knows one until \(end). Post the newest receipt or signed transaction of \(customer)."
+            )
         }
         if ours.reason == .newsMissing {
             return (
                 .newsMissing,
-                "It is open who is right: the paid period ended\(ended), and nothing says that it was not renewed. Post the newest receipt or signed transaction of \(customer).")
+                "It is open who is right: the paid period ended\(ended), and nothing says that it was not renewed. Post the newest receipt or signed transaction of \(customer)."
+            )
         }
         return (.expiryMissed, "Assay is right: the paid time ended\(ended).")
     }
@@ -161,34 +196,42 @@ struct ComparisonJudgement {
         }
         if let extended = extendedPeriod, extended.first <= moment { return lengthened(ours, extended) }
         if ["transfer", "operator_move", "merge"].contains(situation.ownerReason) {
-            var found = finding(.transferMissed, "Assay is right: \(transaction) went to \(customer) from another customer.")
+            var found = finding(
+                .transferMissed, "Assay is right: \(transaction) went to \(customer) from another customer.")
             found.rule = ComparisonRule(ownerReason: situation.ownerReason)
             return found
         }
-        if ours.productKind == .autoRenewable, let current, let before = periods.last(where: { $0.start < current.start }) {
+        if ours.productKind == .autoRenewable, let current,
+            let before = periods.last(where: { $0.start < current.start })
+        {
             if before.productID != current.productID {
                 return finding(
                     .upgradeMissed,
                     "Assay is right: the subscription changed to \(subject) on \(current.start), and is paid\(until).")
             }
             return finding(
-                .renewalMissed, "Assay is right: the subscription was renewed on \(current.start), and is paid\(until).")
+                .renewalMissed, "Assay is right: the subscription was renewed on \(current.start), and is paid\(until)."
+            )
         }
         return finding(
-            .purchaseMissed, "Assay is right: \(transaction) gives \(subject) to \(customer)\(until), and the other system does not know it.")
+            .purchaseMissed,
+            "Assay is right: \(transaction) gives \(subject) to \(customer)\(until), and the other system does not know it."
+        )
     }
 
     private func assumed(_ ours: Entitlement) -> Finding {
         Finding(
             cause: .accessAssumed, rule: ComparisonRule(ours),
-            sentence: "It is open who is right: the paid period has ended, the news of its renewal are late, and Assay assumes access\(ours.until.map { " until \($0)" } ?? "") (lapse_tolerance).",
+            sentence:
+                "It is open who is right: the paid period has ended, the news of its renewal are late, and Assay assumes access\(ours.until.map { " until \($0)" } ?? "") (lapse_tolerance).",
             transactions: transactions(of: ours))
     }
 
     private func grace(_ ours: Entitlement) -> Finding {
         Finding(
             cause: .graceMissed, rule: ComparisonRule(ours),
-            sentence: "Assay is right: the App Store gives a grace period\(ours.until.map { " until \($0)" } ?? "") while it collects the price.",
+            sentence:
+                "Assay is right: the App Store gives a grace period\(ours.until.map { " until \($0)" } ?? "") while it collects the price.",
             transactions: transactions(of: ours))
     }
 
@@ -209,7 +252,8 @@ struct ComparisonJudgement {
         if case .at(let end) = end, let until, until < end, ours.productKind == .autoRenewable {
             var found = finding(
                 .purchaseNotSeen,
-                "It is open who is right: Assay has seen nothing that lasts longer than \(until), and the other system knows a period \(theirEnd). Post the newest receipt or signed transaction of \(customer).")
+                "It is open who is right: Assay has seen nothing that lasts longer than \(until), and the other system knows a period \(theirEnd). Post the newest receipt or signed transaction of \(customer)."
+            )
             found.rule = .nothingRecorded
             return found
         }
@@ -221,16 +265,19 @@ struct ComparisonJudgement {
                 if stale.productID.map({ $0 != ExactText(ours.productID) }) ?? false {
                     return finding(
                         .upgradeMissed,
-                        "Assay is right: the subscription changed its product, and is paid \(ourEnd); the other system has the end of the earlier product, \(end).")
+                        "Assay is right: the subscription changed its product, and is paid \(ourEnd); the other system has the end of the earlier product, \(end)."
+                    )
                 }
                 return finding(
                     .renewalMissed,
-                    "Assay is right: the subscription was renewed, and is paid \(ourEnd); the other system has the end of an earlier period, \(end).")
+                    "Assay is right: the subscription was renewed, and is paid \(ourEnd); the other system has the end of an earlier period, \(end)."
+                )
             }
         }
         return finding(
             .untilDiffers,
-            "It is open who is right: both give access, Assay \(ourEnd) by \(ours.transactionID.map { "transaction \($0)" } ?? "an operator's grant"), and the other system \(theirEnd).")
+            "It is open who is right: both give access, Assay \(ourEnd) by \(ours.transactionID.map { "transaction \($0)" } ?? "an operator's grant"), and the other system \(theirEnd)."
+        )
     }
 
     private static func words(_ end: ForeignAnswer.End) -> String {
@@ -276,7 +323,9 @@ struct ComparisonJudgement {
     private func transactions(of entitlement: Entitlement) -> [TransactionKey] {
         var keys: [TransactionKey] = []
         let own = situation.purchases.filter { $0.productID == ExactText(entitlement.productID) }
-        if let last = own.last(where: { $0.start <= moment }) ?? own.last, let key = last.transaction { keys.append(key) }
+        if let last = own.last(where: { $0.start <= moment }) ?? own.last, let key = last.transaction {
+            keys.append(key)
+        }
         if [.superseded, .upgraded].contains(entitlement.reason),
             let next = situation.purchases.last(where: { $0.productID != ExactText(entitlement.productID) }),
             let key = next.transaction

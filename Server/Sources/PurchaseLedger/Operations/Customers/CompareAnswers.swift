@@ -44,7 +44,9 @@ private struct AnswerComparer {
         // Most answers agree, so the rest is read only for those that do not.
         guard ComparisonJudgement(theirs: theirs, situation: situation).finding() != nil else { return comparison }
         try readHistory(theirs, into: &situation)
-        guard let finding = ComparisonJudgement(theirs: theirs, situation: situation).finding() else { return comparison }
+        guard let finding = ComparisonJudgement(theirs: theirs, situation: situation).finding() else {
+            return comparison
+        }
         var evidence: [Comparison.Evidence] = []
         for key in finding.transactions { evidence += try self.evidence(of: key) }
         comparison.difference = Comparison.Difference(
@@ -85,7 +87,9 @@ private struct AnswerComparer {
                 let shown = uncounted.counted(counts)
                 if situation.ours.map({ $0.isOutweighed(by: shown) }) ?? true { situation.ours = shown }
             }
-            if !isAsked || !counts, uncounted.entitlement.state == .active { situation.elsewhere = uncounted.entitlement }
+            if !isAsked || !counts, uncounted.entitlement.state == .active {
+                situation.elsewhere = uncounted.entitlement
+            }
         }
     }
 
@@ -124,7 +128,9 @@ private struct AnswerComparer {
     ) throws(LedgerStorageError) -> [TransactionRow] {
         var found: [TransactionRow] = []
         for row in try reader.transactions.rows(id: id) where !row.isErased {
-            guard try OriginalsTable(connection: reader.connection).row(row.originalKey).appKey == app.key else { continue }
+            guard try OriginalsTable(connection: reader.connection).row(row.originalKey).appKey == app.key else {
+                continue
+            }
             guard let environment else {
                 found.append(row)
                 continue

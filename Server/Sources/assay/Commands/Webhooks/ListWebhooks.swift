@@ -31,7 +31,9 @@ struct ListWebhooks: AsyncParsableCommand {
 
                     """)
                 guard !webhook.dead.isEmpty else { continue }
-                var table = TextTable([what == "events" ? "EVENT" : "ENTRY", "TYPE", "ATTEMPTS", "FIRST ATTEMPT", "REASON"])
+                var table = TextTable([
+                    what == "events" ? "EVENT" : "ENTRY", "TYPE", "ATTEMPTS", "FIRST ATTEMPT", "REASON",
+                ])
                 for event in webhook.dead {
                     table.append([
                         "\(event.event)", event.type.printable, "\(event.attempts)",
