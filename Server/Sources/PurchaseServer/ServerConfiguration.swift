@@ -33,7 +33,7 @@ public struct ServerConfiguration: Sendable {
     public var limits = Limits()
     /// Where the App Store is asked about claims.
     public var appStore = AppStoreSettings()
-    /// The receivers of the apps' events.
+    /// The receivers of the apps' events, and of their notifications.
     public var webhooks: [Webhook] = []
 
     public init() {}

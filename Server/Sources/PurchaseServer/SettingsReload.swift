@@ -37,7 +37,8 @@ struct SettingsReload: Service {
                 "settings reloaded",
                 metadata: [
                     "apps": .stringConvertible(configuration.apps.count),
-                    "webhooks": .stringConvertible(configuration.webhooks.count),
+                    "webhooks": .stringConvertible(configuration.webhooks.count { $0.stream == .events }),
+                    "forwards": .stringConvertible(configuration.webhooks.count { $0.stream != .events }),
                 ])
         } catch {
             for reason in Self.reasons(error) {

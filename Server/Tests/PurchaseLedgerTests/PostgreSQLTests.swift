@@ -248,4 +248,35 @@ struct PostgreSQLTests {
             try await other.close()
         }
     }
+
+    @Test("28.3 A forward does not pass a notification that can still be committed")
+    func forwardOrder() async throws {
+        try await withDatabase { database, place async throws in
+            let world = try await LedgerWorld(database)
+            let other = try PostgreSQLDatabase(url: place.url())
+            try await LedgerMigrations.requireCurrent(other)
+            let (slow, fast) = (AsyncStream<Void>.makeStream(), DispatchSemaphore(value: 0))
+            // A transaction has numbered an entry and waits before its commit.
+            async let late: Void = other.write({ .parts([]) }) { connection in
+                _ = try connection.rows("SELECT nextval('journal_entry_key_seq')", [])
+                slow.continuation.finish()
+                fast.wait()
+            }
+            for await _ in slow.stream {}
+            let payload = try MintedWorld.mint(MintedWorld.testNotification(environment: "Production"))
+            _ = try await world.ledger.perform(
+                ObserveEvidence(world.ledger.examine(EvidenceSubmission(notification: payload, in: payload))))
+            let stream = WebhookStream.notifications(.production)
+            let vacancy = WebhookVacancy(app: "example", stream, url: "https://example.com/", owner: [1])
+            let outgoing = OutgoingEvents(app: "example", stream, after: 0, limit: 10)
+            #expect(try await world.ledger.answer(vacancy) == 0)
+            #expect(try await world.ledger.answer(outgoing).isEmpty)
+            fast.signal()
+            try await late
+            let forwarded = try await world.ledger.answer(outgoing)
+            #expect(forwarded.map(\.content) == [.notification(body: payload)])
+            #expect(try await world.ledger.answer(vacancy) == forwarded.first?.key)
+            try await other.close()
+        }
+    }
 }

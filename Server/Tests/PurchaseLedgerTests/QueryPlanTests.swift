@@ -2,6 +2,7 @@ import EvidenceMint
 import Foundation
 import GRDB
 import PurchaseLedger
+import PurchaseVerification
 import TestSupport
 import Testing
 
@@ -10,9 +11,9 @@ struct QueryPlanTests {
     /// Statements that scan a small table: the settings, and the list of keys for operators.
     private let wholeTables = [
         "FROM schema_migrations", "FROM rules", "FROM apps", "FROM bundles", "FROM api_keys", "FROM testers JOIN",
-        "FROM webhooks WHERE app_key = ?1 ORDER BY url",
         // At most one merge is in progress.
         "FROM customer_moves ORDER BY",
+        "FROM webhooks WHERE app_key = ?1 ORDER BY environment, url",
         // Sorts the notifications of one subscription.
         "transaction_key IN (SELECT transaction_key FROM transactions",
         // A migration.
@@ -117,6 +118,8 @@ struct QueryPlanTests {
         _ = try await world.ledger.answer(PurchasesOfCustomer(app: "example", customerID: "alice", limit: 5))
         _ = try await world.entitlement()
         _ = try await world.entitlement(at: world.clock.now)
+        let answer = ForeignAnswer(customerID: "alice", .product(LedgerWorld.coins), isActive: false)
+        _ = try await world.ledger.answer(CompareAnswers(app: "example", [answer]))
         _ = try await world.ledger.answer(TesterList(app: "example", limit: 5))
     }
 
@@ -138,6 +141,24 @@ struct QueryPlanTests {
         for change in [ChangeWebhook.Change.resend(event: nil), .resend(event: 1), .disable(reason: "test"), .enable] {
             _ = try await world.ledger.perform(ChangeWebhook(app: "example", url: url, change))
         }
+        try await world.ledger.perform(ReleaseWebhook(lease))
+        try await exerciseForward(world, url, owner)
+    }
+
+    private func exerciseForward(_ world: LedgerWorld, _ url: String, _ owner: [UInt8]) async throws {
+        let stream = WebhookStream.notifications(.production)
+        _ = try await world.ledger.answer(WebhookVacancy(app: "example", stream, url: url, owner: owner))
+        let taking = LeaseWebhook(app: "example", stream, url: url, owner: owner, beginning: 0)
+        var lease = try #require(try await world.ledger.perform(taking))
+        try await world.observe(try MintedWorld.mint(MintedWorld.testNotification(environment: "Production")))
+        let events = try await world.ledger.answer(OutgoingEvents(app: "example", stream, after: 0, limit: 5))
+        let first = try #require(events.first)
+        lease.cursor = first.key
+        let failed = UndeliveredEvent(
+            first, .dead, attempts: 1, firstAt: world.clock.now, nextAt: nil, lastError: "closed")
+        _ = try await world.ledger.perform(RecordDeliveries(lease, undelivered: [failed]))
+        _ = try await world.ledger.answer(DueDeliveries(app: "example", lease, limit: 5))
+        _ = try await world.ledger.answer(WebhookList(app: "example"))
         try await world.ledger.perform(ReleaseWebhook(lease))
     }
 

@@ -113,6 +113,9 @@ public protocol LedgerConnection {
     /// reads it before anything else.
     func settledEvent() throws(LedgerStorageError) -> Int64?
 
+    /// The key up to which no journal entry can be committed later; `nil` if entries are committed in the order of their keys.
+    func settledEntry() throws(LedgerStorageError) -> Int64?
+
     /// Locks parts of the ledger that the write did not name when it began. If one of them is not locked yet, the driver restarts
     /// the write with all of them, so that nothing was read before it was locked.
     ///
@@ -169,6 +172,7 @@ extension LedgerConnection {
     public var looksBeforeInserting: Bool { false }
 
     public func settledEvent() throws(LedgerStorageError) -> Int64? { nil }
+    public func settledEntry() throws(LedgerStorageError) -> Int64? { nil }
 
     public func lock(_ parts: () throws(LedgerStorageError) -> [LedgerLock]) throws(LedgerStorageError) {}
 }

@@ -157,6 +157,22 @@ struct EventsTable {
             [.integer(customer), .integer(key), .integer(limit)])
     }
 
+    /// The entries of a customer's events about a transaction, the newest first.
+    func entries(customer: Int64, transaction: Int64, limit: Int64) throws(LedgerStorageError) -> [UUID] {
+        let rows = try connection.rows(
+            """
+            SELECT journal.entry_id FROM events JOIN journal ON journal.entry_key = events.entry_key
+            WHERE events.customer_key = ?1 AND events.transaction_key = ?2 ORDER BY events.event_key DESC LIMIT ?3
+            """, [.integer(customer), .integer(transaction), .integer(limit)])
+        var entries: [UUID] = []
+        for row in rows {
+            var reader = row.reader
+            let id = try reader.id()
+            if !entries.contains(id) { entries.append(id) }
+        }
+        return entries
+    }
+
     /// The events of a transaction in a range of keys, oldest first. It reads every event of the app in the range.
     func events(
         appKey: Int64, transaction: Int64, in range: ClosedRange<Int64>, limit: Int64

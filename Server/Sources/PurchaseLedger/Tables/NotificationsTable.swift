@@ -17,6 +17,45 @@ struct NotificationsTable {
         return try reader.integer()
     }
 
+    /// The entries of an app's notifications after an entry, oldest first, with their environments; 0 for one that states none.
+    func entries(
+        appKey: Int64, after entry: Int64, limit: Int64
+    ) throws(LedgerStorageError) -> [(entry: Int64, environment: Int64)] {
+        let rows = try connection.rows(
+            """
+            SELECT entry_key, environment FROM notifications WHERE app_key = ?1 AND entry_key > ?2
+            ORDER BY entry_key LIMIT ?3
+            """, [.integer(appKey), .integer(entry), .integer(limit)])
+        var entries: [(entry: Int64, environment: Int64)] = []
+        for row in rows {
+            var reader = row.reader
+            entries.append((try reader.integer(), try reader.integer()))
+        }
+        return entries
+    }
+
+    /// The entry of an app's newest notification; 0 if it has none.
+    func newest(appKey: Int64, upTo settled: Int64) throws(LedgerStorageError) -> Int64 {
+        let rows = try connection.rows(
+            "SELECT entry_key FROM notifications WHERE app_key = ?1 AND entry_key <= ?2 ORDER BY entry_key DESC LIMIT 1",
+            [.integer(appKey), .integer(settled)], of: ["notifications"])
+        guard var reader = rows.first?.reader else { return 0 }
+        return try reader.integer()
+    }
+
+    /// The number of an environment's notifications after an entry, counted up to a limit.
+    func count(
+        appKey: Int64, environment: Int64, after entry: Int64, limit: Int64
+    ) throws(LedgerStorageError) -> Int {
+        let rows = try connection.rows(
+            """
+            SELECT count(*) FROM (SELECT entry_key FROM notifications
+            WHERE app_key = ?1 AND entry_key > ?3 AND environment = ?2 ORDER BY entry_key LIMIT ?4) AS later
+            """, [.integer(appKey), .integer(environment), .integer(entry), .integer(limit)])
+        guard var reader = rows.first?.reader else { return 0 }
+        return Int(try reader.integer())
+    }
+
     func insert(
         _ id: String, type: String?, subtype: String?, appKey: Int64, environment: Int64, entry: Int64
     ) throws(LedgerStorageError) {

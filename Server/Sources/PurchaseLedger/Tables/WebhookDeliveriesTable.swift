@@ -1,21 +1,22 @@
 import PurchaseVerification
 
-/// An event that a webhook did not accept, and the number of attempts.
-struct DeliveryRow: Sendable {
-    let event: NamedEvent
+/// A delivery that a webhook did not accept, and the number of attempts.
+struct DeliveryRow<Content: Sendable>: Sendable {
+    /// The event; for a notification, its entry.
+    let content: Content
     let state: WebhookDeliveryState
     let attempts: Int
     let firstAt: Timestamp?
 
-    init(_ reader: inout RowReader) throws(LedgerStorageError) {
-        event = try NamedEvent(&reader)
+    init(_ content: Content, _ reader: inout RowReader) throws(LedgerStorageError) {
+        self.content = content
         state = try reader.named(WebhookDeliveryState.self)
         attempts = Int(try reader.integer())
         firstAt = try reader.optionalTime()
     }
 }
 
-/// The events that a webhook did not accept at the first attempt, and those that wait behind them.
+/// The events that a webhook did not accept at the first attempt, and those that wait behind them; for notifications, their entries.
 struct WebhookDeliveriesTable {
     private static let insertion = LedgerInsertion(
         "webhook_deliveries",
@@ -46,17 +47,34 @@ struct WebhookDeliveriesTable {
         return Int(counts.first ?? 0)
     }
 
+    private static let due =
+        "next_at IS NOT NULL AND next_at <= ?2 ORDER BY next_at, webhook_deliveries.event_key LIMIT ?3"
+
     /// The events whose next attempt is due, the longest overdue first.
-    func due(_ webhook: Int64, at now: Timestamp, limit: Int64) throws(LedgerStorageError) -> [DeliveryRow] {
-        try pending(
-            "next_at IS NOT NULL AND next_at <= ?2 ORDER BY next_at, webhook_deliveries.event_key LIMIT ?3",
+    func due(_ webhook: Int64, at now: Timestamp, limit: Int64) throws(LedgerStorageError) -> [DeliveryRow<NamedEvent>]
+    {
+        try pending(Self.due, [.integer(webhook), .time(now), .integer(limit)])
+    }
+
+    /// The entries of the notifications whose next attempt is due, the longest overdue first.
+    func dueEntries(
+        _ webhook: Int64, at now: Timestamp, limit: Int64
+    ) throws(LedgerStorageError) -> [DeliveryRow<Int64>] {
+        let rows = try connection.rows(
+            "SELECT event_key, state, attempts, first_at FROM webhook_deliveries WHERE webhook_key = ?1 AND \(Self.due)",
             [.integer(webhook), .time(now), .integer(limit)])
+        var due: [DeliveryRow<Int64>] = []
+        for row in rows {
+            var reader = row.reader
+            due.append(try DeliveryRow(try reader.integer(), &reader))
+        }
+        return due
     }
 
     /// The events that wait behind one, in order.
     func waiting(
         _ webhook: Int64, lane: Int64, limit: Int64
-    ) throws(LedgerStorageError) -> [DeliveryRow] {
+    ) throws(LedgerStorageError) -> [DeliveryRow<NamedEvent>] {
         try pending(
             "lane = ?2 AND \(Self.queued) AND state = 'waiting' ORDER BY webhook_deliveries.event_key LIMIT ?3",
             [.integer(webhook), .integer(lane), .integer(limit)])
@@ -64,17 +82,17 @@ struct WebhookDeliveriesTable {
 
     private func pending(
         _ condition: String, _ parameters: [LedgerValue]
-    ) throws(LedgerStorageError) -> [DeliveryRow] {
+    ) throws(LedgerStorageError) -> [DeliveryRow<NamedEvent>] {
         let rows = try connection.rows(
             """
             SELECT \(NamedEvent.columns), state, attempts, first_at FROM webhook_deliveries
             JOIN events ON events.event_key = webhook_deliveries.event_key \(NamedEvent.joins)
             WHERE webhook_key = ?1 AND \(condition)
             """, parameters)
-        var pending: [DeliveryRow] = []
+        var pending: [DeliveryRow<NamedEvent>] = []
         for row in rows {
             var reader = row.reader
-            pending.append(try DeliveryRow(&reader))
+            pending.append(try DeliveryRow(try NamedEvent(&reader), &reader))
         }
         return pending
     }
@@ -128,14 +146,24 @@ struct WebhookDeliveriesTable {
             """, [.integer(webhook), .time(now)] + (event.map { [.integer($0)] } ?? []))
     }
 
-    /// The events that were given up, oldest first.
-    func dead(_ webhook: Int64, limit: Int64) throws(LedgerStorageError) -> [DeadDelivery] {
+    /// The events or notifications that were given up, oldest first.
+    func dead(_ webhook: WebhookRow, limit: Int64) throws(LedgerStorageError) -> [DeadDelivery] {
+        let (type, join) =
+            webhook.environment == 0
+            ? ("events.type", "JOIN events ON events.event_key = webhook_deliveries.event_key")
+            : (
+                "coalesce(notifications.type, '')",
+                """
+                LEFT JOIN notifications ON notifications.app_key = ?3
+                AND notifications.entry_key = webhook_deliveries.event_key
+                """
+            )
         let rows = try connection.rows(
             """
-            SELECT events.event_key, events.type, attempts, first_at, last_error FROM webhook_deliveries
-            JOIN events ON events.event_key = webhook_deliveries.event_key
+            SELECT webhook_deliveries.event_key, \(type), attempts, first_at, last_error FROM webhook_deliveries \(join)
             WHERE webhook_key = ?1 AND state = 'dead' ORDER BY webhook_deliveries.event_key LIMIT ?2
-            """, [.integer(webhook), .integer(limit)])
+            """,
+            [.integer(webhook.key), .integer(limit)] + (webhook.environment == 0 ? [] : [.integer(webhook.appKey)]))
         var dead: [DeadDelivery] = []
         for row in rows {
             var reader = row.reader

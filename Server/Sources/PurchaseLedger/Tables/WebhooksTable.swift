@@ -1,18 +1,20 @@
 import PurchaseVerification
 
-/// A receiver of an app's events, and its progress.
+/// A receiver of an app's events, or of its notifications, and its progress.
 struct WebhookRow: TableRow {
     static let table = Table(
         "webhooks", key: "webhook_key",
         columns: [
-            "app_key", "url", "event_cursor", "revision", "lease_owner", "lease_until", "disabled_at",
+            "app_key", "environment", "url", "event_cursor", "revision", "lease_owner", "lease_until", "disabled_at",
             "disabled_reason",
         ])
 
     let key: Int64
     let appKey: Int64
+    /// 0 for events; otherwise the environment of the notifications.
+    let environment: Int64
     let url: String
-    /// Every event up to this one was delivered or has a row of its own.
+    /// Every event (for notifications, every entry) up to this one was delivered or has a row of its own.
     let cursor: Int64
     /// Counts the changes by operators, so that the server that delivers notices them.
     let revision: Int64
@@ -24,6 +26,7 @@ struct WebhookRow: TableRow {
     init(_ reader: inout RowReader) throws(LedgerStorageError) {
         key = try reader.integer()
         appKey = try reader.integer()
+        environment = try reader.integer()
         url = try reader.text()
         cursor = try reader.integer()
         revision = try reader.integer()
@@ -37,19 +40,45 @@ struct WebhookRow: TableRow {
 struct WebhooksTable {
     let connection: any LedgerConnection
 
-    func row(appKey: Int64, url: String) throws(LedgerStorageError) -> WebhookRow? {
-        try WebhookRow.first("WHERE app_key = ?1 AND url = ?2", [.integer(appKey), .text(url)], connection)
+    /// The number of a stream; `nil` if its environment was never seen.
+    func number(of stream: WebhookStream) throws(LedgerStorageError) -> Int64? {
+        switch stream {
+        case .events: 0
+        case .notifications(let environment): try EnvironmentsTable(connection: connection).key(of: environment)
+        }
+    }
+
+    /// The number of a stream. A new environment gets the next one.
+    func numberToWrite(of stream: WebhookStream) throws(LedgerStorageError) -> Int64 {
+        switch stream {
+        case .events: 0
+        case .notifications(let environment): try EnvironmentsTable(connection: connection).keyToWrite(of: environment)
+        }
+    }
+
+    func stream(of row: WebhookRow) throws(LedgerStorageError) -> WebhookStream {
+        guard row.environment != 0 else { return .events }
+        return .notifications(try EnvironmentsTable(connection: connection).environment(row.environment))
+    }
+
+    func row(appKey: Int64, _ stream: WebhookStream, url: String) throws(LedgerStorageError) -> WebhookRow? {
+        guard let environment = try number(of: stream) else { return nil }
+        return try WebhookRow.first(
+            "WHERE app_key = ?1 AND environment = ?2 AND url = ?3",
+            [.integer(appKey), .integer(environment), .text(url)], connection)
     }
 
     func all(appKey: Int64) throws(LedgerStorageError) -> [WebhookRow] {
-        try WebhookRow.all("WHERE app_key = ?1 ORDER BY url", [.integer(appKey)], connection)
+        try WebhookRow.all("WHERE app_key = ?1 ORDER BY environment, url", [.integer(appKey)], connection)
     }
 
-    /// Inserts a webhook that begins after an event.
-    func insert(appKey: Int64, url: String, after cursor: Int64) throws(LedgerStorageError) {
+    /// Inserts a webhook that begins after an event or an entry.
+    func insert(
+        appKey: Int64, _ stream: WebhookStream, url: String, after cursor: Int64
+    ) throws(LedgerStorageError) {
         try connection.execute(
-            "INSERT INTO webhooks (app_key, url, event_cursor, revision) VALUES (?1, ?2, ?3, 0)",
-            [.integer(appKey), .text(url), .integer(cursor)])
+            "INSERT INTO webhooks (app_key, environment, url, event_cursor, revision) VALUES (?1, ?2, ?3, ?4, 0)",
+            [.integer(appKey), .integer(try numberToWrite(of: stream)), .text(url), .integer(cursor)])
     }
 
     func setLease(_ key: Int64, owner: [UInt8], until: Timestamp) throws(LedgerStorageError) {

@@ -22,17 +22,30 @@ public enum WebhookLane: Sendable, Hashable {
     case resend(event: Int64)
 }
 
-/// An event to be delivered to a webhook.
+/// An event, or a notification, to be delivered to a webhook.
 public struct OutgoingEvent: Sendable, Equatable {
-    /// Its position among all events.
+    /// Its position among all events; of a notification, its entry.
     public var key: Int64
-    /// The customer's key, or 0.
+    /// The customer's key, or 0. Notifications do not wait for each other, so each has its own entry here.
     public var customer: Int64
     /// The id of its message, the same for each attempt and each webhook.
     public var id: String
-    public var content: EventContent
-    /// Whether it is delivered. Events of an import are skipped unless they are announced.
+    public var content: Content
+    /// Whether it is delivered. Events of an import are skipped unless they are announced, and so are notifications of other
+    /// environments.
     public var isAnnounced = true
+
+    /// What is delivered.
+    public enum Content: Sendable, Equatable {
+        case event(EventContent)
+        /// The body of the App Store's request; `nil` after an erasure.
+        case notification(body: [UInt8]?)
+    }
+
+    /// Whether it is a notification.
+    public var isNotification: Bool {
+        if case .notification = content { true } else { false }
+    }
 }
 
 /// An event that has a row of its own, because an attempt failed or it waits behind one that did.
@@ -87,9 +100,9 @@ public struct LaneOutcome: Sendable, Equatable {
     }
 }
 
-/// An event that was given up after its last attempt.
+/// An event or a notification that was given up after its last attempt.
 public struct DeadDelivery: Sendable, Equatable {
-    /// Its cursor in the list of events.
+    /// Its cursor in the list of events; of a notification, the number of its entry.
     public var event: Int64
     public var type: String
     public var attempts: Int

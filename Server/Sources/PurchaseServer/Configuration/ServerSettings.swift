@@ -50,7 +50,8 @@ package struct ServerSettings {
                 do throws(SettingFault) {
                     configuration.webhooks.append(try webhook.webhook(app: app.app.id, files))
                 } catch {
-                    throw Fault(description: "apps.\(app.app.id).webhooks \(error.fault). \(error.remedy).")
+                    let setting = webhook.stream == .events ? "webhooks" : "forward"
+                    throw Fault(description: "apps.\(app.app.id).\(setting) \(error.fault). \(error.remedy).")
                 }
             }
             guard let secret else { continue }

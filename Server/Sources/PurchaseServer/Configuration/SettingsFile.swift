@@ -16,7 +16,7 @@ public struct SettingsFile: Sendable {
         public var sharedSecret: String?
         /// The file that contains it.
         public var sharedSecretFile: String?
-        /// The receivers of its events.
+        /// The receivers of its events and of its notifications.
         package var webhooks: [WebhookSettings] = []
     }
 
@@ -189,7 +189,7 @@ extension SettingsReader {
         if let products = self.section(&section, "products") {
             for entry in products.entries { app.products[entry.key] = product(entry) }
         }
-        let webhooks = webhooks(&section, app: entry.key)
+        let webhooks = webhooks(&section, app: entry.key) + forwards(&section, of: app)
         finish(section)
         return SettingsFile.App(
             app: app, sharedSecret: sharedSecret, sharedSecretFile: sharedSecretFile, webhooks: webhooks)

@@ -1,11 +1,15 @@
 import Foundation
 import NIOSSL
+import PurchaseLedger
+import PurchaseVerification
 import Yams
 
 /// A webhook as the settings file describes it, before the files and variables that it names are read.
 package struct WebhookSettings: Sendable {
+    /// What it gets.
+    let stream: WebhookStream
     let url: WebhookURL
-    /// Each `file:PATH`, `env:NAME` or the secret itself.
+    /// None if it gets notifications; otherwise each `file:PATH`, `env:NAME` or the secret itself.
     let secrets: [String]
     let allowedHosts: Set<String>
     /// The path of the certificates that are trusted instead of the system's.
@@ -13,12 +17,15 @@ package struct WebhookSettings: Sendable {
 
     private static let form = "Write whsec_ and 24 to 64 bytes in base64, or file:PATH or env:NAME of such a secret"
 
+    /// The name of its kind in errors.
+    var noun: String { stream == .events ? "webhook" : "forward" }
+
     /// The webhook, with its secrets and certificates.
     func webhook(app: String, _ files: NamedFiles) throws(SettingFault) -> Webhook {
         var secrets: [WebhookSecret] = []
         for reference in self.secrets { secrets.append(try Self.secret(reference, files)) }
         return Webhook(
-            app: app, url: url, secrets: secrets, allowedHosts: allowedHosts, trust: try certificates(files))
+            app: app, stream, url: url, secrets: secrets, allowedHosts: allowedHosts, trust: try certificates(files))
     }
 
     /// No error contains the text of a secret.
@@ -80,10 +87,7 @@ extension SettingsReader {
             guard reference.hasPrefix(scheme) else { return reference }
             return scheme + resolved(String(reference.dropFirst(scheme.count)), .whole)
         }
-        let hosts = section.lines["allow_hosts"] == nil ? [] : texts(&section, "allow_hosts")
-        section.known.append("allow_hosts")
-        let allowed = Set(hosts.map { $0.lowercased() })
-        let trust = self.text(&section, "tls_trust").map { resolved($0, .whole) }
+        let (allowed, trust) = exceptions(&section)
         finish(section)
         let urlLine = section.lines["url"] ?? line
         guard let text, let url = WebhookURL(text) else {
@@ -104,14 +108,28 @@ extension SettingsReader {
                 "Write one, or two while they are exchanged")
             return nil
         }
-        let settings = WebhookSettings(url: url, secrets: secrets, allowedHosts: allowed, trust: trust)
-        if let files = surroundings.files {
-            do throws(SettingFault) {
-                _ = try settings.webhook(app: app, files)
-            } catch {
-                note(line, "a webhook of \(app) has a wrong setting: \(error.fault)", error.remedy)
-            }
-        }
+        let settings = WebhookSettings(
+            stream: .events, url: url, secrets: secrets, allowedHosts: allowed, trust: trust)
+        check(settings, app: app, line)
         return settings
+    }
+
+    /// `allow_hosts` and `tls_trust`.
+    mutating func exceptions(_ section: inout SettingsSection) -> (allowedHosts: Set<String>, trust: String?) {
+        let hosts = section.lines["allow_hosts"] == nil ? [] : texts(&section, "allow_hosts")
+        section.known.append("allow_hosts")
+        return (
+            Set(hosts.map { $0.lowercased() }), self.text(&section, "tls_trust").map { resolved($0, .whole) }
+        )
+    }
+
+    /// Notes what is wrong in the files that it names.
+    mutating func check(_ settings: WebhookSettings, app: String, _ line: Int?) {
+        guard let files = surroundings.files else { return }
+        do throws(SettingFault) {
+            _ = try settings.webhook(app: app, files)
+        } catch {
+            note(line, "a \(settings.noun) of \(app) has a wrong setting: \(error.fault)", error.remedy)
+        }
     }
 }

@@ -24,12 +24,12 @@ struct NotificationRoutes {
     }
 
     private func receive(_ request: Request, _ context: ServerContext, for app: String?) async throws -> Response {
-        let payload = try await bodies.withBody(of: request) { body in
+        let submission = try await bodies.withBody(of: request) { body in
             let read = try await workers.run { NotificationRequest.read(body) }
             if let flaw = read.flaw { throw Problem(flaw) }
-            return Array(read.message.signedPayload.utf8)
+            return EvidenceSubmission(notification: Array(read.message.signedPayload.utf8), in: body)
         }
-        let examined = try await examine(payload, context)
+        let examined = try await examine(submission, context)
         guard let owner = examined.observer, examined.isOfAppleID, app.map({ $0.isSame(as: owner) }) ?? true else {
             throw Problem.notificationOfNoApp(examined.bundleID)
         }
@@ -39,7 +39,10 @@ struct NotificationRoutes {
     }
 
     /// Verifies a notification, in the lane of its certificates.
-    private func examine(_ payload: [UInt8], _ context: ServerContext) async throws -> ExaminedEvidenceSubmission {
+    private func examine(
+        _ submission: EvidenceSubmission, _ context: ServerContext
+    ) async throws -> ExaminedEvidenceSubmission {
+        let payload = submission.evidence
         let isKnown = ledger.isCertificateHeaderKnown(of: payload)
         guard isKnown || lanes.admitsUnknownHeader() else {
             throw Problem(
@@ -49,8 +52,7 @@ struct NotificationRoutes {
         }
         let (examined, seconds) = try await workers.run { [ledger] in
             let start = ContinuousClock.now
-            let examined = ledger.examine(
-                EvidenceSubmission(app: nil, source: EvidenceSubmission.notification, evidence: payload))
+            let examined = ledger.examine(submission)
             return (examined, (ContinuousClock.now - start) / .seconds(1))
         }
         if !isKnown { lanes.use(seconds) }

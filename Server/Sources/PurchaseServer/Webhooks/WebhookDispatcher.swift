@@ -6,7 +6,7 @@ import PurchaseVerification
 import ServiceLifecycle
 import Synchronization
 
-/// Delivers events to the webhooks of the settings, until it is stopped. The settings can be replaced meanwhile.
+/// Delivers events to the webhooks of the settings, and forwards notifications, until it is stopped. The settings can be replaced meanwhile.
 package final class WebhookDispatcher: Sendable {
     private let logger: Logger
     private let resolver: NameResolver
@@ -50,7 +50,10 @@ package final class WebhookDispatcher: Sendable {
             running.removeAll { !webhooks.contains($0.webhook) }
             for webhook in webhooks where !running.contains(where: { $0.webhook == webhook }) {
                 // A webhook with other secrets has the same row in the database, so the previous one first releases the lease.
-                let before = ended.first { $0.webhook.url == webhook.url && $0.webhook.app == webhook.app }?.task
+                let before = ended.first {
+                    $0.webhook.url == webhook.url && $0.webhook.app == webhook.app
+                        && $0.webhook.stream == webhook.stream
+                }?.task
                 running.append(Running(webhook: webhook, task: start(webhook, ledger, after: before)))
             }
             return ended
@@ -97,11 +100,11 @@ package final class WebhookDispatcher: Sendable {
                 let client = try WebhookClient(webhook, resolver: resolver, attemptLimit: attemptLimit)
                 let sender = WebhookSender(
                     webhook: webhook, ledger: ledger, client: client, owner: owner, logger: logger,
-                    clock: clock, limits: limits)
+                    clock: clock, limits: webhook.forwardedEnvironment == nil ? limits : limits.ofNotifications)
                 await sender.run()
             } catch {
                 logger.error(
-                    "the certificates of a webhook cannot be used, and it gets no events",
+                    "the certificates of a webhook cannot be used, and nothing is delivered to it",
                     metadata: ["app": "\(webhook.app)", "host": "\(webhook.url.host)"])
             }
         }

@@ -27,4 +27,11 @@ struct WebhookLimits: Sendable {
     var leaseInterval = 2.0
     /// The interval between two renewals of the lease if nothing happens, in milliseconds.
     var renewal: Int64 = 15_000
+
+    /// The limits for notifications, whose bodies have 10 kilobytes, and 256 at most: 32 MiB in memory in all.
+    var ofNotifications: WebhookLimits {
+        var limits = self
+        (limits.window, limits.page) = (128, 64)
+        return limits
+    }
 }

@@ -4,7 +4,7 @@ import NIOCore
 import PurchaseLedger
 import PurchaseVerification
 
-/// Delivers the events of an app to one webhook, while this server has its lease.
+/// Delivers the events of an app, or its notifications, to one webhook, while this server has its lease.
 ///
 /// A task group holds everything that is under way: attempts, runs of events that waited, and a clock. Its results come back one
 /// after the other, so the state needs no lock.
@@ -48,18 +48,23 @@ struct WebhookSender: Sendable {
         client.close()
     }
 
-    private var metadata: Logger.Metadata { ["app": "\(webhook.app)", "host": "\(webhook.url.host)"] }
+    private var metadata: Logger.Metadata {
+        var metadata: Logger.Metadata = ["app": "\(webhook.app)", "host": "\(webhook.url.host)"]
+        if let environment = webhook.forwardedEnvironment { metadata["forwards"] = "\(environment.name)" }
+        return metadata
+    }
 
     /// Takes the lease, if it is free.
     ///
     /// - Parameter replacesPredecessor: whether the lease of a process that ended without returning it counts as free.
     private func lease(_ replacesPredecessor: Bool) async throws -> WebhookLease? {
-        let (app, url, owner) = (webhook.app, webhook.url.text, owner.bytes)
-        let vacancy = WebhookVacancy(app: app, url: url, owner: owner, replacesPredecessor: replacesPredecessor)
+        let (app, stream, url, owner) = (webhook.app, webhook.stream, webhook.url.text, owner.bytes)
+        let vacancy = WebhookVacancy(
+            app: app, stream, url: url, owner: owner, replacesPredecessor: replacesPredecessor)
         guard let newest = try await ledger.answer(vacancy) else { return nil }
         return try await ledger.perform(
             LeaseWebhook(
-                app: app, url: url, owner: owner, beginning: newest, replacesPredecessor: replacesPredecessor))
+                app: app, stream, url: url, owner: owner, beginning: newest, replacesPredecessor: replacesPredecessor))
     }
 
     /// A pause that cancellation ends.
@@ -105,7 +110,9 @@ struct WebhookSender: Sendable {
         guard try await record(&state) else { return }
         if state.isGone {
             _ = try await ledger.perform(
-                ChangeWebhook(app: webhook.app, url: webhook.url.text, .disable(reason: "the receiver answered 410")))
+                ChangeWebhook(
+                    app: webhook.app, webhook.stream, url: webhook.url.text,
+                    .disable(reason: "the receiver answered 410")))
             logger.warning("the receiver answered 410, so the webhook is disabled", metadata: metadata)
         } else {
             try await ledger.perform(ReleaseWebhook(state.lease))
@@ -129,7 +136,9 @@ struct WebhookSender: Sendable {
     private func log(_ attempt: WebhookAttempt) {
         guard case .failed(let failure) = attempt.result else { return }
         logger.notice(
-            "an event was not delivered to a webhook", metadata: metadata.merging(["reason": "\(failure)"]) { $1 })
+            webhook.forwardedEnvironment == nil
+                ? "an event was not delivered to a webhook" : "a notification was not forwarded",
+            metadata: metadata.merging(["reason": "\(failure)"]) { $1 })
     }
 
     private func tick() async -> Completion {
@@ -158,7 +167,8 @@ struct WebhookSender: Sendable {
     /// Reads new events, and those whose next attempt is due.
     private func read(_ state: inout WebhookDelivery) async throws {
         if state.wantsEvents {
-            let query = OutgoingEvents(app: webhook.app, after: state.window.last, limit: limits.page)
+            let query = OutgoingEvents(
+                app: webhook.app, webhook.stream, after: state.window.last, limit: limits.page)
             let events = try await ledger.answer(query)
             state.add(events)
         }
@@ -192,11 +202,15 @@ struct WebhookSender: Sendable {
         group.addTask { .attempted(position: next.position, await attempt { try WebhookMessage(next.event) }) }
     }
 
-    private func attempt(_ message: @Sendable () throws -> WebhookMessage) async -> WebhookAttempt {
+    private func attempt(_ message: @Sendable () throws -> WebhookMessage?) async -> WebhookAttempt {
         let started = clock()
         do {
+            guard let message = try message() else {
+                // Its evidence was erased, so there is nothing to deliver.
+                return WebhookAttempt(startedAt: started, result: .delivered)
+            }
             // Receivers compare the signed time with their own clock, also where the ledger follows a simulated one.
-            try await client.send(try message(), at: Int64(Date().timeIntervalSince1970))
+            try await client.send(message, at: Int64(Date().timeIntervalSince1970))
             return WebhookAttempt(startedAt: started, result: .delivered)
         } catch let failure as WebhookFailure {
             // A connection that ends because the task was cancelled says nothing about the receiver.
@@ -249,7 +263,7 @@ extension PendingDelivery {
         case (.waiting, .some), (.retry, .some):
             return UndeliveredEvent(
                 event, .retry, attempts: attempts, firstAt: firstAt ?? startedAt, nextAt: next, lastError: text)
-        case (.waiting, nil), (.retry, nil):
+        case (.waiting, nil) where !event.isNotification, (.retry, nil) where !event.isNotification:
             // Given up: the customer's next events follow after a message about the gap, which has as many attempts.
             return UndeliveredEvent(event, .gap, attempts: 0, firstAt: firstAt, nextAt: now, lastError: text)
         case (_, .some):

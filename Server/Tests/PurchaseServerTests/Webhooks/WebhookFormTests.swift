@@ -121,4 +121,76 @@ struct WebhookFormTests {
                 "      - { url: 'https://example.com/', \(good) }\n      - { url: 'https://example.com/', \(good) }\n"
             ).contains("the same url"))
     }
+
+    private static func readForward(_ forward: String) -> String {
+        // After `webhooks: []` the text goes on with the next setting of the app.
+        read("      []\n    forward:\n\(forward)")
+    }
+
+    @Test("28.3 Settings name the URLs that notifications are forwarded to, by environment")
+    func forwards() {
+        let read = Self.readForward(
+            """
+                  production:
+                    - https://example.com/apple
+                    - { url: 'http://Old.internal:8080/apple', allow_hosts: [old.internal], tls_trust: ca.pem }
+                  Sandbox: https://example.com/apple
+
+            """)
+        #expect(
+            read == """
+                https://example.com/apple 0 [] false
+                http://Old.internal:8080/apple 0 ["old.internal"] true
+                https://example.com/apple 0 [] false
+                """)
+    }
+
+    @Test(
+        "28.3 Each setting of a forward that is wrong is refused with the line and the correction",
+        arguments: [
+            (
+                "      live: https://example.com/",
+                "line 7: forward of game names 'live', which is not among its environments. Write one of Production, Sandbox"
+            ),
+            ("      xcode: https://example.com/", "names 'xcode', which is not among its environments"),
+            ("      production:", "line 7: forward of game for Production is neither a URL nor a list"),
+            (
+                "      production: { url: 'https://example.com/' }",
+                "is neither a URL nor a list. Write production: [https://HOST/PATH]"
+            ),
+            (
+                "      production: [example.com]",
+                "line 7: a forward of game has no url that notifications can be sent to"
+            ),
+            ("      production: ['ftp://example.com/']", "has no url that notifications can be sent to"),
+            ("      production: ['https://u:hunter2@example.com/']", "has no url that notifications can be sent to"),
+            ("      production: [{ allow_hosts: [a] }]", "has no url that notifications can be sent to"),
+            (
+                "      production: ['http://example.com/']",
+                "the url of a forward of game begins with http. Write https, or { url: …, allow_hosts: [example.com] }"
+            ),
+            ("      production: [{ url: 'http://example.com/', allow_hosts: [example.org] }]", "begins with http"),
+            (
+                "      production: [{ url: 'https://example.com/', allow_hosts: {} }]",
+                "allow_hosts is empty or not a list"
+            ),
+            (
+                "      production: [{ url: 'https://example.com/', tls_trust: none.pem }]",
+                "a forward of game has a wrong setting: '/etc/assay/none.pem': no such file"
+            ),
+            (
+                "      production: [{ url: 'https://example.com/', secrets: [a] }]",
+                "forward of game has no setting 'secrets'. Known are allow_hosts, tls_trust, url"
+            ),
+            (
+                "      production: ['https://example.com/', 'https://example.com/']",
+                "two forwards of game for Production have the same url. Keep one"
+            ),
+            ("      - https://example.com/", "forward of game is not a mapping"),
+        ])
+    func forwardErrors(_ lines: String, _ expected: String) {
+        let read = Self.readForward("\(lines)\n")
+        #expect(read.contains(expected), "\(read)")
+        #expect(!read.contains("hunter2"))
+    }
 }

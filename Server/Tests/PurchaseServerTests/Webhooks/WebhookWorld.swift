@@ -1,3 +1,4 @@
+import EvidenceMint
 import Foundation
 import Logging
 import NIOCore
@@ -79,8 +80,10 @@ struct WebhookWorld: Sendable {
     ) async throws -> WebhookWorld {
         let database = try openDatabase()
         try await LedgerMigrations.migrate(database, now: 0)
+        let anchors = try MintedWorld.trustedCertificates().map { try TrustAnchor(certificate: $0) }
         let ledger = try await PurchaseLedger.open(
-            database: database, verifier: PurchaseVerifier(), apps: [PurchaseServerWorld.app], clock: { clock.now })
+            database: database, verifier: PurchaseVerifier(anchors: anchors), apps: [PurchaseServerWorld.app],
+            clock: { clock.now })
         return WebhookWorld(database: database, ledger: ledger, clock: clock, openDatabase: openDatabase)
     }
 
@@ -106,6 +109,29 @@ struct WebhookWorld: Sendable {
             app: "example", url: try #require(WebhookURL(url)),
             secrets: try secrets.map { try #require(WebhookSecret($0)) }, allowedHosts: allowed,
             trust: trust.map { Array($0.utf8) })
+    }
+
+    /// A URL to which the notifications of an environment are forwarded.
+    static func forward(_ url: String, of environment: AppStoreEnvironment = .production) throws -> Webhook {
+        Webhook(
+            app: "example", .notifications(environment), url: try #require(WebhookURL(url)), secrets: [],
+            allowedHosts: ["127.0.0.1"])
+    }
+
+    /// Receives a notification, as the route does.
+    ///
+    /// - Parameter body: the body of the request around the signed payload.
+    /// - Returns: the body.
+    @discardableResult
+    func receive(
+        _ template: NotificationTemplate, body: (String) -> String = { #"{"signedPayload":"\#($0)"}"# }
+    ) async throws -> String {
+        let payload = try MintedWorld.mint(template)
+        let text = body(String(decoding: payload, as: UTF8.self))
+        let examined = ledger.examine(EvidenceSubmission(notification: payload, in: Array(text.utf8)))
+        #expect(examined.error == nil && examined.observer == "example")
+        _ = try await ledger.perform(ObserveEvidence(examined))
+        return text
     }
 
     /// Delivers to a webhook while the body runs.

@@ -14,6 +14,8 @@ public struct EvidenceSubmission: Sendable {
     public var evidence: [UInt8]
     /// The API key that sent it, whose daily budget refused evidence uses.
     public var keyID: String?
+    /// The body of a request that consists of more than the evidence in its usual form, to be forwarded unchanged.
+    var body: [UInt8]?
     /// The error in the request that brought it.
     public var flaw: Rejection?
 
@@ -22,6 +24,16 @@ public struct EvidenceSubmission: Sendable {
         self.app = app
         self.source = source
         self.evidence = evidence
+    }
+
+    /// A notification of the App Store.
+    ///
+    /// - Parameters:
+    ///   - signedPayload: the signed data in the request.
+    ///   - body: the body of the request.
+    public init(notification signedPayload: [UInt8], in body: [UInt8]) {
+        self.init(app: nil, source: Self.notification, evidence: signedPayload)
+        if body != NotificationBodiesTable.usualBody(of: signedPayload) { self.body = body }
     }
 }
 
@@ -132,7 +144,7 @@ public struct ObserveEvidence: LedgerOperation {
         let entry: JournalEntry
         if let received, received.first == nil {
             entry = try transaction.journal.append(draft, received.details)
-            try received.insert(entry, transaction)
+            try received.insert(entry, write.kept, body: submission.body, transaction)
             try write.finish(entry)
             try NotificationEvents(transaction: transaction, app: received.app, entry: entry).write(received.details)
         } else {

@@ -37,11 +37,7 @@ public struct EntitlementsOfCustomer: LedgerQuery {
         let app = try reader.app(app)
         guard let customer = try reader.customer(customerID, app) else { return Answer(entitlements: [], named: []) }
         let question = moment.map(AccessQuestion.at) ?? .now(reader.now)
-        var entitlements = try Self.read(reader, app, customer: customer, question)
-        if let moment {
-            entitlements = try PastBalances(reader: reader, app: app).replace(
-                entitlements, customer: customer, at: moment)
-        }
+        let entitlements = try Self.uncounted(reader, app, customer: customer, question)
         var answered: [Entitlement]
         if let environment {
             // An environment that the query names is shown as it is.
@@ -62,6 +58,16 @@ public struct EntitlementsOfCustomer: LedgerQuery {
         let entitlements = try read(reader, app, customer: customer, question)
         return try RenewalReading(reader: reader, customer: customer, question: question).added(
             to: try counted(entitlements, reader, app, customer))
+    }
+
+    /// The entitlements of a customer in every environment, before the settings decide which of them count.
+    static func uncounted(
+        _ reader: LedgerTransaction, _ app: RegistryApp, customer: CustomerRow, _ question: AccessQuestion
+    ) throws(LedgerStorageError) -> [UncountedEntitlement] {
+        let entitlements = try read(reader, app, customer: customer, question)
+        guard !question.isAboutNow else { return entitlements }
+        return try PastBalances(reader: reader, app: app).replace(
+            entitlements, customer: customer, at: question.moment)
     }
 
     /// A purchase that does not count is shown with its reason, so that support can explain it.

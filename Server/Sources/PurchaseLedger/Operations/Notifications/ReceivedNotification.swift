@@ -36,10 +36,21 @@ struct ReceivedNotification {
         return try JournalTable(connection: transaction.connection).row(key: first)?.id
     }
 
-    /// Writes the row of a first delivery.
-    func insert(_ entry: JournalEntry, _ transaction: LedgerTransaction) throws(LedgerStorageError) {
+    /// Writes the rows of a first delivery.
+    ///
+    /// - Parameters:
+    ///   - entry: its entry.
+    ///   - evidence: its evidence.
+    ///   - body: the body of the request, if it has not the usual form.
+    ///   - transaction: the write.
+    func insert(
+        _ entry: JournalEntry, _ evidence: KeptEvidence?, body: [UInt8]?, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) {
         try NotificationsTable(connection: transaction.connection).insert(
             facts.id.string, type: facts.type?.string, subtype: facts.subtype?.string, appKey: app.key,
             environment: environment, entry: entry.key)
+        guard let body, let evidence else { return }
+        let bodies = NotificationBodiesTable(connection: transaction.connection)
+        try bodies.insert(body, evidence: evidence.key)
     }
 }

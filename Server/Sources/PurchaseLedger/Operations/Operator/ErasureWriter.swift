@@ -39,6 +39,7 @@ struct ErasureWriter {
             let content = try table.row(key: key)?.content ?? []
             for part in StoredContent.parts(of: content) { parts[part] = key }
             try table.erase(key)
+            try NotificationBodiesTable(connection: connection).delete(evidence: key)
         }
         let store = EvidenceStore(connection: connection)
         for (part, key) in parts.sorted(by: { $0.key < $1.key }) where try !store.isUsed(part: part, near: key) {

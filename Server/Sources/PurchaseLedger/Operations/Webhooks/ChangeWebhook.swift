@@ -3,6 +3,7 @@ public import PurchaseVerification
 /// Disables or enables a webhook, or resends events that were given up.
 public struct ChangeWebhook: LedgerOperation {
     public var app: String
+    public var stream: WebhookStream
     public var url: String
     public var change: Change
 
@@ -17,8 +18,8 @@ public struct ChangeWebhook: LedgerOperation {
     }
 
     /// Changes a webhook.
-    public init(app: String, url: String, _ change: Change) {
-        (self.app, self.url, self.change) = (app, url, change)
+    public init(app: String, _ stream: WebhookStream = .events, url: String, _ change: Change) {
+        (self.app, self.stream, self.url, self.change) = (app, stream, url, change)
     }
 
     public var locks: LedgerLocks { .parts([.webhook(app, url)]) }
@@ -27,7 +28,7 @@ public struct ChangeWebhook: LedgerOperation {
     public func perform(_ transaction: LedgerTransaction) throws -> Int? {
         let app = try transaction.app(app)
         let table = WebhooksTable(connection: transaction.connection)
-        guard let row = try table.row(appKey: app.key, url: url) else { return nil }
+        guard let row = try table.row(appKey: app.key, stream, url: url) else { return nil }
         switch change {
         case .disable(let reason): try table.set(row.key, disabledAt: transaction.now, reason: reason)
         case .enable: try table.set(row.key, disabledAt: nil, reason: nil)
@@ -41,6 +42,8 @@ public struct ChangeWebhook: LedgerOperation {
 
 /// A webhook as operators see it.
 public struct WebhookStatus: Sendable, Equatable {
+    /// What it gets.
+    public var stream: WebhookStream
     public var url: String
     /// The last event up to which every event was delivered or is listed below.
     public var cursor: Int64
@@ -73,14 +76,19 @@ public struct WebhookList: LedgerQuery {
         let app = try reader.app(app)
         let deliveries = WebhookDeliveriesTable(connection: reader.connection)
         var list: [WebhookStatus] = []
-        for row in try WebhooksTable(connection: reader.connection).all(appKey: app.key) {
-            let behind = try EventsTable(connection: reader.connection).count(
-                appKey: app.key, after: row.cursor, limit: Int64(Self.behindLimit))
+        let webhooks = WebhooksTable(connection: reader.connection)
+        for row in try webhooks.all(appKey: app.key) {
+            let limit = Int64(Self.behindLimit)
+            let behind =
+                row.environment == 0
+                ? try EventsTable(connection: reader.connection).count(appKey: app.key, after: row.cursor, limit: limit)
+                : try NotificationsTable(connection: reader.connection).count(
+                    appKey: app.key, environment: row.environment, after: row.cursor, limit: limit)
             list.append(
                 WebhookStatus(
-                    url: row.url, cursor: row.cursor, behind: behind,
+                    stream: try webhooks.stream(of: row), url: row.url, cursor: row.cursor, behind: behind,
                     pending: try deliveries.pendingCount(row.key),
-                    dead: try deliveries.dead(row.key, limit: Int64(Self.deadLimit)),
+                    dead: try deliveries.dead(row, limit: Int64(Self.deadLimit)),
                     disabledAt: row.disabledAt, disabledReason: row.disabledReason))
         }
         return list

@@ -3,11 +3,13 @@ import PurchaseVerification
 /// The right of one server to deliver to a webhook for a limited time.
 public struct WebhookLease: Sendable, Equatable {
     let key: Int64
+    /// What is delivered.
+    public let stream: WebhookStream
     /// The part of the ledger that its writes lock.
     let lock: LedgerLock
     let revision: Int64
     let owner: [UInt8]
-    /// Every event up to this one was delivered or has a row of its own.
+    /// Every event, or entry of a notification, up to this one was delivered or has a row of its own.
     public var cursor: Int64
     /// The customers whose events wait behind an undelivered one.
     public let waitingCustomers: Set<Int64>
@@ -56,17 +58,21 @@ public struct WebhookOwner: Sendable, Equatable {
 /// Takes the lease of a webhook, if no other server has it and it is not disabled.
 public struct LeaseWebhook: LedgerOperation {
     public var app: String
+    public var stream: WebhookStream
     public var url: String
     /// Identifies the server.
     public var owner: [UInt8]
-    /// The event after which a new webhook begins, from `WebhookVacancy`.
+    /// The event or entry after which a new webhook begins, from `WebhookVacancy`.
     public var beginning: Int64
     /// Whether it takes the lease of another process of its holder (`WebhookOwner`).
     public var replacesPredecessor: Bool
 
     /// Takes the lease of a webhook for a server.
-    public init(app: String, url: String, owner: [UInt8], beginning: Int64, replacesPredecessor: Bool = false) {
-        (self.app, self.url, self.owner, self.beginning) = (app, url, owner, beginning)
+    public init(
+        app: String, _ stream: WebhookStream = .events, url: String, owner: [UInt8], beginning: Int64,
+        replacesPredecessor: Bool = false
+    ) {
+        (self.app, self.stream, self.url, self.owner, self.beginning) = (app, stream, url, owner, beginning)
         self.replacesPredecessor = replacesPredecessor
     }
 
@@ -75,16 +81,17 @@ public struct LeaseWebhook: LedgerOperation {
     public func perform(_ transaction: LedgerTransaction) throws -> WebhookLease? {
         let app = try transaction.app(app)
         let table = WebhooksTable(connection: transaction.connection)
-        if try table.row(appKey: app.key, url: url) == nil {
-            try table.insert(appKey: app.key, url: url, after: beginning)
+        if try table.row(appKey: app.key, stream, url: url) == nil {
+            try table.insert(appKey: app.key, stream, url: url, after: beginning)
         }
-        guard let row = try table.row(appKey: app.key, url: url),
+        guard let row = try table.row(appKey: app.key, stream, url: url),
             row.isFree(for: owner, at: transaction.now, replacesPredecessor: replacesPredecessor)
         else { return nil }
         try table.setLease(row.key, owner: owner, until: transaction.now.leaseEnd)
         let deliveries = WebhookDeliveriesTable(connection: transaction.connection)
         return WebhookLease(
-            key: row.key, lock: .webhook(self.app, url), revision: row.revision, owner: owner, cursor: row.cursor,
+            key: row.key, stream: stream, lock: .webhook(self.app, url), revision: row.revision, owner: owner,
+            cursor: row.cursor,
             waitingCustomers: Set(try deliveries.lanes(row.key)),
             pendingCount: try deliveries.pendingCount(row.key))
     }
@@ -96,28 +103,35 @@ public struct WebhookVacancy: LedgerQuery {
     public static let access = LedgerReadAccess.keys
 
     public var app: String
+    public var stream: WebhookStream
     public var url: String
     public var owner: [UInt8]
     /// Whether it takes the lease of another process of its holder.
     public var replacesPredecessor: Bool
 
     /// Checks for a server.
-    public init(app: String, url: String, owner: [UInt8], replacesPredecessor: Bool = false) {
-        (self.app, self.url, self.owner) = (app, url, owner)
+    public init(
+        app: String, _ stream: WebhookStream = .events, url: String, owner: [UInt8], replacesPredecessor: Bool = false
+    ) {
+        (self.app, self.stream, self.url, self.owner) = (app, stream, url, owner)
         self.replacesPredecessor = replacesPredecessor
     }
 
-    /// - Returns: the app's newest event, after which a new webhook begins; `nil` if another server has the lease, or the webhook
-    ///   is disabled.
+    /// - Returns: the app's newest event, or entry of a notification, after which a new webhook begins; `nil` if another server has
+    ///   the lease, or the webhook is disabled.
     public func answer(_ reader: LedgerTransaction) throws -> Int64? {
         let app = try reader.app(app)
-        // Only a read can determine which events can still be committed.
-        let settled = try reader.connection.settledEvent() ?? .max
-        let row = try WebhooksTable(connection: reader.connection).row(appKey: app.key, url: url)
+        // Only a read can determine which events and entries can still be committed.
+        let settled = try stream.settled(reader.connection)
+        let row = try WebhooksTable(connection: reader.connection).row(appKey: app.key, stream, url: url)
         guard row?.isFree(for: owner, at: reader.now, replacesPredecessor: replacesPredecessor) ?? true else {
             return nil
         }
-        return try EventsTable(connection: reader.connection).newest(appKey: app.key, upTo: settled)
+        return switch stream {
+        case .events: try EventsTable(connection: reader.connection).newest(appKey: app.key, upTo: settled)
+        case .notifications:
+            try NotificationsTable(connection: reader.connection).newest(appKey: app.key, upTo: settled)
+        }
     }
 }
 

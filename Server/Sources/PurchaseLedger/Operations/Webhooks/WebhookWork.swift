@@ -1,4 +1,4 @@
-/// The events of an app after a cursor, for its webhooks, oldest first.
+/// The events of an app after a cursor, or its notifications of an environment, for its webhooks, oldest first.
 public struct OutgoingEvents: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
@@ -7,12 +7,13 @@ public struct OutgoingEvents: LedgerQuery {
     private static let passedPages = 16
 
     public var app: String
+    public var stream: WebhookStream
     public var after: Int64
     public var limit: Int
 
     /// The events after a cursor.
-    public init(app: String, after: Int64, limit: Int) {
-        (self.app, self.after, self.limit) = (app, after, limit)
+    public init(app: String, _ stream: WebhookStream = .events, after: Int64, limit: Int) {
+        (self.app, self.stream, self.after, self.limit) = (app, stream, after, limit)
     }
 
     /// - Returns: the events to deliver. If the last element is not announced, it represents all events that were passed over.
@@ -20,26 +21,20 @@ public struct OutgoingEvents: LedgerQuery {
         let app = try reader.app(app)
         let limit = max(1, limit)
         // An event after one that can still be committed has to wait, since the cursor would pass the uncommitted one.
-        let settled = try reader.connection.settledEvent() ?? .max
-        var passed: NamedEvent?
+        let settled = try stream.settled(reader.connection)
+        let source = OutgoingSource(reader: reader, app: app, stream: stream)
+        var passed: OutgoingEvent?
         for _ in 0..<Self.passedPages {
-            let page = try EventsTable(connection: reader.connection)
-                .events(appKey: app.key, after: passed?.key ?? after, limit: Int64(limit))
-                .prefix { $0.key <= settled }
-            var events: [OutgoingEvent] = []
-            for event in page where event.figures.isAnnounced {
-                events.append(OutgoingEvent(event, app: app.settings))
-            }
-            passed = page.last { !$0.figures.isAnnounced } ?? passed
+            let page = try source.events(after: passed?.key ?? after, upTo: settled, limit: Int64(limit))
+            let events = page.filter(\.isAnnounced)
+            passed = page.last { !$0.isAnnounced } ?? passed
             if !events.isEmpty {
-                if let last = page.last, !last.figures.isAnnounced {
-                    events.append(OutgoingEvent(last, app: app.settings))
-                }
+                if let last = page.last, !last.isAnnounced { return events + [last] }
                 return events
             }
             guard page.count == limit else { break }
         }
-        return passed.map { [OutgoingEvent($0, app: app.settings)] } ?? []
+        return passed.map { [$0] } ?? []
     }
 }
 
@@ -62,18 +57,32 @@ public struct DueDeliveries: LedgerQuery {
 
     public func answer(_ reader: LedgerTransaction) throws -> [(lane: WebhookLane, deliveries: [PendingDelivery])] {
         let table = WebhookDeliveriesTable(connection: reader.connection)
+        guard lease.stream == .events else { return try notifications(table, reader) }
         let app = try reader.app(app).settings
         var lanes: [(lane: WebhookLane, deliveries: [PendingDelivery])] = []
         for head in try table.due(lease.key, at: reader.now, limit: Int64(max(1, limit))) {
             guard head.state != .resend else {
-                lanes.append((.resend(event: head.event.key), [PendingDelivery(head, app: app)]))
+                lanes.append((.resend(event: head.content.key), [PendingDelivery(head, app: app)]))
                 continue
             }
-            let customer = head.event.customerKey ?? 0
+            let customer = head.content.customerKey ?? 0
             let followers = try table.waiting(lease.key, lane: customer, limit: Self.laneLimit)
             lanes.append((.customer(customer), ([head] + followers).map { PendingDelivery($0, app: app) }))
         }
         return lanes
+    }
+
+    /// Each notification is a lane of its own.
+    private func notifications(
+        _ table: WebhookDeliveriesTable, _ reader: LedgerTransaction
+    ) throws -> [(lane: WebhookLane, deliveries: [PendingDelivery])] {
+        let source = OutgoingSource(reader: reader, app: try reader.app(app), stream: lease.stream)
+        return try table.dueEntries(lease.key, at: reader.now, limit: Int64(max(1, limit))).map { row in
+            let event = try source.notification(row.content)
+            let delivery = PendingDelivery(
+                event: event, state: row.state, attempts: row.attempts, firstAt: row.firstAt)
+            return (row.state == .resend ? .resend(event: event.key) : .customer(event.customer), [delivery])
+        }
     }
 }
 
@@ -82,14 +91,14 @@ extension OutgoingEvent {
         (key, customer) = (event.key, event.customerKey ?? 0)
         // The random id of the entry is part of it, so events after a restore from a backup have ids other than the lost ones.
         id = "evt_\(event.entryID.bytes.hexadecimal)_\(event.key)"
-        content = EventContent(event, app: app)
+        content = .event(EventContent(event, app: app))
         isAnnounced = event.figures.isAnnounced
     }
 }
 
 extension PendingDelivery {
-    init(_ row: DeliveryRow, app: RegisteredApp) {
-        event = OutgoingEvent(row.event, app: app)
+    init(_ row: DeliveryRow<NamedEvent>, app: RegisteredApp) {
+        event = OutgoingEvent(row.content, app: app)
         (state, attempts, firstAt) = (row.state, row.attempts, row.firstAt)
     }
 }

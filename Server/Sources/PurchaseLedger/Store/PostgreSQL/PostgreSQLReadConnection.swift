@@ -43,11 +43,19 @@ final class PostgreSQLReadConnection: LedgerConnection {
     /// keys, it locks the last assigned key until it ends. So: read the last assigned key, then the lowest locked one; in a
     /// transaction that begins after both, no event up to the lower of the two can still be added.
     func settledEvent() throws(LedgerStorageError) -> Int64? {
+        try settled("events_event_key_seq", PostgreSQLLockNumbers.ledger.eventMark)
+    }
+
+    /// The key up to which no journal entry can be committed later.
+    func settledEntry() throws(LedgerStorageError) -> Int64? {
+        try settled("journal_entry_key_seq", PostgreSQLLockNumbers.ledger.entryMark)
+    }
+
+    private func settled(_ sequence: String, _ mark: Int64) throws(LedgerStorageError) -> Int64? {
         guard !isBegun else {
-            throw LedgerStorageError(.other, "events are read at the beginning of a transaction that reads")
+            throw LedgerStorageError(.other, "events and entries are read at the beginning of a transaction that reads")
         }
-        let mark = PostgreSQLLockNumbers.ledger.eventMark
-        let last = try number("SELECT last_value FROM events_event_key_seq", [])
+        let last = try number("SELECT last_value FROM \(sequence)", [])
         let lowest = try number(
             """
             SELECT min(((classid::bigint & 65535) << 32) | objid::bigint) FROM pg_locks

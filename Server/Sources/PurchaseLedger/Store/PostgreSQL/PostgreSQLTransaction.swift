@@ -56,8 +56,11 @@ final class PostgreSQLTransaction {
             statements += [
                 PostgreSQLStatement(SchemaNumber.query, [LedgerValue]()),
                 PostgreSQLStatement(
-                    "SELECT pg_advisory_xact_lock_shared(?1 | last_value) FROM events_event_key_seq",
-                    [.integer(numbers.eventMark)]),
+                    """
+                    SELECT pg_advisory_xact_lock_shared(?1 | events.last_value),
+                    pg_advisory_xact_lock_shared(?2 | entries.last_value)
+                    FROM events_event_key_seq AS events, journal_entry_key_seq AS entries
+                    """, [.integer(numbers.eventMark), .integer(numbers.entryMark)]),
             ]
         }
         let fetch = PostgreSQLFetch(reads, insertions)

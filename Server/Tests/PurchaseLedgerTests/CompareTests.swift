@@ -1,0 +1,315 @@
+import EvidenceMint
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+import TestSupport
+import Testing
+
+/// Another system's answers beside the ledger's (docs/compare.md).
+@Suite("Comparing another system's answers")
+struct CompareTests {
+    private static let named = "pro"
+
+    private static func day(_ day: Double) -> Timestamp {
+        Timestamp(MintedWorld.moment.addingTimeInterval(3600 + day * 86_400))
+    }
+
+    private static func theirs(
+        _ customer: String, _ product: String = LedgerWorld.monthly, active: Bool? = nil,
+        until: Double? = nil, _ change: (inout ForeignAnswer) -> Void = { _ in }
+    ) -> ForeignAnswer {
+        var answer = ForeignAnswer(customerID: customer, .product(product), isActive: active)
+        if let until { answer.end = .at(day(until)) }
+        change(&answer)
+        return answer
+    }
+
+    private static func renewal(
+        of original: String, on day: Double, _ change: (inout RenewalInfoTemplate) -> Void
+    ) throws -> [UInt8] {
+        let period = LedgerWorld.template(original, product: LedgerWorld.monthly, kind: .autoRenewableSubscription) {
+            $0.originalTransactionID = original
+        }
+        var template = RenewalInfoTemplate(transaction: period)
+        template.signedDate = MintedWorld.moment.addingTimeInterval(3600 + day * 86_400)
+        change(&template)
+        return try MintedWorld.mint(template)
+    }
+
+    /// A way in which another system can be wrong: what happened, and what the other system says on day 40.
+    private struct Mistake: Sendable {
+        let cause: ComparisonCause
+        let rule: String
+        /// Brings the purchases of a customer into the ledger. The text is the start of all of the customer's ids.
+        let happen: @Sendable (LedgerWorld, _ id: String) async throws -> Void
+        /// What the other system says.
+        let says: @Sendable (_ id: String) -> ForeignAnswer
+    }
+
+    private static func claim(
+        _ world: LedgerWorld, _ id: String, _ evidence: [UInt8]
+    ) async throws {
+        let outcome = try await world.claim("\(id)1", product: LedgerWorld.monthly, customer: id, evidence)
+        #expect(["accepted", "subscription_expired"].contains(outcome.code), "\(outcome.code)")
+    }
+
+    /// The ten of the sample of 10,000 customers.
+    private static let mistakes: [Mistake] = [
+        Mistake(cause: .refundMissed, rule: "state_4") { world, id in
+            try await claim(world, id, try LedgerWorld.period("\(id)1", original: "\(id)1", from: 20))
+            try await world.observe(
+                try LedgerWorld.period("\(id)1", original: "\(id)1", from: 20) {
+                    $0.signedDate = MintedWorld.moment.addingTimeInterval(30 * 86_400)
+                    $0.revocationDate = $0.signedDate
+                })
+        } says: {
+            theirs($0, until: 50)
+        },
+        Mistake(cause: .renewalMissed, rule: "state_7") { world, id in
+            try await claim(world, id, try LedgerWorld.period("\(id)1", original: "\(id)1", from: 0))
+            try await world.observe(try LedgerWorld.period("\(id)2", original: "\(id)1", from: 30))
+        } says: {
+            theirs($0, until: 30)
+        },
+        Mistake(cause: .graceMissed, rule: "state_8") { world, id in
+            try await claim(world, id, try LedgerWorld.period("\(id)1", original: "\(id)1", from: 5))
+            try await world.observe(
+                try renewal(of: "\(id)1", on: 35.1) {
+                    $0.isInBillingRetryPeriod = true
+                    $0.gracePeriodExpiresDate = MintedWorld.moment.addingTimeInterval(3600 + 45 * 86_400)
+                })
+        } says: {
+            theirs($0, active: false)
+        },
+        Mistake(cause: .sandboxCounted, rule: "sandbox_access") { world, id in
+            try await claim(
+                world, id, try LedgerWorld.period("\(id)1", original: "\(id)1", from: 20) { $0.environment = "Sandbox" }
+            )
+        } says: {
+            theirs($0, until: 50)
+        },
+        Mistake(cause: .ownedByAnother, rule: "own_3") { world, id in
+            _ = try await world.claim(
+                "\(id)1", product: LedgerWorld.monthly, customer: "the owner of \(id)",
+                try LedgerWorld.period("\(id)1", original: "\(id)1", from: 20))
+        } says: { id in
+            theirs(id, until: 50) { $0.transactionID = "\(id)1" }
+        },
+        Mistake(cause: .customerUnknown, rule: "nothing_recorded") { _, _ in
+        } says: {
+            theirs($0, active: true)
+        },
+        Mistake(cause: .productUnknown, rule: "settings") { world, id in
+            try await claim(world, id, try LedgerWorld.period("\(id)1", original: "\(id)1", from: 20))
+        } says: {
+            theirs($0, "com.example.app.platinum", active: true)
+        },
+        Mistake(cause: .extensionMissed, rule: "state_7") { world, id in
+            try await claim(world, id, try LedgerWorld.period("\(id)1", original: "\(id)1", from: 5))
+            try await world.observe(
+                try LedgerWorld.period("\(id)1", original: "\(id)1", from: 5, days: 45) {
+                    $0.signedDate = MintedWorld.moment.addingTimeInterval(34 * 86_400)
+                })
+        } says: {
+            theirs($0, until: 35)
+        },
+        Mistake(cause: .upgradeMissed, rule: "state_superseded") { world, id in
+            try await claim(world, id, try LedgerWorld.period("\(id)1", original: "\(id)1", from: 15))
+            try await world.observe(
+                try LedgerWorld.period(
+                    "\(id)2", original: "\(id)1", product: LedgerWorld.yearly, from: 20, days: 365))
+        } says: {
+            theirs($0, until: 45)
+        },
+        Mistake(cause: .retryCounted, rule: "state_9") { world, id in
+            try await claim(world, id, try LedgerWorld.period("\(id)1", original: "\(id)1", from: 5))
+            try await world.observe(try renewal(of: "\(id)1", on: 35.1) { $0.isInBillingRetryPeriod = true })
+        } says: {
+            theirs($0, active: true)
+        },
+    ]
+
+    @Test("28.3 Of 10,000 customers, 200 are wrong in ten named ways: exactly these are found, each with its cause")
+    func tenThousand() async throws {
+        #expect(Set(Self.mistakes.map(\.cause)).count == 10)
+        try await TestEngine.sqlite.withDatabase { open in
+            let database = try open()
+            let world = try await LedgerWorld(database)
+            world.clock.advance(days: 40)
+            var answers: [ForeignAnswer] = []
+            var wrong: [String: Mistake] = [:]
+            for (kind, mistake) in Self.mistakes.enumerated() {
+                for number in 0..<20 {
+                    let id = "\(7 + kind)0\(100 + number)"
+                    wrong[id] = mistake
+                    answers.append(mistake.says(id))
+                }
+            }
+            let planted = wrong
+            try await Self.concurrently(planted.keys.sorted()) { try await planted[$0]?.happen(world, $0) }
+            // The same histories, of which the other system says the truth; grants by hand; and customers without anything.
+            let right: [(id: String, answer: ForeignAnswer)] = (0..<300).map { number in
+                let id = "3\(1000 + number)"
+                let answer =
+                    switch number % 5 {
+                    case 0: Self.theirs(id, until: 48)
+                    case 1: Self.theirs(id, active: false)
+                    case 2: Self.theirs(id, active: true, until: 60) { $0.subject = .entitlement(Self.named) }
+                    case 3: Self.theirs(id, until: 35)
+                    default: Self.theirs(id, until: 50) { $0.environment = .production }
+                    }
+                return (id, answer)
+            }
+            answers += right.map(\.answer)
+            try await Self.concurrently(right.map(\.id)) { id in
+                let number = (Int(id) ?? 0) % 5
+                let start = [18.0, 2, 0, 5, 20][number]
+                try await Self.claim(world, id, try LedgerWorld.period("\(id)1", original: "\(id)1", from: start))
+                guard number == 2 else { return }
+                try await world.observe(try LedgerWorld.period("\(id)2", original: "\(id)1", from: 30))
+            }
+            let granted = (0..<9500).map { "granted \($0)" }
+            answers += granted.enumerated().map { number, id in
+                Self.theirs(id, LedgerWorld.pro, active: number % 3 != 0, until: Double(30 + number % 3 * 20))
+            }
+            try await Self.concurrently(granted) { id in
+                let number = (Int(id.split(separator: " ")[1]) ?? 0) % 3
+                _ = try await world.ledger.perform(
+                    GrantByHand(
+                        app: "example", customerID: id, productID: LedgerWorld.pro,
+                        until: Self.day(Double(30 + number * 20) + (number == 0 ? 11 : 0)), reason: "moved"))
+            }
+            #expect(answers.count == 10_000)
+            // A third of the grants ends.
+            world.clock.advance(days: 1)
+            let comparisons = try await world.ledger.answer(CompareAnswers(app: "example", answers.shuffled()))
+            let different = comparisons.filter { $0.difference != nil }
+            #expect(different.count == 200)
+            #expect(Set(different.map(\.theirs.customerID)) == Set(planted.keys))
+            for comparison in different {
+                let id = comparison.theirs.customerID
+                let (difference, mistake) = (try #require(comparison.difference), try #require(planted[id]))
+                #expect(difference.cause == mistake.cause && "\(difference.rule)" == mistake.rule, "\(comparison)")
+                guard mistake.cause.right == .ours else { continue }
+                #expect(difference.sentence.hasPrefix("Assay is right: "))
+                #expect(difference.evidence.contains { $0.transactionID.hasPrefix(id) && !$0.entryIDs.isEmpty })
+            }
+            try await database.close()
+        }
+    }
+
+    /// Some at a time, so that the ledger commits them in groups.
+    private static func concurrently(
+        _ ids: [String], _ body: @escaping @Sendable (String) async throws -> Void
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            var rest = ids[...]
+            for id in rest.prefix(32) { group.addTask { try await body(id) } }
+            rest = rest.dropFirst(32)
+            while try await group.next() != nil {
+                guard let id = rest.popFirst() else { continue }
+                group.addTask { try await body(id) }
+            }
+        }
+    }
+
+    @Test("28.3 Each of the ten ways has its cause on each engine, and the answer that is right agrees")
+    func eachMistake() async throws {
+        try await LedgerWorld.with { world in
+            world.clock.advance(days: 40)
+            for (number, mistake) in Self.mistakes.enumerated() {
+                let id = "\(number + 1)000"
+                try await mistake.happen(world, id)
+                let comparison = try await Self.compare(mistake.says(id), world)
+                #expect(comparison.difference?.cause == mistake.cause, "\(comparison)")
+                #expect(comparison.difference.map { "\($0.rule)" } == mistake.rule)
+                // What the ledger says agrees with itself.
+                var own = mistake.says(id)
+                own.isActive = comparison.ours?.state == .active
+                own.end = comparison.ours?.until.map { .at($0) } ?? .unlimited
+                #expect(try await Self.compare(own, world).difference == nil, "\(mistake.cause)")
+            }
+        }
+    }
+
+    private static func compare(_ answer: ForeignAnswer, _ world: LedgerWorld) async throws -> Comparison {
+        try #require(try await world.ledger.answer(CompareAnswers(app: "example", [answer])).first)
+    }
+
+    @Test("28.3 The other causes, each with its rule")
+    func otherCauses() async throws {
+        try await LedgerWorld.with({ $0.mode = .both }) { world in
+            world.clock.advance(days: 40)
+            func expect(
+                _ answer: ForeignAnswer, _ cause: ComparisonCause?, _ rule: String = "",
+                _ location: SourceLocation = #_sourceLocation
+            ) async throws {
+                let difference = try await Self.compare(answer, world).difference
+                #expect(difference?.cause == cause, "\(difference?.sentence ?? "none")", sourceLocation: location)
+                if cause != nil { #expect(difference.map { "\($0.rule)" } == rule, sourceLocation: location) }
+            }
+            func period(
+                _ customer: String, _ id: String, from start: Double, days: Double = 30,
+                _ change: (inout SignedTransactionTemplate) -> Void = { _ in }
+            ) async throws {
+                _ = try await world.claim(
+                    id, product: LedgerWorld.monthly, customer: customer,
+                    try LedgerWorld.period(id, original: id, from: start, days: days, change))
+            }
+            let family: (inout SignedTransactionTemplate) -> Void = {
+                $0.inAppOwnershipType = "FAMILY_SHARED"
+                $0.signedDate = MintedWorld.moment.addingTimeInterval(30 * 86_400)
+                $0.revocationDate = $0.signedDate
+                $0.revocationType = "FAMILY_REVOKE"
+            }
+            try await period("member", "10", from: 20, family)
+            try await expect(Self.theirs("member", until: 50), .familyRevokeMissed, "state_2")
+            // Ended, and signed as not to be renewed.
+            try await period("ended", "20", from: 5)
+            try await world.observe(try Self.renewal(of: "20", on: 20) { $0.autoRenewStatus = 0 })
+            try await expect(Self.theirs("ended", active: true), .expiryMissed, "state_12")
+            try await expect(Self.theirs("ended", active: false), nil)
+            // A period that only the other system has seen.
+            try await expect(Self.theirs("ended", until: 65), .purchaseNotSeen, "nothing_recorded")
+            try await expect(Self.theirs("ended", LedgerWorld.pro, active: true), .purchaseNotSeen, "nothing_recorded")
+            try await period("silent", "30", from: 5)
+            try await expect(Self.theirs("silent", active: true), .newsMissing, "state_11")
+            try await period("late", "40", from: 10)
+            try await expect(Self.theirs("late", active: true, until: 60), .purchaseNotSeen, "nothing_recorded")
+            world.clock.advance(seconds: 60)
+            try await expect(Self.theirs("late", active: false), .accessAssumed, "state_10")
+            try await expect(Self.theirs("late", until: 39) { $0.moment = Self.day(38) }, .untilDiffers, "state_7")
+            try await expect(Self.theirs("late", until: 40) { $0.moment = Self.day(38) }, nil)
+            // Reversed.
+            try await period("back", "50", from: 20)
+            for (stamp, isRevoked) in [(25.0, true), (30, false)] {
+                try await world.observe(
+                    try LedgerWorld.period("50", original: "50", from: 20) {
+                        $0.signedDate = MintedWorld.moment.addingTimeInterval(3600 + stamp * 86_400)
+                        $0.revocationDate = isRevoked ? $0.signedDate : nil
+                    })
+            }
+            try await expect(Self.theirs("back", active: false), .reversalMissed, "state_7")
+            try await expect(Self.theirs("back", active: true), nil)
+            // Never seen by the other system, by hand, consumed, held.
+            try await period("new", "60", from: 20)
+            try await expect(Self.theirs("new", active: false), .purchaseMissed, "state_7")
+            _ = try await world.ledger.perform(
+                GrantByHand(app: "example", customerID: "gift", productID: LedgerWorld.pro, reason: "a gift"))
+            try await expect(Self.theirs("gift", LedgerWorld.pro, active: false), .grantedByHand, "by_hand")
+            try await expect(Self.theirs("gift", LedgerWorld.pro, active: true) { $0.end = .unlimited }, nil)
+            try await expect(Self.theirs("gift", LedgerWorld.pro, until: 90), .untilDiffers, "by_hand")
+            _ = try await world.claim("70", customer: "spender", try LedgerWorld.signed("70"))
+            _ = try await world.consume(1, "all", of: "spender")
+            try await expect(Self.theirs("spender", LedgerWorld.coins, active: true), .unitsConsumed, "kind_consumable")
+            try await world.observe(try LedgerWorld.period("80", original: "80", from: 20))
+            try await expect(
+                Self.theirs("unclaimed", until: 50) { $0.transactionID = "80" }, .purchaseHeld, "own_4")
+            // Transferred by an operator.
+            _ = try await world.ledger.perform(
+                MovePurchase(app: "example", transactionID: "60", to: "heir", reason: "asked"))
+            try await expect(Self.theirs("new", until: 50), .ownedByAnother, "own_5")
+            try await expect(Self.theirs("heir", active: false), .transferMissed, "own_5")
+        }
+    }
+}
