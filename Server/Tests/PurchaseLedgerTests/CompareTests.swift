@@ -305,6 +305,13 @@ struct CompareTests {
             try await world.observe(try LedgerWorld.period("80", original: "80", from: 20))
             try await expect(
                 Self.theirs("unclaimed", until: 50) { $0.transactionID = "80" }, .purchaseHeld, "own_4")
+            // Of another environment than the other system says.
+            try await period("tester", "90", from: 20) { $0.environment = "Sandbox" }
+            for environment in [AppStoreEnvironment.production, .sandbox] {
+                try await expect(
+                    Self.theirs("tester", until: 50) { $0.environment = environment },
+                    environment == .production ? .sandboxCounted : nil, "sandbox_access")
+            }
             // Transferred by an operator.
             _ = try await world.ledger.perform(
                 MovePurchase(app: "example", transactionID: "60", to: "heir", reason: "asked"))
