@@ -106,7 +106,7 @@ struct JournalReplay {
         }
         return ReplayStep(
             transaction: LedgerTransaction(
-                connection: connection, now: leaf.at, registry: registry, erasures: erasures),
+                connection: connection, now: leaf.at, registry: registry, erasures: erasures, rules: state.rules),
             leaf: leaf, details: details, verifier: verifier, isOfEntriesAlone: isOfEntriesAlone, evidence: stored,
             rules: state.rules, findings: findings)
     }

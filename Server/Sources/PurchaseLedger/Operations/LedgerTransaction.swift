@@ -24,12 +24,14 @@ public final class LedgerTransaction {
     let attempt: WriteAttempt?
     /// The refusals that are counted once the write is committed; `nil` in a query and in a rebuild.
     let refusalNotes: RefusalNotes?
+    /// The version of the rules in force. In a rebuild it is that of the entry, because events are never written again.
+    let rules: Int64
 
     init(
         connection: any LedgerConnection, now: Timestamp, registry: Registry, entryKey: EntryKey? = nil,
         evidenceParts: EvidencePartWrites? = nil, entitlementWrites: EntitlementWrites? = nil,
         verifier: PurchaseVerifier? = nil, erasures: Erasures? = nil,
-        attempt: WriteAttempt? = nil, refusalNotes: RefusalNotes? = nil
+        attempt: WriteAttempt? = nil, refusalNotes: RefusalNotes? = nil, rules: Int64 = RegisterSettings.rulesVersion
     ) {
         self.connection = connection
         self.now = now
@@ -41,6 +43,7 @@ public final class LedgerTransaction {
         self.erasures = erasures
         self.attempt = attempt
         self.refusalNotes = refusalNotes
+        self.rules = rules
     }
 
     var journal: Journal { Journal(connection: connection, key: entryKey, attempt: attempt) }

@@ -6,12 +6,15 @@ struct DeliveryRow: Sendable {
     let state: WebhookDeliveryState
     let attempts: Int
     let firstAt: Timestamp?
+    /// The lane in which it waits, as it was when the event was first attempted.
+    let lane: Int64
 
     init(_ reader: inout RowReader) throws(LedgerStorageError) {
         event = try NamedEvent(&reader)
         state = try reader.named(WebhookDeliveryState.self)
         attempts = Int(try reader.integer())
         firstAt = try reader.optionalTime()
+        lane = try reader.integer()
     }
 }
 
@@ -67,7 +70,7 @@ struct WebhookDeliveriesTable {
     ) throws(LedgerStorageError) -> [DeliveryRow] {
         let rows = try connection.rows(
             """
-            SELECT \(NamedEvent.columns), state, attempts, first_at FROM webhook_deliveries
+            SELECT \(NamedEvent.columns), state, attempts, first_at, lane FROM webhook_deliveries
             JOIN events ON events.event_key = webhook_deliveries.event_key \(NamedEvent.joins)
             WHERE webhook_key = ?1 AND \(condition)
             """, parameters)

@@ -14,7 +14,8 @@ public enum EventType: String, Sendable, CaseIterable {
     case reversed
     /// An upgrade ended a period.
     case upgraded
-    /// The renewal information of a subscription changed: grace, billing retry, or the next product.
+    /// Auto-renew, the next product, the consent to a price, a billing retry, a grace period or the next offer of a subscription
+    /// changed.
     case renewalChanged = "renewal_changed"
     /// Evidence disagrees with other evidence about the same transaction.
     case contradicted

@@ -61,14 +61,32 @@ struct EventWriter {
                 }
             }
         }
-        if history.renewal !== history.formerRenewal, history.formerRenewal?.info != history.renewal?.info,
-            let record = history.records.last
-        {
-            var event = event(.renewalChanged)
-            describe(&event, record)
-            event.figures.until = history.renewal?.info.graceEnd
-            try write(event, customer: record.row.ownerKey)
+        try writeRenewal(of: history)
+    }
+
+    /// Before version 4 of the rules, every change of the signed content was an event, without the values.
+    private static let rulesOfRenewalChanges: Int64 = 4
+
+    private func writeRenewal(of history: PurchaseHistory) throws(LedgerStorageError) {
+        guard transaction.rules >= Self.rulesOfRenewalChanges else {
+            guard history.renewal !== history.formerRenewal, history.formerRenewal?.info != history.renewal?.info,
+                let record = history.records.last
+            else { return }
+            return try write(renewalOf: record, until: history.renewal?.info.graceEnd, nil)
         }
+        guard let renewal = history.renewal, let record = history.renewingPeriod,
+            let change = RenewalChange(from: history.toldRenewal, to: renewal)
+        else { return }
+        try write(renewalOf: record, until: change.current.info.graceEnd, change)
+    }
+
+    private func write(
+        renewalOf record: TransactionRecord, until end: Timestamp?, _ change: RenewalChange?
+    ) throws(LedgerStorageError) {
+        var event = event(.renewalChanged)
+        describe(&event, record)
+        (event.figures.until, event.figures.renewal) = (end, change)
+        try write(event, customer: record.row.ownerKey)
     }
 
     /// The events of one transaction.

@@ -194,6 +194,28 @@ struct PurchaseHistory {
         }
     }
 
+    /// The renewal facts of which the events before this database transaction told. Renewal info that was signed before any period
+    /// was known is told with the first one.
+    var toldRenewal: ObservedRenewal? {
+        let wasKnown = records.contains { record in
+            record.formerFacts?.kind == .autoRenewable || record.formerRow?.kind == .autoRenewable
+        }
+        return wasKnown ? formerRenewal : nil
+    }
+
+    /// The period that tells whose subscription renews: the buyer's last one.
+    var renewingPeriod: TransactionRecord? {
+        let periods = records.filter {
+            !$0.isErased && ($0.facts.kind == .autoRenewable || $0.row.kind == .autoRenewable)
+        }
+        let own = periods.filter { $0.facts.ownership.holder == .buyer }
+        return (own.isEmpty ? periods : own).max { left, right in
+            left.date == right.date
+                ? ExactText.isNumericallyBefore(left.facts.key.transactionID, right.facts.key.transactionID)
+                : left.date < right.date
+        }
+    }
+
     /// The position of a transaction.
     func index(of key: TransactionKey) -> Int? { records.firstIndex { $0.facts.key == key } }
 }

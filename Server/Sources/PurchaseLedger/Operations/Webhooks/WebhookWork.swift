@@ -69,9 +69,8 @@ public struct DueDeliveries: LedgerQuery {
                 lanes.append((.resend(event: head.event.key), [PendingDelivery(head, app: app)]))
                 continue
             }
-            let customer = head.event.customerKey ?? 0
-            let followers = try table.waiting(lease.key, lane: customer, limit: Self.laneLimit)
-            lanes.append((.customer(customer), ([head] + followers).map { PendingDelivery($0, app: app) }))
+            let followers = try table.waiting(lease.key, lane: head.lane, limit: Self.laneLimit)
+            lanes.append((.customer(head.lane), ([head] + followers).map { PendingDelivery($0, app: app) }))
         }
         return lanes
     }
@@ -79,7 +78,7 @@ public struct DueDeliveries: LedgerQuery {
 
 extension OutgoingEvent {
     init(_ event: NamedEvent, app: RegisteredApp) {
-        (key, customer) = (event.key, event.customerKey ?? 0)
+        (key, customer) = (event.key, event.lane)
         // The random id of the entry is part of it, so events after a restore from a backup have ids other than the lost ones.
         id = "evt_\(event.entryID.bytes.hexadecimal)_\(event.key)"
         content = EventContent(event, app: app)
@@ -90,6 +89,7 @@ extension OutgoingEvent {
 extension PendingDelivery {
     init(_ row: DeliveryRow, app: RegisteredApp) {
         event = OutgoingEvent(row.event, app: app)
+        event.customer = row.lane
         (state, attempts, firstAt) = (row.state, row.attempts, row.firstAt)
     }
 }
