@@ -129,7 +129,7 @@ extension TransactionMessage {
             upgradedAt: purchase.upgradedAt.map { "\($0)" }, price: purchase.price?.milliunits,
             currency: purchase.price?.currency?.string, offer: purchase.offer.map { OfferMessage($0) },
             familyShared: purchase.isFamilyShared, ownerReason: purchase.ownerReason.map(OwnerReason.init(rawValue:)),
-            knownAt: "\(purchase.knownAt)")
+            knownAt: "\(purchase.knownAt)", renewal: purchase.renewal.map { RenewalMessage($0) })
     }
 }
 
@@ -160,7 +160,9 @@ extension EntitlementMessage {
             balance: isBalance ? entitlement.balance : nil, shortfall: isBalance ? entitlement.shortfall : nil,
             since: entitlement.since.map { "\($0)" }, until: entitlement.until.map { "\($0)" },
             transactionID: entitlement.transactionID, assumed: entitlement.isAssumed ? true : nil,
-            renewal: entitlement.renewal.map { RenewalMessage($0) })
+            renewal: entitlement.renewal.map { RenewalMessage($0) },
+            cancelReason: entitlement.cancelReason.map { CancelReason(number: $0) },
+            lastConfirmedAt: entitlement.lastConfirmedAt.map { "\($0)" })
     }
 }
 
