@@ -84,7 +84,7 @@ struct RuleAuditPage {
             }
             let access = OriginalAccess(
                 history.purchases(of: holder, ownership), renewal: history.renewal,
-                revocations: history.handRevocations(of: holder))
+                revocations: history.handRevocations(of: holder), status: history.status(of: holder))
             for ground in access.grounds {
                 guard try !identities.isErased(ground.customer.rawValue),
                     let chain = chain(ground.customer, ground.productID, history)

@@ -19,6 +19,7 @@ struct EntitlementInputReader {
             for holder in history.holders {
                 input.purchases += history.purchases(of: holder, Ownership.stored(history))
                 input.revocations += history.handRevocations(of: holder)
+                input.statuses[OwnershipKey(original: history.key, holder: holder)] = history.status(of: holder)
             }
             if let renewal = history.renewal { input.renewals[renewal.key] = renewal }
         }

@@ -31,7 +31,8 @@ struct EntitlementWriter {
             let revocations = history.handRevocations(of: holder)
             let purchases = history.purchases(of: holder, ownership[holder] ?? Ownership(owners: [:]))
             guard !purchases.isEmpty else { continue }
-            let access = OriginalAccess(purchases, renewal: history.renewal, revocations: revocations)
+            let access = OriginalAccess(
+                purchases, renewal: history.renewal, revocations: revocations, status: history.status(of: holder))
             grounds += access.grounds
             if holder == .buyer { lot = access.lots.first }
         }

@@ -15,6 +15,10 @@ struct PurchaseHistory {
     var renewal: ObservedRenewal?
     /// The renewal facts before this database transaction.
     var formerRenewal: ObservedRenewal?
+    /// The newest signed status of each holder, by the holder's name.
+    var statuses: [String: SignedStatus] = [:]
+    /// The statuses before this database transaction.
+    var formerStatuses: [String: SignedStatus] = [:]
     /// The lot before this database transaction, if the product is a consumable.
     var formerLot: LotRow?
 
@@ -28,7 +32,21 @@ struct PurchaseHistory {
     /// Whether entitlements can change.
     var isChanged: Bool {
         isTouched || records.contains(where: \.isChanged) || renewal !== formerRenewal
-            || acts.contains { $0.entry == nil }
+            || hasStatusNews || acts.contains { $0.entry == nil }
+    }
+
+    /// Whether a status of revocation came or went. Other statuses decide nothing.
+    private var hasStatusNews: Bool {
+        statuses != formerStatuses && statuses.filter(\.value.isRevoked) != formerStatuses.filter(\.value.isRevoked)
+    }
+
+    /// The newest signed status of the copies of a holder.
+    func status(of holder: PurchaseHolder) -> SignedStatus? { statuses[holder.name] }
+
+    /// Takes over what is stored about the subscription.
+    mutating func read(_ news: RenewalsTable.News) {
+        (renewal, formerRenewal) = (news.renewal, news.renewal)
+        (statuses, formerStatuses) = (news.statuses, news.statuses)
     }
 
     /// The owner of each transaction.
