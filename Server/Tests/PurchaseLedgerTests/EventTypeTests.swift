@@ -73,12 +73,14 @@ struct EventTypeTests {
     }
 
     private func notifications(_ history: inout EventHistory) async throws {
-        let bought = LedgerWorld.template("4")
+        let bought = LedgerWorld.template("4") { $0.appTransactionID = "704000000000000001" }
         _ = try await history.world.claim("4", try MintedWorld.mint(bought))
         var request = NotificationTemplate(notificationType: "CONSUMPTION_REQUEST", transaction: bought)
         request.data?.consumptionRequestReason = "UNINTENDED_PURCHASE"
         try await history.world.observe(try MintedWorld.mint(request))
         try await history.expect(.granted, .orderPaid, .refundRequested)
+        try await history.world.observe(try NotificationTests.rescission("704000000000000001"))
+        try await history.expect(.consentRescinded)
     }
 
     private func coins(_ id: String, revoked: Bool = false, signedAfter seconds: Double = 0) throws -> [UInt8] {

@@ -95,7 +95,11 @@ struct UpgradeTests {
             #expect(try await ledger.applyNewRules() == nil)
             let after = try await ledger.answer(query)
             #expect(Array(after.prefix(before.count)) == before)
-            #expect(after.dropFirst(before.count).allSatisfy { $0.type == "corrected" })
+            // Dave's subscription was signed as revoked by a status alone.
+            let corrected = after.dropFirst(before.count)
+            #expect(corrected.map(\.type) == ["corrected"] && corrected.first?.content.customerID == "dave")
+            let dave = EntitlementsOfCustomer(app: "example", customerID: "dave")
+            #expect(try await ledger.answer(dave).entitlements.map(\.reason) == [.revoked])
         }
     }
 

@@ -141,6 +141,8 @@ extension EventMessage {
         public static let orderFulfilled = Kind(rawValue: "order_fulfilled")
         /// An operator ended a paid order.
         public static let orderClosed = Kind(rawValue: "order_closed")
+        /// Whoever is responsible for the user withdrew the consent to the app.
+        public static let consentRescinded = Kind(rawValue: "consent_rescinded")
         public static let refundRequested = Kind(rawValue: "refund_requested")
         public static let orderCancelled = Kind(rawValue: "order_cancelled")
         public static let orderRefunded = Kind(rawValue: "order_refunded")

@@ -157,7 +157,7 @@ struct TableDump: Sendable {
                 environments.name, transactions.transaction_id, transactions.xcode_second,
                 origin.name, originals.original_id, originals.xcode_second, apps.name, products.product_id,
                 transactions.facts, evidence.sha256, transactions.known_at, transactions.kind, transactions.duration,
-                transactions.token, customers.reference, transactions.owner_reason
+                transactions.token, customers.reference, transactions.owner_reason, transactions.app_transaction_id
                 """,
             source: """
                 transactions LEFT JOIN environments ON environments.environment_key = transactions.environment

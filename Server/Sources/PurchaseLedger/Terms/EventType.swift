@@ -47,6 +47,8 @@ public enum EventType: String, Sendable, CaseIterable {
     case notConfirmed = "not_confirmed"
     /// A customer asked the App Store for a refund. The event says until when the server can tell Apple what it knows.
     case refundRequested = "refund_requested"
+    /// Whoever is responsible for the user withdrew the consent to the app (Apple, `RESCIND_CONSENT`).
+    case consentRescinded = "consent_rescinded"
     /// A product was registered, so its known purchases now count.
     case registered
     /// Newer rules, or a repair, gave a different result.

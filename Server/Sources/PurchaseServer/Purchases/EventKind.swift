@@ -34,6 +34,7 @@ extension EventMessage.Kind {
             case .claimDecided: .claimDecided
             case .notConfirmed: .notConfirmed
             case .refundRequested: .refundRequested
+            case .consentRescinded: .consentRescinded
             case .registered: .registered
             case .corrected: .corrected
             }

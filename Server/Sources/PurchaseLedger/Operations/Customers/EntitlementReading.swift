@@ -4,6 +4,8 @@ import PurchaseVerification
 struct EntitlementReading {
     let app: RegisteredApp
     let question: AccessQuestion
+    /// The source of news without which no access is assumed; `nil` if it decides nothing, as for a balance.
+    var news: NewsSource?
 
     /// The entitlements to one product in one environment, one for each kind of its purchases, before the setting
     /// `sandbox_access` is applied.
@@ -48,8 +50,8 @@ struct EntitlementReading {
                 productID: ExactText(productID), environment: environment, kind: first.kind, denial: .notStarted)
             access.read(timelines, question)
             entitlement.read(access)
-            access.read(timelines, question, tolerance: app.effectiveLapseTolerance)
-            if access.isAssumed {
+            access.read(timelines, question, tolerance: app.lapseTolerance)
+            if access.isAssumed, try news?.tells(of: environment) ?? false {
                 assumed = entitlement
                 assumed?.read(access)
             }
@@ -84,7 +86,9 @@ extension LedgerTransaction {
         of customer: Int64, product: Int64, kind: ProductKind?, productID: String, environment: Int64, app: RegistryApp
     ) throws(LedgerStorageError) -> UncountedEntitlement? {
         let rows = try entitlements.rows(of: customer, product: product, environment: environment)
-        let found = try EntitlementReading(app: app.settings, question: .now(now)).entitlements(
+        let reading = EntitlementReading(
+            app: app.settings, question: .now(now), news: NewsSource(reader: self, app: app))
+        let found = try reading.entitlements(
             rows, productID: productID, environment: try environments.environment(environment))
         return found.first { $0.entitlement.productKind == kind } ?? (kind == .consumable ? nil : found.first)
     }

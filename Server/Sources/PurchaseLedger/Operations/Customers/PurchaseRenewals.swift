@@ -16,9 +16,8 @@ struct PurchaseRenewals {
         of row: TransactionRow, _ facts: ObservedTransaction
     ) throws(LedgerStorageError) -> RenewalStatement? {
         guard (facts.kind ?? row.kind) == .autoRenewable else { return nil }
-        let tables = try originals[row.originalKey] ?? tables(of: row, facts)
-        originals[row.originalKey] = tables
-        return tables[facts.ownership.holder]?.renewal(of: facts.key, at: reader.now)
+        if originals[row.originalKey] == nil { originals[row.originalKey] = try tables(of: row, facts) }
+        return originals[row.originalKey]?[facts.ownership.holder]?.renewal(of: facts.key, at: reader.now)
     }
 
     private func tables(

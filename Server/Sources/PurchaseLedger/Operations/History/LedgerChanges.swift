@@ -370,6 +370,8 @@ final class LedgerChanges {
                 open.histories[index].records[place].row.facts = open.histories[index].records[place].facts.encoded
                 open.histories[index].records[place].row.token =
                     open.histories[index].records[place].facts.accountToken?.uuid
+                open.histories[index].records[place].row.appTransactionID =
+                    open.histories[index].records[place].facts.appTransactionID?.string
                 let row = open.histories[index].records[place].row
                 if row.key == 0 {
                     open.histories[index].records[place].row.key = try transaction.transactions.insert(row)

@@ -57,7 +57,7 @@ struct ErasureScope {
         // App Store notifications about the purchases.
         for row in rows {
             found += try journal.anonymousRows(transaction: row.key)
-                .filter { $0.kind == Int64(JournalKind.evidence.rawValue) }
+                .filter { [JournalKind.evidence, .notification].map { Int64($0.rawValue) }.contains($0.kind) }
         }
         // Rejected claims under a name that the ledger did not know yet.
         let names = customers.compactMap { $0.name.map { ExactText(ClaimDetails.bounded($0)) } }
