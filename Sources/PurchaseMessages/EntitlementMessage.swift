@@ -28,13 +28,15 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
     public var cancelReason: CancelReason?
     /// When the newest data about the paid period was signed; only for auto-renewable subscriptions.
     public var lastConfirmedAt: String?
+    /// The other shops that give it, by the names that your backend gave them; absent if none does.
+    public var sources: [String]?
 
     /// An entitlement by its parts.
     public init(
         productID: String, productType: ProductType, environment: EnvironmentName, state: State, reason: Reason? = nil,
         balance: Int64? = nil, shortfall: Int64? = nil, since: String? = nil, until: String? = nil,
         transactionID: String? = nil, assumed: Bool? = nil, renewal: RenewalMessage? = nil, cancelReason: CancelReason? = nil,
-        lastConfirmedAt: String? = nil
+        lastConfirmedAt: String? = nil, sources: [String]? = nil
     ) {
         self.productID = productID
         self.productType = productType
@@ -50,10 +52,11 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
         self.renewal = renewal
         self.cancelReason = cancelReason
         self.lastConfirmedAt = lastConfirmedAt
+        self.sources = sources
     }
 
     enum CodingKeys: String, CodingKey {
-        case environment, state, reason, balance, shortfall, since, until, assumed, renewal
+        case environment, state, reason, balance, shortfall, since, until, assumed, renewal, sources
         case productID = "product_id"
         case productType = "product_type"
         case transactionID = "transaction_id"

@@ -153,6 +153,15 @@ struct EventTypeTests {
         try await history.expect(.revocationAdded)
         try await world.ledger.perform(LiftByHand(app: "example", customerID: "bob", id: revocation))
         try await history.expect(.actLifted)
+        let ground = try await world.ledger.perform(
+            AddGround(
+                app: "example", customerID: "bob", source: "google_play", reference: "GPA.1",
+                productID: LedgerWorld.yearly,
+                until: Timestamp(millisecondsSince1970: world.clock.now.millisecondsSince1970 + 3_600_000))
+        ).ground
+        try await history.expect(.groundAdded)
+        try await world.ledger.perform(EndGround(app: "example", customerID: "bob", id: ground.id))
+        try await history.expect(.groundEnded)
         try await world.database.write { connection in
             _ = try connection.execute("UPDATE entitlements SET balance = 77 WHERE balance = 2", [])
         }

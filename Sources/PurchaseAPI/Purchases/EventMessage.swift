@@ -153,6 +153,10 @@ extension EventMessage {
         public static let grantAdded = Kind(rawValue: "grant_added")
         public static let revocationAdded = Kind(rawValue: "revocation_added")
         public static let actLifted = Kind(rawValue: "act_lifted")
+        /// Another shop gives a product, or gives it for longer. The reason is its name.
+        public static let groundAdded = Kind(rawValue: "ground_added")
+        /// What another shop gave has ended.
+        public static let groundEnded = Kind(rawValue: "ground_ended")
         public static let customerMerged = Kind(rawValue: "customer_merged")
         public static let customerErased = Kind(rawValue: "customer_erased")
         public static let tokenAssigned = Kind(rawValue: "token_assigned")

@@ -217,7 +217,9 @@ struct RuleAuditPage {
         let table = HandGrantsTable(connection: connection)
         guard let grant = try table.row(key: key), grant.kind == .grant,
             let details = try JournalTable(connection: connection).row(key: grant.entryKey)?.details,
-            let kind = ProductKind(rawValue: try GrantAddedDetails(encoded: details).kind),
+            let kind = ProductKind(
+                rawValue: try grant.source == nil
+                    ? GrantAddedDetails(encoded: details).kind : GroundAddedDetails(encoded: details).kind),
             try transaction.customers.row(grant.customerKey).name != nil
         else { return }
         let (handGrant, revocations) = try table.grant(

@@ -131,7 +131,8 @@ struct TableDump: Sendable {
             columns: """
                 hand_grants.grant_id, apps.name, customers.reference, products.product_id, environments.name,
                 hand_grants.kind, hand_grants.quantity, originals.original_id, hand_grants.revoked_shared,
-                revoked.grant_id, hand_grants.starts_at, hand_grants.ends_at, hand_grants.lifted_at, journal.entry_id
+                revoked.grant_id, hand_grants.starts_at, hand_grants.ends_at, hand_grants.lifted_at, journal.entry_id,
+                hand_grants.source, hand_grants.reference
                 """,
             source: """
                 hand_grants \(join("apps", "app_key", "hand_grants"))

@@ -1,4 +1,4 @@
-/// The part of the fifth schema that finds who is concerned by a notification, and whether an app gets any.
+/// The part of the fifth schema that finds who is concerned by a notification, whether an app gets any, and the grounds of other shops.
 enum SchemaVersion5News {
     static let statements: [LedgerMigration.Statement] = [
         // The newest notification of an app and environment.
@@ -9,6 +9,14 @@ enum SchemaVersion5News {
             """
             CREATE INDEX transactions_by_app_transaction ON transactions (environment, app_transaction_id)
             WHERE app_transaction_id IS NOT NULL
+            """),
+        // The shop of a ground from outside, and what the shop calls it.
+        .definition("ALTER TABLE hand_grants ADD COLUMN source TEXT"),
+        .definition("ALTER TABLE hand_grants ADD COLUMN reference TEXT"),
+        .definition(
+            """
+            CREATE INDEX hand_grants_by_reference ON hand_grants (app_key, source, reference, grant_key)
+            WHERE source IS NOT NULL
             """),
     ]
 }

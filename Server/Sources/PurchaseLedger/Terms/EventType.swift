@@ -37,6 +37,10 @@ public enum EventType: String, Sendable, CaseIterable {
     case grantAdded = "grant_added"
     case revocationAdded = "revocation_added"
     case actLifted = "act_lifted"
+    /// Another shop gives a product, or gives it for longer.
+    case groundAdded = "ground_added"
+    /// What another shop gave has ended.
+    case groundEnded = "ground_ended"
     case customerMerged = "customer_merged"
     /// A customer was erased. The event has no name.
     case customerErased = "customer_erased"

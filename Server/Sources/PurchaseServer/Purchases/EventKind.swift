@@ -28,6 +28,8 @@ extension EventMessage.Kind {
             case .grantAdded: .grantAdded
             case .revocationAdded: .revocationAdded
             case .actLifted: .actLifted
+            case .groundAdded: .groundAdded
+            case .groundEnded: .groundEnded
             case .customerMerged: .customerMerged
             case .customerErased: .customerErased
             case .tokenAssigned: .tokenAssigned

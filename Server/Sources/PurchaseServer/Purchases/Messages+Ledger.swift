@@ -162,7 +162,8 @@ extension EntitlementMessage {
             transactionID: entitlement.transactionID, assumed: entitlement.isAssumed ? true : nil,
             renewal: entitlement.renewal.map { RenewalMessage($0) },
             cancelReason: entitlement.cancelReason.map { CancelReason(number: $0) },
-            lastConfirmedAt: entitlement.lastConfirmedAt.map { "\($0)" })
+            lastConfirmedAt: entitlement.lastConfirmedAt.map { "\($0)" },
+            sources: entitlement.sources.isEmpty ? nil : entitlement.sources)
     }
 }
 

@@ -44,7 +44,11 @@ struct EntitlementReading {
             var timelines: [AccessTimeline] = []
             for row in rows {
                 guard let timeline = row.timeline else { continue }
-                timelines.append(try AccessTimeline(encoded: timeline, environment: environment))
+                let access = try AccessTimeline(encoded: timeline, environment: environment)
+                timelines.append(access)
+                if let grant = row.grant, access.state(question)?.step.givesAccess ?? false {
+                    entitlement.grantKeys.append(grant)
+                }
             }
             var access = ProductAccess(
                 productID: ExactText(productID), environment: environment, kind: first.kind, denial: .notStarted)
@@ -67,6 +71,11 @@ struct EntitlementReading {
         guard let product = app.product(productID) else { return false }
         return product.kind != .nonRenewing || product.duration != nil
     }
+}
+
+extension EntitlementRow {
+    /// The grant that it is about; `nil` for purchases.
+    fileprivate var grant: Int64? { ground < 0 && ground != Self.passGround ? -ground : nil }
 }
 
 extension Entitlement {

@@ -1,7 +1,8 @@
 import PurchaseVerification
 
 /// Adds to the entitlements of a customer that leave the ledger what the App Store signed about the purchases that they rest on: renewal
-/// info, the reason of a revocation, and the time of the newest signature (docs/ledger.md, "Renewal info of an entitlement").
+/// info, the reason of a revocation, and the time of the newest signature (docs/ledger.md, "Renewal info of an entitlement"). Adds the
+/// names of other shops that give them, too.
 struct RenewalReading {
     let reader: LedgerTransaction
     let customer: CustomerRow
@@ -20,6 +21,10 @@ struct RenewalReading {
     func added(
         to entitlement: Entitlement, knowing history: PurchaseHistory? = nil
     ) throws(LedgerStorageError) -> Entitlement {
+        var entitlement = entitlement
+        if entitlement.state == .active {
+            entitlement.sources = try HandGrantsTable(connection: reader.connection).sources(of: entitlement.grantKeys)
+        }
         guard entitlement.restsOnSignedData, let id = entitlement.transactionID.map({ ExactText($0) }) else {
             return entitlement
         }

@@ -131,6 +131,8 @@ extension EventType {
         case .grantAdded: "An operator granted the product."
         case .revocationAdded: "An operator revoked the purchase or the grant."
         case .actLifted: "An operator ended a grant or a revocation."
+        case .groundAdded: "Another shop gives the product."
+        case .groundEnded: "What another shop gave has ended."
         case .customerMerged: "Two customers were merged."
         case .customerErased: "The customer was erased."
         case .tokenAssigned: "An account token was assigned to the customer."
