@@ -91,6 +91,38 @@ struct SignedStatusTests {
         }
     }
 
+    @Test("28.2 A status that withdraws, or is lifted, is one event; the revocation that follows it is none, and with both there is one")
+    func events() async throws {
+        try await LedgerWorld.with { world in
+            world.clock.advance(days: 6)
+            func told(of original: String) async throws -> [String] {
+                try await world.ledger.answer(EventList(app: "example", limit: 1000)).map(\.content)
+                    .filter { $0.originalTransactionID == original && $0.type != "renewal_changed" }.map(\.type)
+            }
+            func revoked(_ original: String, on day: Double, clean: Bool = false) throws -> [UInt8] {
+                try LedgerWorld.period("\(original)1", original: original, from: 0) {
+                    $0.signedDate = Self.date(day)
+                    if !clean { $0.revocationDate = Self.date(2) }
+                }
+            }
+            try await Self.claim(world, original: "81")
+            for _ in 1...2 { try await world.observe(try Self.status(5, of: "81", on: 2)) }
+            #expect(try await told(of: "81") == ["granted", "revoked"])
+            try await world.observe(try revoked("81", on: 3))
+            #expect(try await told(of: "81") == ["granted", "revoked"])
+            try await world.observe(try revoked("81", on: 4, clean: true))
+            #expect(try await told(of: "81") == ["granted", "revoked", "reversed"])
+            try await Self.claim(world, original: "82")
+            try await world.observe(try Self.status(5, of: "82", on: 2))
+            try await world.observe(try revoked("82", on: 3, clean: true))
+            #expect(try await told(of: "82") == ["granted", "revoked", "reversed"])
+            try await Self.claim(world, original: "83")
+            try await world.observe(
+                try Self.status(5, of: "83", on: 2, transactionSignedOn: 2) { $0.revocationDate = Self.date(2) })
+            #expect(try await told(of: "83") == ["granted", "revoked"])
+        }
+    }
+
     @Test("28.2 A status is of one holder: that of a member of the family leaves the buyer alone")
     func holders() async throws {
         try await LedgerWorld.with { world in

@@ -78,6 +78,15 @@ public struct SubscriptionTable: Sendable {
         return period.map { ($0.purchase, renewals.current(about: $0, at: question.moment)) }
     }
 
+    /// The periods that count and that nothing but the signed status withdraws.
+    func withdrawnByStatus(_ question: AccessQuestion) -> [TransactionKey] {
+        guard let status, status.isRevoked else { return [] }
+        return current(question).map { periods[$0] }.filter { period in
+            !period.isWithdrawn(by: question.moment) && period.purchase.refusal == nil
+                && isRevoked(period, by: status, question.moment)
+        }.compactMap(\.purchase.transaction)
+    }
+
     /// The signed renewal info about the period of a transaction.
     func renewal(of transaction: TransactionKey, at moment: Timestamp) -> RenewalStatement? {
         let period = periods.first { $0.purchase.transactions.contains { $0.key == transaction } }

@@ -253,11 +253,6 @@ extension [TransactionRecord] {
     }
 }
 
-extension TransactionRecord {
-    /// The settings under which the purchase counts.
-    fileprivate var terms: ProductTerms? { row.kind.map { ProductTerms(kind: $0, duration: row.duration) } }
-}
-
 extension Ownership {
     init(owners: [TransactionKey: TransactionOwner]) { self.owners = owners }
 

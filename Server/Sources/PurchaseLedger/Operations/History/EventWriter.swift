@@ -40,11 +40,18 @@ struct EventWriter {
     ) throws(LedgerStorageError) {
         let copies = history.copies
         let withdrawals = history.withdrawalNews
+        var byStatus: (before: Set<TransactionKey>, now: Set<TransactionKey>) = ([], [])
+        if transaction.rules >= Self.rulesOfStatuses { byStatus = history.withdrawnByStatus(at: transaction.now) }
         for record in history.records {
             let key = record.facts.key
-            for var event in events(
-                of: record, in: history, isCopy: copies.contains(key), withdrawn: withdrawals[key])
-            {
+            var withdrawn = withdrawals[key]
+            if byStatus.before.contains(key) != byStatus.now.contains(key) {
+                // A revocation that was told already, by the status, is not told again.
+                let quantity = record.facts.quantity
+                let now = byStatus.now.contains(key) ? quantity : withdrawn?.now ?? 0
+                withdrawn = (byStatus.before.contains(key) ? quantity : withdrawn?.before ?? 0, now)
+            }
+            for var event in events(of: record, in: history, isCopy: copies.contains(key), withdrawn: withdrawn) {
                 if let former = record.formerRow?.ownerKey, former != record.row.ownerKey {
                     event.formerKey = former
                 }
@@ -64,6 +71,8 @@ struct EventWriter {
         try writeRenewal(of: history)
     }
 
+    /// The first version of the rules under which a signed status withdraws.
+    private static let rulesOfStatuses: Int64 = 4
     /// Before version 4 of the rules, every change of the signed content was an event, without the values.
     private static let rulesOfRenewalChanges: Int64 = 4
 

@@ -167,6 +167,35 @@ struct PurchaseHistory {
         return withdrawals
     }
 
+    /// The transactions of the periods that only a signed status withdraws at a time, by the former facts and now. Nearly no original has
+    /// one.
+    func withdrawnByStatus(at moment: Timestamp) -> (before: Set<TransactionKey>, now: Set<TransactionKey>) {
+        func withdrawn(
+            _ facts: [ObservedTransaction], _ terms: [TransactionKey: ProductTerms], _ renewal: ObservedRenewal?,
+            _ statuses: [String: SignedStatus]
+        ) -> Set<TransactionKey> {
+            guard statuses.values.contains(where: \.isRevoked) else { return [] }
+            var keys: Set<TransactionKey> = []
+            for (holder, facts) in Dictionary(grouping: facts, by: \.ownership.holder) {
+                let periods = PurchaseGrouping.purchases(of: facts, owners: Ownership(owners: [:])) { terms[$0.key] }
+                    .filter { ($0.statedKind ?? $0.terms?.kind) == .autoRenewable }
+                let table = SubscriptionTable(periods, renewal: renewal, status: statuses[holder.name])
+                keys.formUnion(table.withdrawnByStatus(.now(moment)))
+            }
+            return keys
+        }
+        let known = records.filter { !$0.isErased }
+        func terms(_ terms: (TransactionRecord) -> ProductTerms?) -> [TransactionKey: ProductTerms] {
+            Dictionary(
+                known.compactMap { record in terms(record).map { (record.facts.key, $0) } },
+                uniquingKeysWith: { first, _ in first })
+        }
+        return (
+            withdrawn(known.compactMap(\.formerFacts), terms(\.formerTerms), formerRenewal, formerStatuses),
+            withdrawn(known.map(\.facts), terms(\.terms), renewal, statuses)
+        )
+    }
+
     /// The withdrawn units of each purchase where they changed, before and now. One transaction of the purchase reports them: the
     /// first whose facts changed.
     var withdrawalNews: [TransactionKey: (before: Int64, now: Int64)] {
@@ -258,6 +287,8 @@ struct TransactionRecord {
     var formerTerms: ProductTerms? {
         formerRow.flatMap { row in row.kind.map { ProductTerms(kind: $0, duration: row.duration) } }
     }
+    /// The settings under which the purchase counts.
+    var terms: ProductTerms? { row.kind.map { ProductTerms(kind: $0, duration: row.duration) } }
     /// Whether it has an owner, and had none before.
     var hasFirstOwner: Bool { row.ownerKey != nil && formerRow?.ownerKey == nil }
     /// Whether its owner was erased. Evidence of a transaction always names its product.
