@@ -35,7 +35,8 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
     public init(
         productID: String, productType: ProductType, environment: EnvironmentName, state: State, reason: Reason? = nil,
         balance: Int64? = nil, shortfall: Int64? = nil, since: String? = nil, until: String? = nil,
-        transactionID: String? = nil, assumed: Bool? = nil, renewal: RenewalMessage? = nil, cancelReason: CancelReason? = nil,
+        transactionID: String? = nil, assumed: Bool? = nil, renewal: RenewalMessage? = nil,
+        cancelReason: CancelReason? = nil,
         lastConfirmedAt: String? = nil, sources: [String]? = nil
     ) {
         self.productID = productID

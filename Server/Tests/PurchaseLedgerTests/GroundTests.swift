@@ -28,7 +28,8 @@ struct GroundTests {
         try await world.ledger.answer(GroundsOfCustomer(app: "example", customerID: customer)).grounds
     }
 
-    @Test("28.4 A ground gives the product until its end, names its shop, and ends by DELETE; repetitions change nothing")
+    @Test(
+        "28.4 A ground gives the product until its end, names its shop, and ends by DELETE; repetitions change nothing")
     func life() async throws {
         try await LedgerWorld.with { world in
             let first = try await Self.add(world, until: 30)
@@ -127,7 +128,9 @@ struct GroundTests {
         }
     }
 
-    @Test("28.4 A merge moves grounds, an operator's revocation overrides them, an erasure deletes them, and the reference is free again")
+    @Test(
+        "28.4 A merge moves grounds, an operator's revocation overrides them, an erasure deletes them, and the reference is free again"
+    )
     func mergedAndErased() async throws {
         try await LedgerWorld.with { world in
             let ground = try await Self.add(world, of: "guest", until: 30).ground

@@ -65,9 +65,13 @@ struct LapseToleranceTests {
         }
     }
 
-    @Test("28.2 lapse_tolerance applies where a notification of the environment arrived in the last seven days, without asking Apple")
+    @Test(
+        "28.2 lapse_tolerance applies where a notification of the environment arrived in the last seven days, without asking Apple"
+    )
     func notifications() async throws {
-        try await atTheEnd { $0.mode = .offline } _: { world in
+        try await atTheEnd {
+            $0.mode = .offline
+        } _: { world in
             #expect(try await !isAssumed(world))
             // One of the sandbox says nothing about production.
             try await world.observe(try MintedWorld.mint(MintedWorld.testNotification(environment: "Sandbox")))
@@ -76,7 +80,9 @@ struct LapseToleranceTests {
             #expect(try await isAssumed(world))
             #expect(try await world.ledger.audit().findings == [])
         }
-        try await atTheEnd(days: 30) { ($0.mode, $0.lapseTolerance) = (.offline, 14 * 86_400_000) } _: { world in
+        try await atTheEnd(days: 30) {
+            ($0.mode, $0.lapseTolerance) = (.offline, 14 * 86_400_000)
+        } _: { world in
             try await world.observe(try MintedWorld.mint(MintedWorld.testNotification(environment: "Production")))
             world.clock.advance(seconds: 7 * 86_400 - 1)
             #expect(try await isAssumed(world))

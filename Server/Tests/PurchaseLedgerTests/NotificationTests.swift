@@ -134,10 +134,14 @@ struct NotificationTests {
         }
     }
 
-    @Test("28.2 A rescinded consent is one event for every customer who owns a purchase of that download, however often it is delivered")
+    @Test(
+        "28.2 A rescinded consent is one event for every customer who owns a purchase of that download, however often it is delivered"
+    )
     func rescindedConsent() async throws {
         try await LedgerWorld.with { world async throws in
-            for (number, customer, download) in [(1, "alice", "70"), (2, "bob", "70"), (3, "bob", "70"), (4, "carol", "71")] {
+            for (number, customer, download) in [
+                (1, "alice", "70"), (2, "bob", "70"), (3, "bob", "70"), (4, "carol", "71"),
+            ] {
                 _ = try await world.claim(
                     "\(number)", customer: customer,
                     try LedgerWorld.signed("\(number)") { $0.appTransactionID = download })
@@ -151,7 +155,8 @@ struct NotificationTests {
             #expect(events.map(\.customerID) == ["alice", "bob"])
             #expect(events.allSatisfy { $0.environment == "Production" && $0.productID == nil })
             #expect(try await world.entitlement()?.balance == 1)
-            #expect(try await Self.list(world, NotificationFilter(customerID: "alice")).map(\.type) == ["RESCIND_CONSENT"])
+            #expect(
+                try await Self.list(world, NotificationFilter(customerID: "alice")).map(\.type) == ["RESCIND_CONSENT"])
             // Of a download that nobody is known by, there is none.
             try await world.observe(try Self.rescission("99"))
             #expect(try await world.events().count { $0 == "consent_rescinded" } == 2)
@@ -159,14 +164,17 @@ struct NotificationTests {
         }
     }
 
-    @Test("28.2 A notification about a purchase that is claimed or transferred later is listed under its present owner, and erased with them")
+    @Test(
+        "28.2 A notification about a purchase that is claimed or transferred later is listed under its present owner, and erased with them"
+    )
     func presentOwner() async throws {
         try await LedgerWorld.with { world async throws in
             let bought = LedgerWorld.template("1", product: LedgerWorld.pro, kind: .nonConsumable)
             try await world.observe(try Self.notification("ONE_TIME_CHARGE", bought))
             #expect(try await Self.list(world).map(\.customerID) == [nil])
             func owned(_ customer: String) async throws -> [String?] {
-                try await Self.list(world, NotificationFilter(type: "ONE_TIME_CHARGE", customerID: customer)).map(\.customerID)
+                try await Self.list(world, NotificationFilter(type: "ONE_TIME_CHARGE", customerID: customer)).map(
+                    \.customerID)
             }
             _ = try await world.claim("1", product: LedgerWorld.pro, try MintedWorld.mint(bought))
             #expect(try await owned("alice") == ["alice"])

@@ -44,7 +44,9 @@ struct RenewalChangeTests {
             .filter { $0.type == EventType.renewalChanged.rawValue }
     }
 
-    @Test("28.2 The first renewal info of a plain subscription is no event, and each field that changes is named with both values")
+    @Test(
+        "28.2 The first renewal info of a plain subscription is no event, and each field that changes is named with both values"
+    )
     func fields() async throws {
         try await LedgerWorld.with { world in
             try await Self.claim("90", world)
@@ -56,12 +58,24 @@ struct RenewalChangeTests {
             let steps: [([String], (inout RenewalInfoTemplate) -> Void)] = [
                 (["auto_renew"], { $0.autoRenewStatus = 0 }),
                 (["auto_renew", "next_product"], { $0.autoRenewProductID = LedgerWorld.yearly }),
-                (["price_consent"], { $0.autoRenewProductID = LedgerWorld.yearly; $0.priceIncreaseStatus = 0 }),
+                (
+                    ["price_consent"],
+                    {
+                        $0.autoRenewProductID = LedgerWorld.yearly; $0.priceIncreaseStatus = 0
+                    }
+                ),
                 (["next_product", "price_consent"], { $0.priceIncreaseStatus = 1 }),
-                (["price_consent", "offer"], { $0.offerType = 2; $0.offerIdentifier = "spring" }),
+                (
+                    ["price_consent", "offer"],
+                    {
+                        $0.offerType = 2; $0.offerIdentifier = "spring"
+                    }
+                ),
                 (
                     ["billing_retry", "grace_until", "offer"],
-                    { $0.isInBillingRetryPeriod = true; $0.gracePeriodExpiresDate = grace }
+                    {
+                        $0.isInBillingRetryPeriod = true; $0.gracePeriodExpiresDate = grace
+                    }
                 ),
                 (["grace_until"], { $0.isInBillingRetryPeriod = true }),
                 (["billing_retry"], { _ in }),

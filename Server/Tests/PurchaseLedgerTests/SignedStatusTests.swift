@@ -91,7 +91,9 @@ struct SignedStatusTests {
         }
     }
 
-    @Test("28.2 A status that withdraws, or is lifted, is one event; the revocation that follows it is none, and with both there is one")
+    @Test(
+        "28.2 A status that withdraws, or is lifted, is one event; the revocation that follows it is none, and with both there is one"
+    )
     func events() async throws {
         try await LedgerWorld.with { world in
             world.clock.advance(days: 6)

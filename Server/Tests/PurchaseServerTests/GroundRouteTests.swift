@@ -56,7 +56,9 @@ struct GroundRouteTests {
         }
     }
 
-    @Test("28.2 An event about a renewal has both values and the price on the wire, and the purchase shows the renewal, too")
+    @Test(
+        "28.2 An event about a renewal has both values and the price on the wire, and the purchase shows the renewal, too"
+    )
     func renewal() async throws {
         try await PurchaseServerWorld.run { world async throws in
             var period = SignedTransactionTemplate()
@@ -78,7 +80,8 @@ struct GroundRouteTests {
                         notificationType: "DID_CHANGE_RENEWAL_STATUS", transaction: signed, renewalInfo: renewal))
                 let request = NotificationRequest(signedPayload: String(decoding: payload, as: UTF8.self))
                 #expect(
-                    try await world.send(.post, "/notifications/v2", request, as: nil, idempotencyKey: nil).status == 200)
+                    try await world.send(.post, "/notifications/v2", request, as: nil, idempotencyKey: nil).status
+                        == 200)
             }
             let events = try await world.send(.get, "/v1/events", as: .backend).message(EventPage.self).events
             let change = try #require(events.last)

@@ -148,7 +148,8 @@ struct HandGrantsTable {
         let grant = HandGrant(
             entry: row.key, customer: CustomerNumber(rawValue: row.customerKey), productID: ExactText(product),
             environment: environment, kind: kind, quantity: row.quantity, from: row.startsAt,
-            until: [row.endsAt, row.liftedAt].compactMap(\.self).min(), isLifted: row.liftedAt != nil && row.source == nil)
+            until: [row.endsAt, row.liftedAt].compactMap(\.self).min(),
+            isLifted: row.liftedAt != nil && row.source == nil)
         return (grant, revocations)
     }
 

@@ -72,7 +72,8 @@ public struct AddGround: LedgerOperation {
 
     private func requireForm() throws {
         let isName = source.utf8.allSatisfy { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
                 || byte == UInt8(ascii: "_")
         }
         guard isName, (1...Self.sourceBytes).contains(source.utf8.count), source != "app_store" else {
