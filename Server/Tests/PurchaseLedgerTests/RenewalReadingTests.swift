@@ -149,8 +149,21 @@ struct SignedDataReadingTests {
                     number, product: LedgerWorld.monthly, try LedgerWorld.period(number, from: start))
             }
             _ = try await world.claim("1", try LedgerWorld.signed("1"))
-            try await world.observe(try Self.renewal(on: 10, status: 0))
-            try await world.observe(try Self.renewal(on: 40, status: 1))
+            for (number, start, day, status) in [("901", 0.0, 10.0, Int64(0)), ("902", 30, 40, 1)] {
+                let period = LedgerWorld.template(
+                    number, product: LedgerWorld.monthly, kind: .autoRenewableSubscription
+                ) {
+                    $0.originalTransactionID = "900"
+                    ($0.purchaseDate, $0.expiresDate) = (Self.date(start), Self.date(start + 30))
+                    $0.signedDate = Self.date(day)
+                }
+                var renewal = RenewalInfoTemplate(transaction: period)
+                renewal.autoRenewStatus = status
+                try await world.observe(
+                    try NotificationTests.notification("DID_CHANGE_RENEWAL_STATUS", period) {
+                        $0.data?.renewalInfo = renewal
+                    })
+            }
             world.clock.advance(days: 70)
             let page = try await world.ledger.answer(
                 PurchasesOfCustomer(app: "example", customerID: LedgerWorld.customer, limit: 10))

@@ -296,7 +296,8 @@ struct TableDump: Sendable {
 
     /// Some events cannot be computed again: the corrections of a repair, and those that an erasure removed. These are the events
     /// of erased customers, of originals with an erased purchase, and of customers who owned such a purchase before, since it was
-    /// part of their balances.
+    /// part of their balances. Who is told of a rescinded consent depends on a download of the app, which an erasure deletes from the
+    /// entry.
     private static let events = TableDump(
         name: "events", keyCount: 10, pageKey: ["events.event_key"],
         columns: """
@@ -312,7 +313,7 @@ struct TableDump: Sendable {
             \(join("originals", "original_key", "events")) \(join("orders", "order_key", "events"))
             """,
         condition: """
-            events.type <> 'corrected'
+            events.type <> 'corrected' AND (events.type <> 'consent_rescinded' OR journal.details IS NOT NULL)
             AND (events.customer_key IS NULL OR customers.customer_key IS NULL OR customers.name IS NOT NULL)
             AND (events.transaction_key IS NULL OR transactions.transaction_key IS NULL OR transactions.product_key <> 0)
             AND (events.original_key IS NULL OR events.original_key NOT IN (\(erasedOriginals)))
