@@ -24,12 +24,20 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
     /// What the App Store signed about the renewal after the period that it rests on; only for auto-renewable subscriptions, and
     /// absent if nothing was signed.
     public var renewal: RenewalMessage?
+    /// Why the App Store revoked it; absent if it did not sign a reason.
+    public var cancelReason: CancelReason?
+    /// When the newest data about the paid period was signed; only for auto-renewable subscriptions.
+    public var lastConfirmedAt: String?
+    /// The other shops that give it, by the names that your backend gave them; absent if none does.
+    public var sources: [String]?
 
     /// An entitlement by its parts.
     public init(
         productID: String, productType: ProductType, environment: EnvironmentName, state: State, reason: Reason? = nil,
         balance: Int64? = nil, shortfall: Int64? = nil, since: String? = nil, until: String? = nil,
-        transactionID: String? = nil, assumed: Bool? = nil, renewal: RenewalMessage? = nil
+        transactionID: String? = nil, assumed: Bool? = nil, renewal: RenewalMessage? = nil,
+        cancelReason: CancelReason? = nil,
+        lastConfirmedAt: String? = nil, sources: [String]? = nil
     ) {
         self.productID = productID
         self.productType = productType
@@ -43,13 +51,34 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
         self.transactionID = transactionID
         self.assumed = assumed
         self.renewal = renewal
+        self.cancelReason = cancelReason
+        self.lastConfirmedAt = lastConfirmedAt
+        self.sources = sources
     }
 
     enum CodingKeys: String, CodingKey {
-        case environment, state, reason, balance, shortfall, since, until, assumed, renewal
+        case environment, state, reason, balance, shortfall, since, until, assumed, renewal, sources
         case productID = "product_id"
         case productType = "product_type"
         case transactionID = "transaction_id"
+        case cancelReason = "cancel_reason"
+        case lastConfirmedAt = "last_confirmed_at"
+    }
+}
+
+extension EntitlementMessage {
+    /// Why the App Store revoked a purchase (Apple, `revocationReason`).
+    public struct CancelReason: WireEnumeration {
+        public let rawValue: String
+
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// An issue within the app, actual or perceived.
+        public static let appIssue = CancelReason(rawValue: "app_issue")
+        public static let other = CancelReason(rawValue: "other")
+
+        /// The word for the App Store's number.
+        public init(number: Int64) { self = number == 1 ? .appIssue : .other }
     }
 }
 

@@ -29,6 +29,9 @@ public struct TransactionMessage: Codable, Sendable, Equatable {
     public var ownerReason: OwnerReason?
     /// When the ledger first knew of it.
     public var knownAt: String?
+    /// What the App Store signed about the renewal after this period; only for auto-renewable subscriptions, and absent if nothing was
+    /// signed about it.
+    public var renewal: RenewalMessage?
 
     /// A purchase by its parts.
     public init(
@@ -36,7 +39,8 @@ public struct TransactionMessage: Codable, Sendable, Equatable {
         environment: EnvironmentName, quantity: Int64? = nil, customerID: String? = nil, orderID: String? = nil,
         purchasedAt: String? = nil, expiresAt: String? = nil, withdrawal: WithdrawalMessage? = nil,
         upgradedAt: String? = nil, price: Int64? = nil, currency: String? = nil, offer: OfferMessage? = nil,
-        familyShared: Bool? = nil, ownerReason: OwnerReason? = nil, knownAt: String? = nil
+        familyShared: Bool? = nil, ownerReason: OwnerReason? = nil, knownAt: String? = nil,
+        renewal: RenewalMessage? = nil
     ) {
         self.transactionID = transactionID
         self.originalTransactionID = originalTransactionID
@@ -56,10 +60,11 @@ public struct TransactionMessage: Codable, Sendable, Equatable {
         self.familyShared = familyShared
         self.ownerReason = ownerReason
         self.knownAt = knownAt
+        self.renewal = renewal
     }
 
     enum CodingKeys: String, CodingKey {
-        case environment, quantity, withdrawal, price, currency, offer
+        case environment, quantity, withdrawal, price, currency, offer, renewal
         case transactionID = "transaction_id"
         case originalTransactionID = "original_transaction_id"
         case productID = "product_id"

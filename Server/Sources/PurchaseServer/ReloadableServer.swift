@@ -196,6 +196,7 @@ final class ReloadableServer: Sendable {
         EventRoutes(api: api).add(to: group)
         NotificationListRoutes(api: api).add(to: group)
         CompareRoutes(api: api, checkedBytes: min(limits.apiBodyBytes, limits.bodyBytes)).add(to: group)
+        GroundRoutes(api: api).add(to: group)
         GrantRoutes(api: api).add(to: group)
         OwnerRoutes(api: api).add(to: group)
         TesterRoutes(api: api).add(to: group)

@@ -73,12 +73,14 @@ struct EventTypeTests {
     }
 
     private func notifications(_ history: inout EventHistory) async throws {
-        let bought = LedgerWorld.template("4")
+        let bought = LedgerWorld.template("4") { $0.appTransactionID = "704000000000000001" }
         _ = try await history.world.claim("4", try MintedWorld.mint(bought))
         var request = NotificationTemplate(notificationType: "CONSUMPTION_REQUEST", transaction: bought)
         request.data?.consumptionRequestReason = "UNINTENDED_PURCHASE"
         try await history.world.observe(try MintedWorld.mint(request))
         try await history.expect(.granted, .orderPaid, .refundRequested)
+        try await history.world.observe(try NotificationTests.rescission("704000000000000001"))
+        try await history.expect(.consentRescinded)
     }
 
     private func coins(_ id: String, revoked: Bool = false, signedAfter seconds: Double = 0) throws -> [UInt8] {
@@ -151,6 +153,15 @@ struct EventTypeTests {
         try await history.expect(.revocationAdded)
         try await world.ledger.perform(LiftByHand(app: "example", customerID: "bob", id: revocation))
         try await history.expect(.actLifted)
+        let ground = try await world.ledger.perform(
+            AddGround(
+                app: "example", customerID: "bob", source: "google_play", reference: "GPA.1",
+                productID: LedgerWorld.yearly,
+                until: Timestamp(millisecondsSince1970: world.clock.now.millisecondsSince1970 + 3_600_000))
+        ).ground
+        try await history.expect(.groundAdded)
+        try await world.ledger.perform(EndGround(app: "example", customerID: "bob", id: ground.id))
+        try await history.expect(.groundEnded)
         try await world.database.write { connection in
             _ = try connection.execute("UPDATE entitlements SET balance = 77 WHERE balance = 2", [])
         }

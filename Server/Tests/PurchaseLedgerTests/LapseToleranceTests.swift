@@ -1,5 +1,6 @@
 import PurchaseLedger
 import PurchaseVerification
+import TestSupport
 import Testing
 
 /// The setting `lapse_tolerance`: row 10 of the state table, applied when an answer is given.
@@ -61,6 +62,32 @@ struct LapseToleranceTests {
                 "10", product: LedgerWorld.monthly, try LedgerWorld.period("10", original: "10", from: 0))
             #expect(repeated.code == "subscription_expired", "\(repeated.code)")
             #expect(try await world.ledger.audit().findings == [])
+        }
+    }
+
+    @Test(
+        "28.2 lapse_tolerance applies where a notification of the environment arrived in the last seven days, without asking Apple"
+    )
+    func notifications() async throws {
+        try await atTheEnd {
+            $0.mode = .offline
+        } _: { world in
+            #expect(try await !isAssumed(world))
+            // One of the sandbox says nothing about production.
+            try await world.observe(try MintedWorld.mint(MintedWorld.testNotification(environment: "Sandbox")))
+            #expect(try await !isAssumed(world))
+            try await world.observe(try MintedWorld.mint(MintedWorld.testNotification(environment: "Production")))
+            #expect(try await isAssumed(world))
+            #expect(try await world.ledger.audit().findings == [])
+        }
+        try await atTheEnd(days: 30) {
+            ($0.mode, $0.lapseTolerance) = (.offline, 14 * 86_400_000)
+        } _: { world in
+            try await world.observe(try MintedWorld.mint(MintedWorld.testNotification(environment: "Production")))
+            world.clock.advance(seconds: 7 * 86_400 - 1)
+            #expect(try await isAssumed(world))
+            world.clock.advance(seconds: 1)
+            #expect(try await !isAssumed(world))
         }
     }
 

@@ -18,6 +18,19 @@ struct NotificationTests {
         return try MintedWorld.mint(template)
     }
 
+    /// The notification that somebody responsible for the user withdrew the consent to the app.
+    static func rescission(_ appTransactionID: String, id: String = UUID().uuidString.lowercased()) throws -> [UInt8] {
+        var download = MintedWorld.appTransaction(environment: "Production")
+        (download.appTransactionID, download.appAppleID) = (appTransactionID, 1_234_567_890)
+        var data = NotificationTemplate.AppData()
+        (data.bundleID, data.environment, data.appAppleID) = ("com.example.app", "Production", 1_234_567_890)
+        data.appTransaction = download
+        var template = NotificationTemplate()
+        (template.notificationType, template.notificationUUID) = ("RESCIND_CONSENT", id)
+        (template.appData, template.signedDate) = (data, MintedWorld.moment.addingTimeInterval(3600))
+        return try MintedWorld.mint(template)
+    }
+
     private static func list(
         _ world: LedgerWorld, _ filter: NotificationFilter = NotificationFilter(), limit: Int = 100
     ) async throws -> [NotificationRecord] {
@@ -118,6 +131,61 @@ struct NotificationTests {
             let deadline = try #require(bought.signedDate).addingTimeInterval(12 * 3600)
             #expect(content.until == Timestamp(deadline))
             #expect(try await Self.list(world).first?.refundReason == "UNINTENDED_PURCHASE")
+        }
+    }
+
+    @Test(
+        "28.2 A rescinded consent is one event for every customer who owns a purchase of that download, however often it is delivered"
+    )
+    func rescindedConsent() async throws {
+        try await LedgerWorld.with { world async throws in
+            for (number, customer, download) in [
+                (1, "alice", "70"), (2, "bob", "70"), (3, "bob", "70"), (4, "carol", "71"),
+            ] {
+                _ = try await world.claim(
+                    "\(number)", customer: customer,
+                    try LedgerWorld.signed("\(number)") { $0.appTransactionID = download })
+            }
+            // Nobody owns this one.
+            try await world.observe(try LedgerWorld.signed("5") { $0.appTransactionID = "70" })
+            let id = UUID().uuidString.lowercased()
+            for _ in 1...3 { try await world.observe(try Self.rescission("70", id: id)) }
+            let events = try await world.ledger.answer(EventList(app: "example", limit: 100))
+                .filter { $0.type == "consent_rescinded" }.map(\.content)
+            #expect(events.map(\.customerID) == ["alice", "bob"])
+            #expect(events.allSatisfy { $0.environment == "Production" && $0.productID == nil })
+            #expect(try await world.entitlement()?.balance == 1)
+            #expect(
+                try await Self.list(world, NotificationFilter(customerID: "alice")).map(\.type) == ["RESCIND_CONSENT"])
+            // Of a download that nobody is known by, there is none.
+            try await world.observe(try Self.rescission("99"))
+            #expect(try await world.events().count { $0 == "consent_rescinded" } == 2)
+            _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "alice", reason: "asked"))
+        }
+    }
+
+    @Test(
+        "28.2 A notification about a purchase that is claimed or transferred later is listed under its present owner, and erased with them"
+    )
+    func presentOwner() async throws {
+        try await LedgerWorld.with { world async throws in
+            let bought = LedgerWorld.template("1", product: LedgerWorld.pro, kind: .nonConsumable)
+            try await world.observe(try Self.notification("ONE_TIME_CHARGE", bought))
+            #expect(try await Self.list(world).map(\.customerID) == [nil])
+            func owned(_ customer: String) async throws -> [String?] {
+                try await Self.list(world, NotificationFilter(type: "ONE_TIME_CHARGE", customerID: customer)).map(
+                    \.customerID)
+            }
+            _ = try await world.claim("1", product: LedgerWorld.pro, try MintedWorld.mint(bought))
+            #expect(try await owned("alice") == ["alice"])
+            _ = try await world.claim("9", customer: "bob", try LedgerWorld.signed("9"))
+            _ = try await world.ledger.perform(
+                MovePurchase(app: "example", transactionID: "1", to: "bob", reason: "one family"))
+            #expect(try await owned("bob") == ["bob"])
+            #expect(try await owned("alice").isEmpty)
+            _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "bob", reason: "asked"))
+            let left = try await Self.list(world)
+            #expect(left.count == 1 && left.first?.transactionID == nil && left.first?.evidenceSHA256 == nil)
         }
     }
 

@@ -151,6 +151,8 @@ struct RebuildTests {
         let customer = customers.randomElement(using: &generator) ?? "alice"
         let other = customers.randomElement(using: &generator) ?? "bob"
         let number = Int.random(in: 1...12, using: &generator)
+        if step % 7 == 3 { try await changeGrounds(of: customer, step, world) }
+        if step % 5 == 2 { try await observeNews(step, world) }
         switch Int.random(in: 0..<16, using: &generator) {
         case 0...4:
             let (id, product, evidence) = try purchase(number, world, orders, &generator)
@@ -200,6 +202,51 @@ struct RebuildTests {
         }
     }
 
+    /// Adds, extends or ends what another shop gives. A refusal writes nothing.
+    private func changeGrounds(of customer: String, _ step: Int, _ world: LedgerWorld) async throws {
+        let query = GroundsOfCustomer(app: "example", customerID: customer)
+        let end = Timestamp(
+            millisecondsSince1970: world.clock.now.millisecondsSince1970 + Int64(step % 4 + 1) * 86_400_000)
+        do {
+            if step % 3 == 0, let ground = try await world.ledger.answer(query).grounds.first {
+                try await world.ledger.perform(EndGround(app: "example", customerID: customer, id: ground.id))
+            } else {
+                _ = try await world.ledger.perform(
+                    AddGround(
+                        app: "example", customerID: customer, source: "stripe", reference: "sub_\(step % 3)",
+                        productID: step % 2 == 0 ? LedgerWorld.pro : LedgerWorld.monthly,
+                        until: step % 5 == 0 ? nil : end))
+            }
+        } catch is LedgerRefusal {}
+    }
+
+    /// Observes renewal info and a status of the subscription, or a rescinded consent.
+    private func observeNews(_ step: Int, _ world: LedgerWorld) async throws {
+        guard step % 3 > 0 else {
+            _ = try await world.observe(try NotificationTests.rescission("7\(step % 2)"))
+            return
+        }
+        let now = world.clock.now.date
+        let period = LedgerWorld.template(
+            "\(7 + step % 3)", product: LedgerWorld.monthly, kind: .autoRenewableSubscription
+        ) {
+            $0.originalTransactionID = "7"
+            $0.purchaseDate = MintedWorld.moment.addingTimeInterval(3600 + Double(step % 3) * 30 * 86_400)
+            $0.expiresDate = $0.purchaseDate?.addingTimeInterval(30 * 86_400)
+            $0.signedDate = now
+            $0.appTransactionID = "70"
+        }
+        var renewal = RenewalInfoTemplate(transaction: period)
+        renewal.autoRenewStatus = Int64(step % 2)
+        renewal.gracePeriodExpiresDate = step % 4 == 1 ? now.addingTimeInterval(86_400) : nil
+        _ = try await world.observe(
+            try NotificationTests.notification("DID_CHANGE_RENEWAL_STATUS", period) {
+                $0.data?.renewalInfo = renewal
+                $0.data?.status = step % 4 == 3 ? 5 : 1
+                if step % 2 == 0 { $0.data?.transaction = nil }
+            })
+    }
+
     /// Erases a customer, which gives access to nobody.
     private func erase(_ customer: String, of customers: [String], _ world: LedgerWorld) async throws {
         let before = try await access(of: customers, world)
@@ -231,6 +278,7 @@ struct RebuildTests {
         let now = world.clock.now.date
         func change(_ template: inout SignedTransactionTemplate) {
             template.signedDate = now
+            template.appTransactionID = number == 11 ? nil : "7\(number % 2)"
             template.appAccountToken = token?.appAccountToken.uuidString.lowercased()
             if isRevoked {
                 template.revocationDate = now

@@ -127,3 +127,86 @@ struct RenewalReadingTests {
         }
     }
 }
+
+@Suite("Signed data of purchases and entitlements")
+struct SignedDataReadingTests {
+    private static func date(_ day: Double) -> Date { MintedWorld.moment.addingTimeInterval(3600 + day * 86_400) }
+
+    private static func renewal(on day: Double, status: Int64) throws -> [UInt8] {
+        let period = LedgerWorld.template("901", product: LedgerWorld.monthly, kind: .autoRenewableSubscription) {
+            $0.originalTransactionID = "900"
+        }
+        var template = RenewalInfoTemplate(transaction: period)
+        (template.signedDate, template.autoRenewStatus) = (date(day), status)
+        return try MintedWorld.mint(template)
+    }
+
+    @Test("28.2 Each purchase of a subscription shows the renewal info about its own period")
+    func purchases() async throws {
+        try await LedgerWorld.with { world in
+            for (number, start) in [("901", 0.0), ("902", 30), ("903", 60)] {
+                _ = try await world.claim(
+                    number, product: LedgerWorld.monthly, try LedgerWorld.period(number, from: start))
+            }
+            _ = try await world.claim("1", try LedgerWorld.signed("1"))
+            for (number, start, day, status) in [("901", 0.0, 10.0, Int64(0)), ("902", 30, 40, 1)] {
+                let period = LedgerWorld.template(
+                    number, product: LedgerWorld.monthly, kind: .autoRenewableSubscription
+                ) {
+                    $0.originalTransactionID = "900"
+                    ($0.purchaseDate, $0.expiresDate) = (Self.date(start), Self.date(start + 30))
+                    $0.signedDate = Self.date(day)
+                }
+                var renewal = RenewalInfoTemplate(transaction: period)
+                renewal.autoRenewStatus = status
+                try await world.observe(
+                    try NotificationTests.notification("DID_CHANGE_RENEWAL_STATUS", period) {
+                        $0.data?.renewalInfo = renewal
+                    })
+            }
+            world.clock.advance(days: 70)
+            let page = try await world.ledger.answer(
+                PurchasesOfCustomer(app: "example", customerID: LedgerWorld.customer, limit: 10))
+            let renewals = Dictionary(uniqueKeysWithValues: page.purchases.map { ($0.transactionID, $0.renewal) })
+            #expect(renewals["901"]??.info.autoRenewStatus == 0 && renewals["902"]??.info.autoRenewStatus == 1)
+            #expect(renewals["903"] == .some(nil) && renewals["1"] == .some(nil))
+            let one = try await world.ledger.answer(PurchasesOfTransaction(app: "example", transactionID: "902"))
+            #expect(one.first?.renewal == renewals["902"] ?? nil)
+        }
+    }
+
+    @Test("28.2 An entitlement says when it was last confirmed and why it was revoked, only as far as that is signed")
+    func confirmation() async throws {
+        try await LedgerWorld.with { world in
+            world.clock.advance(days: 5)
+            _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))
+            #expect(try await world.entitlement(LedgerWorld.monthly)?.lastConfirmedAt == Timestamp(Self.date(0)))
+            try await world.observe(try Self.renewal(on: 3, status: 1))
+            let confirmed = try await world.entitlement(LedgerWorld.monthly)
+            #expect(confirmed?.lastConfirmedAt == Timestamp(Self.date(3)) && confirmed?.cancelReason == nil)
+            for (reason, day) in [(Int64?.some(1), 4.0), (0, 4.1), (nil, 4.2)] {
+                try await world.observe(
+                    try LedgerWorld.period("901", from: 0) {
+                        ($0.signedDate, $0.revocationDate) = (Self.date(day), Self.date(4))
+                        $0.revocationReason = reason.map { Int64($0) }
+                    })
+                let revoked = try await world.entitlement(LedgerWorld.monthly)
+                #expect(revoked?.state == .withdrawn && revoked?.cancelReason == reason)
+                #expect(revoked?.lastConfirmedAt == Timestamp(Self.date(day)))
+            }
+            // A non-consumable shows only the reason.
+            func pro(revoked: Bool) throws -> [UInt8] {
+                try LedgerWorld.signed("2", product: LedgerWorld.pro, kind: .nonConsumable) {
+                    guard revoked else { return }
+                    ($0.revocationDate, $0.revocationReason) = (Self.date(1), 1)
+                    $0.signedDate = Self.date(1)
+                }
+            }
+            _ = try await world.claim("2", product: LedgerWorld.pro, try pro(revoked: false))
+            let owned = try await world.entitlement(LedgerWorld.pro)
+            #expect(owned?.lastConfirmedAt == nil && owned?.cancelReason == nil)
+            try await world.observe(try pro(revoked: true))
+            #expect(try await world.entitlement(LedgerWorld.pro)?.cancelReason == 1)
+        }
+    }
+}

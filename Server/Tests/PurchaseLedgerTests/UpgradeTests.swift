@@ -80,6 +80,30 @@ struct UpgradeTests {
     }
 
     @Test(
+        "28.2 A ledger of the third rules keeps its events renewal_changed, gets new ones by the fourth, and is audited clean",
+        .enabled(if: TestEngine.ownsTables))
+    func fourthRules() async throws {
+        try await with(Self.fixtures.appending(path: "LedgerOfRules3")) { _, ledger, _ in
+            let query = EventList(app: "example", limit: 1000)
+            let before = try await ledger.answer(query)
+            #expect(before.contains { $0.type == "renewal_changed" && $0.content.changed == nil })
+            let report = try #require(try await ledger.applyNewRules())
+            #expect(report.findings.filter { !$0.kind.isOfTables } == [])
+            #expect(try await ledger.audit().findings == [])
+            #expect(try await ledger.audit(isVerifyingEvidence: false).findings == [])
+            #expect(try await ledger.auditLog([]).findings == [])
+            #expect(try await ledger.applyNewRules() == nil)
+            let after = try await ledger.answer(query)
+            #expect(Array(after.prefix(before.count)) == before)
+            // Dave's subscription was signed as revoked by a status alone.
+            let corrected = after.dropFirst(before.count)
+            #expect(corrected.map(\.type) == ["corrected"] && corrected.first?.content.customerID == "dave")
+            let dave = EntitlementsOfCustomer(app: "example", customerID: "dave")
+            #expect(try await ledger.answer(dave).entitlements.map(\.reason) == [.revoked])
+        }
+    }
+
+    @Test(
         "G The first start of a newer version records its settings, applies its rules, and is audited clean",
         .enabled(if: TestEngine.ownsTables))
     func firstStart() async throws {

@@ -27,6 +27,16 @@ public struct EventMessage: Codable, Sendable, Equatable {
     public var reason: String?
     /// The claim that a decision is about (`claim_decided`), or the App Store's answer (`contradicted`).
     public var submissionID: String?
+    /// The price of the transaction, in thousandths of the currency, as the App Store signed it.
+    public var price: Int64?
+    /// ISO 4217.
+    public var currency: String?
+    /// The members of `renewal` that changed; only of `renewal_changed`.
+    public var changed: [RenewalField]?
+    /// What is signed about the next renewal now; only of `renewal_changed`.
+    public var renewal: RenewalMessage?
+    /// What was signed before. Absent if nothing was, which counts as a subscription that renews.
+    public var formerRenewal: RenewalMessage?
     /// The entry of the record that caused the event.
     public var entryID: String
     /// The ids of the messages that were given up; only of a `gap`.
@@ -39,7 +49,8 @@ public struct EventMessage: Codable, Sendable, Equatable {
         transactionID: String? = nil,
         originalTransactionID: String? = nil, orderID: String? = nil, units: Int64? = nil, balance: Int64? = nil,
         shortfall: Int64? = nil, until: String? = nil, reason: String? = nil,
-        submissionID: String? = nil, entryID: String, missing: [String]? = nil
+        submissionID: String? = nil, price: Int64? = nil, currency: String? = nil, changed: [RenewalField]? = nil,
+        renewal: RenewalMessage? = nil, formerRenewal: RenewalMessage? = nil, entryID: String, missing: [String]? = nil
     ) {
         self.type = type
         self.at = at
@@ -58,12 +69,19 @@ public struct EventMessage: Codable, Sendable, Equatable {
         self.until = until
         self.reason = reason
         self.submissionID = submissionID
+        self.price = price
+        self.currency = currency
+        self.changed = changed
+        self.renewal = renewal
+        self.formerRenewal = formerRenewal
         self.entryID = entryID
         self.missing = missing
     }
 
     enum CodingKeys: String, CodingKey {
         case type, at, app, environment, counts, units, balance, shortfall, until, reason, missing
+        case price, currency, changed, renewal
+        case formerRenewal = "former_renewal"
         case customerID = "customer_id"
         case formerCustomerID = "former_customer_id"
         case productID = "product_id"
@@ -76,6 +94,20 @@ public struct EventMessage: Codable, Sendable, Equatable {
 }
 
 extension EventMessage {
+    /// A member of a renewal that an app or a backend acts on.
+    public struct RenewalField: WireEnumeration {
+        public let rawValue: String
+
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        public static let autoRenew = RenewalField(rawValue: "auto_renew")
+        public static let nextProduct = RenewalField(rawValue: "next_product")
+        public static let priceConsent = RenewalField(rawValue: "price_consent")
+        public static let billingRetry = RenewalField(rawValue: "billing_retry")
+        public static let graceUntil = RenewalField(rawValue: "grace_until")
+        public static let offer = RenewalField(rawValue: "offer")
+    }
+
     /// The types of events. Expiry is not an event: it happens by time alone.
     public struct Kind: WireEnumeration {
         public let rawValue: String
@@ -96,7 +128,8 @@ extension EventMessage {
         public static let reversed = Kind(rawValue: "reversed")
         /// An upgrade ended a period.
         public static let upgraded = Kind(rawValue: "upgraded")
-        /// Grace, billing retry or the next product of a subscription changed.
+        /// Auto-renew, the next product, the consent to a price, a billing retry, a grace period or the next offer of a subscription
+        /// changed.
         public static let renewalChanged = Kind(rawValue: "renewal_changed")
         /// Evidence disagrees with other evidence about the same transaction.
         public static let contradicted = Kind(rawValue: "contradicted")
@@ -108,6 +141,8 @@ extension EventMessage {
         public static let orderFulfilled = Kind(rawValue: "order_fulfilled")
         /// An operator ended a paid order.
         public static let orderClosed = Kind(rawValue: "order_closed")
+        /// Whoever is responsible for the user withdrew the consent to the app.
+        public static let consentRescinded = Kind(rawValue: "consent_rescinded")
         public static let refundRequested = Kind(rawValue: "refund_requested")
         public static let orderCancelled = Kind(rawValue: "order_cancelled")
         public static let orderRefunded = Kind(rawValue: "order_refunded")
@@ -118,6 +153,10 @@ extension EventMessage {
         public static let grantAdded = Kind(rawValue: "grant_added")
         public static let revocationAdded = Kind(rawValue: "revocation_added")
         public static let actLifted = Kind(rawValue: "act_lifted")
+        /// Another shop gives a product, or gives it for longer. The reason is its name.
+        public static let groundAdded = Kind(rawValue: "ground_added")
+        /// What another shop gave has ended.
+        public static let groundEnded = Kind(rawValue: "ground_ended")
         public static let customerMerged = Kind(rawValue: "customer_merged")
         public static let customerErased = Kind(rawValue: "customer_erased")
         public static let tokenAssigned = Kind(rawValue: "token_assigned")

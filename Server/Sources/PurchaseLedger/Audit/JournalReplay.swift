@@ -107,7 +107,7 @@ struct JournalReplay {
         return ReplayStep(
             transaction: LedgerTransaction(
                 connection: connection, now: leaf.at, registry: registry, erasures: erasures,
-                unmoved: state.unmoved),
+                unmoved: state.unmoved, rules: state.rules),
             leaf: leaf, details: details, verifier: verifier, isOfEntriesAlone: isOfEntriesAlone, evidence: stored,
             rules: state.rules, findings: findings)
     }

@@ -69,6 +69,8 @@ struct ReplayStep {
         case .customerMerged: try merge(try CustomerMergedDetails(encoded: details), entry, app)
         case .grantAdded: try grant(try GrantAddedDetails(encoded: details), entry, app)
         case .revocationAdded: try revoke(try RevocationAddedDetails(encoded: details), entry, app)
+        case .groundAdded: try add(try GroundAddedDetails(encoded: details), entry, app)
+        case .groundEnded: try end(try GroundEndedDetails(encoded: details), entry, app)
         case .actLifted: try lift(try ActLiftedDetails(encoded: details), entry, app)
         case .customerErased: try erase(try CustomerErasedDetails(encoded: details), entry, app)
         case .testersChanged: try changeTester(try TestersChangedDetails(encoded: details), entry, app)

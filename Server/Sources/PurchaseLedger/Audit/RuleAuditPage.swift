@@ -84,7 +84,7 @@ struct RuleAuditPage {
             }
             let access = OriginalAccess(
                 history.purchases(of: holder, ownership), renewal: history.renewal,
-                revocations: history.handRevocations(of: holder))
+                revocations: history.handRevocations(of: holder), status: history.status(of: holder))
             for ground in access.grounds {
                 guard try !identities.isErased(ground.customer.rawValue),
                     let chain = chain(ground.customer, ground.productID, history)
@@ -217,7 +217,9 @@ struct RuleAuditPage {
         let table = HandGrantsTable(connection: connection)
         guard let grant = try table.row(key: key), grant.kind == .grant,
             let details = try JournalTable(connection: connection).row(key: grant.entryKey)?.details,
-            let kind = ProductKind(rawValue: try GrantAddedDetails(encoded: details).kind),
+            let kind = ProductKind(
+                rawValue: try grant.source == nil
+                    ? GrantAddedDetails(encoded: details).kind : GroundAddedDetails(encoded: details).kind),
             try transaction.customers.row(grant.customerKey).name != nil
         else { return }
         let (handGrant, revocations) = try table.grant(

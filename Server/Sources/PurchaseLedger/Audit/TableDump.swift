@@ -140,7 +140,8 @@ struct TableDump: Sendable {
             columns: """
                 hand_grants.grant_id, apps.name, customers.reference, products.product_id, environments.name,
                 hand_grants.kind, hand_grants.quantity, originals.original_id, hand_grants.revoked_shared,
-                revoked.grant_id, hand_grants.starts_at, hand_grants.ends_at, hand_grants.lifted_at, journal.entry_id
+                revoked.grant_id, hand_grants.starts_at, hand_grants.ends_at, hand_grants.lifted_at, journal.entry_id,
+                hand_grants.source, hand_grants.reference
                 """,
             source: """
                 hand_grants \(join("apps", "app_key", "hand_grants"))
@@ -166,7 +167,7 @@ struct TableDump: Sendable {
                 environments.name, transactions.transaction_id, transactions.xcode_second,
                 origin.name, originals.original_id, originals.xcode_second, apps.name, products.product_id,
                 transactions.facts, evidence.sha256, transactions.known_at, transactions.kind, transactions.duration,
-                transactions.token, customers.reference, transactions.owner_reason
+                transactions.token, customers.reference, transactions.owner_reason, transactions.app_transaction_id
                 """,
             source: """
                 transactions LEFT JOIN environments ON environments.environment_key = transactions.environment
@@ -304,7 +305,8 @@ struct TableDump: Sendable {
 
     /// Some events cannot be computed again: the corrections of a repair, and those that an erasure removed. These are the events
     /// of erased customers, of originals with an erased purchase, and of customers who owned such a purchase before, since it was
-    /// part of their balances.
+    /// part of their balances. Who is told of a rescinded consent depends on a download of the app, which an erasure deletes from the
+    /// entry.
     private static let events = TableDump(
         name: "events", keyCount: 10, pageKey: ["events.event_key"],
         columns: """
@@ -320,7 +322,7 @@ struct TableDump: Sendable {
             \(join("originals", "original_key", "events")) \(join("orders", "order_key", "events"))
             """,
         condition: """
-            events.type <> 'corrected'
+            events.type <> 'corrected' AND (events.type <> 'consent_rescinded' OR journal.details IS NOT NULL)
             AND (events.customer_key IS NULL OR customers.customer_key IS NULL OR customers.name IS NOT NULL)
             AND (events.transaction_key IS NULL OR transactions.transaction_key IS NULL OR transactions.product_key <> 0)
             AND (events.original_key IS NULL OR events.original_key NOT IN (\(erasedOriginals)))

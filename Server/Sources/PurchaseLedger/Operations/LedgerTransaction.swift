@@ -28,12 +28,15 @@ public final class LedgerTransaction {
     let unmoved: UnmovedRows?
     /// The merge in progress, once it was read.
     private var knownMove: CustomerMoveRow??
+    /// The version of the rules in force. In a rebuild it is that of the entry, because events are never written again.
+    let rules: Int64
 
     init(
         connection: any LedgerConnection, now: Timestamp, registry: Registry, entryKey: EntryKey? = nil,
         evidenceParts: EvidencePartWrites? = nil, entitlementWrites: EntitlementWrites? = nil,
         verifier: PurchaseVerifier? = nil, erasures: Erasures? = nil,
-        attempt: WriteAttempt? = nil, refusalNotes: RefusalNotes? = nil, unmoved: UnmovedRows? = nil
+        attempt: WriteAttempt? = nil, refusalNotes: RefusalNotes? = nil, unmoved: UnmovedRows? = nil,
+        rules: Int64 = RegisterSettings.rulesVersion
     ) {
         self.unmoved = unmoved
         self.connection = connection
@@ -46,6 +49,7 @@ public final class LedgerTransaction {
         self.erasures = erasures
         self.attempt = attempt
         self.refusalNotes = refusalNotes
+        self.rules = rules
     }
 
     var journal: Journal { Journal(connection: connection, key: entryKey, attempt: attempt) }

@@ -32,6 +32,10 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
     case orderClosed = 22
     /// The first delivery of a server notification.
     case notification = 23
+    /// A product that another shop gives, or its later end.
+    case groundAdded = 28
+    /// The end of such a ground.
+    case groundEnded = 29
     /// Several refused pieces of evidence of one request, or the number of refusals of an API key beyond the daily budget.
     case refusals = 48
     /// The outcome of a claim that was decided after it was recorded.
@@ -63,6 +67,8 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
         case .recordContinued: "record_continued"
         case .orderClosed: "order_closed"
         case .notification: "notification"
+        case .groundAdded: "ground_added"
+        case .groundEnded: "ground_ended"
         case .decision: "decision"
         case .refusals: "refusals"
         }

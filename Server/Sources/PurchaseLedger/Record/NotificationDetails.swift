@@ -16,6 +16,7 @@ struct NotificationDetails: JournalDetails {
     var refundReason: String?
     var originalTransactionID: String?
     var transactionID: String?
+    var appTransactionID: String?
 
     init(_ facts: NotificationFacts) {
         notificationID = facts.id.string
@@ -28,13 +29,14 @@ struct NotificationDetails: JournalDetails {
         refundReason = facts.refundReason?.string
         originalTransactionID = facts.originalTransactionID?.string
         transactionID = facts.transactionID?.string
+        appTransactionID = facts.appTransactionID?.string
     }
 
     /// The details without what concerns a customer.
     var ofNoCustomer: NotificationDetails {
         var details = self
         (details.status, details.refundReason) = (nil, nil)
-        (details.originalTransactionID, details.transactionID) = (nil, nil)
+        (details.originalTransactionID, details.transactionID, details.appTransactionID) = (nil, nil, nil)
         return details
     }
 }

@@ -46,6 +46,7 @@ struct EventRow: Sendable {
 struct NamedEvent: Sendable {
     let key: Int64
     let customerKey: Int64?
+    let originalKey: Int64?
     let type: String
     let at: Timestamp
     let entryID: UUID
@@ -57,14 +58,16 @@ struct NamedEvent: Sendable {
     let originalTransactionID: String?
     let orderID: UUID?
     let figures: EventFigures
+    /// The price of the transaction.
+    let price: PurchasePrice?
     /// Whether the customer is a tester now.
     let isTester: Bool
 
     /// The columns of an event and of the rows that it refers to.
     static let columns = """
-        events.event_key, events.customer_key, events.type, journal.at, journal.entry_id, customers.name, former.name,
+        events.event_key, events.customer_key, events.original_key, events.type, journal.at, journal.entry_id, customers.name, former.name,
         environments.name, products.product_id, transactions.transaction_id, originals.original_id, orders.order_id,
-        events.figures, testers.customer_key
+        events.figures, transactions.facts, testers.customer_key
         """
 
     /// The rows that an event refers to. An event whose row was removed is still returned.
@@ -83,6 +86,7 @@ struct NamedEvent: Sendable {
     init(_ reader: inout RowReader) throws(LedgerStorageError) {
         key = try reader.integer()
         customerKey = try reader.optionalInteger()
+        originalKey = try reader.optionalInteger()
         type = try reader.text()
         at = try reader.time()
         entryID = try reader.id()
@@ -99,8 +103,23 @@ struct NamedEvent: Sendable {
         } catch {
             throw LedgerStorageError(.corrupt, "the figures of event \(key) cannot be read: \(error)")
         }
+        if let facts = try reader.optionalBlob(), let transactionID {
+            let key = TransactionKey(
+                environment: AppStoreEnvironment(environment ?? ""), transactionID: ExactText(transactionID))
+            do throws(FactsDecodingError) {
+                price = try ObservedTransaction(key: key, encoded: facts).price
+            } catch {
+                throw LedgerStorageError(error, of: "transaction \(transactionID)")
+            }
+        } else {
+            price = nil
+        }
         isTester = try reader.optionalInteger() != nil
     }
+
+    /// Events of one lane are delivered in order: those of a customer, and those of an original that nobody owns. Events of neither
+    /// have one lane.
+    var lane: Int64 { customerKey ?? originalKey.map { -$0 } ?? 0 }
 }
 
 struct EventsTable {

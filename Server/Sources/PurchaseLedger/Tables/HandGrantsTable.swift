@@ -2,13 +2,14 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// A grant or a revocation by an operator.
+/// A grant or a revocation by an operator, or a ground of another shop.
 struct HandGrantRow: TableRow {
     static let table = Table(
         "hand_grants", key: "grant_key",
         columns: [
             "grant_id", "app_key", "customer_key", "product_key", "environment", "kind", "quantity",
             "revoked_original", "revoked_shared", "revoked_grant", "starts_at", "ends_at", "lifted_at", "entry_key",
+            "source", "reference",
         ])
 
     var key: Int64
@@ -28,6 +29,10 @@ struct HandGrantRow: TableRow {
     var endsAt: Timestamp?
     var liftedAt: Timestamp?
     var entryKey: Int64
+    /// The shop of a ground from outside; `nil` for an operator's grant.
+    var source: String?
+    /// What the shop calls the ground.
+    var reference: String?
 
     init(_ reader: inout RowReader) throws(LedgerStorageError) {
         key = try reader.integer()
@@ -45,6 +50,8 @@ struct HandGrantRow: TableRow {
         endsAt = try reader.optionalTime()
         liftedAt = try reader.optionalTime()
         entryKey = try reader.integer()
+        source = try reader.optionalText()
+        reference = try reader.optionalText()
     }
 
     init(
@@ -69,7 +76,7 @@ struct HandGrantRow: TableRow {
             .id(id), .integer(appKey), .integer(customerKey), .integer(productKey), .integer(environment),
             .text(kind.rawValue), .integer(quantity), .integer(revokedOriginal), .flag(revokedShared),
             .integer(revokedGrant), .time(startsAt), .time(endsAt),
-            .time(liftedAt), .integer(entryKey),
+            .time(liftedAt), .integer(entryKey), .text(source), .text(reference),
         ]
     }
 }
@@ -100,6 +107,22 @@ struct HandGrantsTable {
         try HandGrantRow.all("WHERE customer_key = ?1 ORDER BY grant_key", [.integer(customer)], connection)
     }
 
+    /// The newest ground of a shop with a reference.
+    func ground(
+        _ source: String, _ reference: String, appKey: Int64
+    ) throws(LedgerStorageError) -> HandGrantRow? {
+        try HandGrantRow.first(
+            "WHERE app_key = ?1 AND source = ?2 AND reference = ?3 ORDER BY grant_key DESC LIMIT 1",
+            [.integer(appKey), .text(source), .text(reference)], connection)
+    }
+
+    /// The shops of some grants, each once; operators' grants have none.
+    func sources(of keys: [Int64]) throws(LedgerStorageError) -> [String] {
+        var sources: Set<String> = []
+        for key in keys { if let source = try row(key: key)?.source { sources.insert(source) } }
+        return sources.sorted()
+    }
+
     /// The revocations of an original, including lifted ones.
     func revocations(ofOriginal key: Int64) throws(LedgerStorageError) -> [HandGrantRow] {
         try HandGrantRow.query(Self.revocationsOfOriginal, [.integer(key)], connection)
@@ -124,7 +147,8 @@ struct HandGrantsTable {
         let grant = HandGrant(
             entry: row.key, customer: CustomerNumber(rawValue: row.customerKey), productID: ExactText(product),
             environment: environment, kind: kind, quantity: row.quantity, from: row.startsAt,
-            until: [row.endsAt, row.liftedAt].compactMap(\.self).min(), isLifted: row.liftedAt != nil)
+            until: [row.endsAt, row.liftedAt].compactMap(\.self).min(),
+            isLifted: row.liftedAt != nil && row.source == nil)
         return (grant, revocations)
     }
 
@@ -139,6 +163,12 @@ struct HandGrantsTable {
             to: "hand_grants",
             "UPDATE hand_grants SET lifted_at = ?2 WHERE grant_key = ?1 AND lifted_at IS NULL",
             [.integer(key), .time(time)])
+    }
+
+    /// Changes the end of a ground.
+    func extend(_ key: Int64, to end: Timestamp?) throws(LedgerStorageError) {
+        try connection.send(
+            to: "hand_grants", "UPDATE hand_grants SET ends_at = ?2 WHERE grant_key = ?1", [.integer(key), .time(end)])
     }
 
     func delete(_ key: Int64) throws(LedgerStorageError) {

@@ -56,6 +56,18 @@ struct NotificationsTable {
         return Int(try reader.integer())
     }
 
+    /// When the newest notification of an app and environment was received; `nil` if none was.
+    func newest(appKey: Int64, environment: Int64) throws(LedgerStorageError) -> Timestamp? {
+        let rows = try connection.rows(
+            """
+            SELECT at FROM journal WHERE entry_key = (
+                SELECT entry_key FROM notifications WHERE app_key = ?1 AND environment = ?2
+                ORDER BY entry_key DESC LIMIT 1)
+            """, [.integer(appKey), .integer(environment)])
+        guard var reader = rows.first?.reader else { return nil }
+        return try reader.time()
+    }
+
     func insert(
         _ id: String, type: String?, subtype: String?, appKey: Int64, environment: Int64, entry: Int64
     ) throws(LedgerStorageError) {

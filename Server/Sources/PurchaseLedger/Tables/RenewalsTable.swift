@@ -1,28 +1,66 @@
 import PurchaseVerification
 
-/// The renewal facts of subscriptions: a row for each slot of a statement.
+/// What is signed about a subscription beside its transactions: a row for each slot of renewal info, and for each holder the newest
+/// status.
 struct RenewalsTable {
     static let byNumber = ReadShape(
-        "SELECT beside, facts FROM renewals WHERE environment = ?1 AND original_id = ?2", of: ["renewals"],
+        "SELECT beside, concern, facts FROM renewals WHERE environment = ?1 AND original_id = ?2", of: ["renewals"],
         [.value, .value])
 
     let connection: any LedgerConnection
 
+    /// The column `concern` of a row with a status.
+    private static let status: Int64 = -1
+    /// The version of stored statuses.
+    private static let statusVersion: UInt8 = 1
+
+    /// What is signed about a subscription.
+    struct News {
+        var renewal: ObservedRenewal?
+        /// The newest status, by the name of the holder.
+        var statuses: [String: SignedStatus] = [:]
+    }
+
     func facts(_ key: RenewalKey, environment: Int64) throws(LedgerStorageError) -> ObservedRenewal? {
-        var statements: [RenewalStatement] = []
+        try news(key, environment: environment).renewal
+    }
+
+    func news(_ key: RenewalKey, environment: Int64) throws(LedgerStorageError) -> News {
+        var (news, statements): (News, [RenewalStatement]) = (News(), [])
         for row in try connection.rows(
             Self.byNumber, [.integer(environment), .text(key.originalTransactionID.string)])
         {
             var reader = row.reader
-            let (beside, bytes) = (try reader.text(), try reader.blob())
+            let (beside, concern, bytes) = (try reader.text(), try reader.integer(), try reader.blob())
             do throws(FactsDecodingError) {
+                guard concern != Self.status else {
+                    news.statuses[beside] = try Self.status(bytes)
+                    continue
+                }
                 statements.append(
                     try RenewalStatement(key: key, beside: beside.isEmpty ? nil : ExactText(beside), encoded: bytes))
             } catch {
                 throw LedgerStorageError(error, of: "renewal \(key.originalTransactionID)")
             }
         }
-        return ObservedRenewal(statements)
+        news.renewal = ObservedRenewal(statements)
+        return news
+    }
+
+    private static func status(_ bytes: [UInt8]) throws(FactsDecodingError) -> SignedStatus {
+        var reader = CanonicalReader(bytes)
+        let version = try reader.byte()
+        guard version == statusVersion else { throw .unknownVersion(version) }
+        let status = try reader.value(SignedStatus.self)
+        guard encoded(status) == bytes else { throw .malformed(offset: bytes.count) }
+        return status
+    }
+
+    private static func encoded(_ status: SignedStatus) -> [UInt8] {
+        var writer = CanonicalWriter()
+        writer.write(byte: statusVersion)
+        writer.write(status)
+        return writer.bytes
     }
 
     func delete(_ originalID: String, environment: Int64) throws(LedgerStorageError) {
@@ -33,6 +71,20 @@ struct RenewalsTable {
     }
 
     func write(_ statement: RenewalStatement, environment: Int64, evidence: Int64) throws(LedgerStorageError) {
+        try write(
+            statement.key, statement.beside?.string ?? "", statement.concern.number, statement.encoded,
+            environment: environment, evidence: evidence)
+    }
+
+    func write(_ statement: StatusStatement, environment: Int64, evidence: Int64) throws(LedgerStorageError) {
+        try write(
+            statement.key, statement.holder.name, Self.status, Self.encoded(statement.status),
+            environment: environment, evidence: evidence)
+    }
+
+    private func write(
+        _ key: RenewalKey, _ beside: String, _ concern: Int64, _ facts: [UInt8], environment: Int64, evidence: Int64
+    ) throws(LedgerStorageError) {
         try connection.send(
             to: "renewals",
             """
@@ -41,9 +93,8 @@ struct RenewalsTable {
             ON CONFLICT (environment, original_id, beside, concern) DO UPDATE SET facts = ?5, evidence_key = ?6
             """,
             [
-                .integer(environment), .text(statement.key.originalTransactionID.string),
-                .text(statement.beside?.string ?? ""), .integer(statement.concern.number), .blob(statement.encoded),
-                .integer(evidence),
+                .integer(environment), .text(key.originalTransactionID.string), .text(beside), .integer(concern),
+                .blob(facts), .integer(evidence),
             ])
     }
 }

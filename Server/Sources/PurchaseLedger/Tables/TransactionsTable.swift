@@ -8,7 +8,7 @@ struct TransactionRow: TableRow {
         "transactions", key: "transaction_key",
         columns: [
             "original_key", "environment", "transaction_id", "xcode_second", "product_key", "facts", "evidence_key",
-            "known_at", "kind", "duration", "token", "owner_key", "owner_reason",
+            "known_at", "kind", "duration", "token", "owner_key", "owner_reason", "app_transaction_id",
         ])
 
     var key: Int64
@@ -32,6 +32,8 @@ struct TransactionRow: TableRow {
     var ownerKey: Int64?
     /// The rule that gave it its owner.
     var ownerReason: String?
+    /// The download of the app that the facts state.
+    var appTransactionID: String?
 
     init(_ reader: inout RowReader) throws(LedgerStorageError) {
         key = try reader.integer()
@@ -48,6 +50,7 @@ struct TransactionRow: TableRow {
         token = try reader.optionalID()
         ownerKey = try reader.optionalInteger()
         ownerReason = try reader.optionalText()
+        appTransactionID = try reader.optionalText()
     }
 
     init(
@@ -70,6 +73,7 @@ struct TransactionRow: TableRow {
             .integer(originalKey), .integer(environment), .text(transactionID), .integer(xcodeSecond),
             .integer(productKey), .blob(facts), .integer(evidenceKey), .time(knownAt), .text(kind?.rawValue),
             .text(duration?.description), .id(token), .integer(ownerKey), .text(ownerReason),
+            .text(appTransactionID),
         ]
     }
 
@@ -217,6 +221,25 @@ struct TransactionsTable {
         return keys
     }
 
+    /// The originals of which an owned transaction states a download of the app.
+    func originals(
+        appTransactionID id: String, environment: Int64, appKey: Int64
+    ) throws(LedgerStorageError) -> [Int64] {
+        var keys: [Int64] = []
+        for row in try connection.rows(
+            """
+            SELECT DISTINCT transactions.original_key FROM transactions
+            JOIN originals ON originals.original_key = transactions.original_key
+            WHERE transactions.environment = ?1 AND app_transaction_id = ?2 AND app_key = ?3 AND owner_key IS NOT NULL
+            ORDER BY transactions.original_key
+            """, [.integer(environment), .text(id), .integer(appKey)])
+        {
+            var reader = row.reader
+            keys.append(try reader.integer())
+        }
+        return keys
+    }
+
     /// The transactions that carry an account token.
     func rows(token: UUID) throws(LedgerStorageError) -> [TransactionRow] {
         try TransactionRow.all("WHERE token = ?1 ORDER BY transaction_key", [.id(token)], connection)
@@ -232,7 +255,7 @@ struct TransactionsTable {
             to: "transactions",
             """
             UPDATE transactions SET product_key = 0, facts = ?2, evidence_key = 0, known_at = ?3, kind = ?4,
-            duration = NULL, token = ?5 WHERE transaction_key = ?1
+            duration = NULL, token = ?5, app_transaction_id = NULL WHERE transaction_key = ?1
             """,
             [
                 .integer(key), .blob(facts.encoded), .time(time), .text(facts.kind?.rawValue),
@@ -250,12 +273,13 @@ struct TransactionsTable {
             to: "transactions",
             """
             UPDATE transactions SET original_key = ?2, product_key = ?3, facts = ?4, evidence_key = ?5, kind = ?6,
-            duration = ?7, token = ?8, owner_key = ?9, owner_reason = ?10 WHERE transaction_key = ?1
+            duration = ?7, token = ?8, owner_key = ?9, owner_reason = ?10, app_transaction_id = ?11
+            WHERE transaction_key = ?1
             """,
             [
                 .integer(row.key), .integer(row.originalKey), .integer(row.productKey), .blob(row.facts),
                 .integer(row.evidenceKey), .text(row.kind?.rawValue), .text(row.duration?.description),
-                .id(row.token), .integer(row.ownerKey), .text(row.ownerReason),
+                .id(row.token), .integer(row.ownerKey), .text(row.ownerReason), .text(row.appTransactionID),
             ])
     }
 }

@@ -7,12 +7,15 @@ struct DeliveryRow<Content: Sendable>: Sendable {
     let state: WebhookDeliveryState
     let attempts: Int
     let firstAt: Timestamp?
+    /// The lane in which it waits, as it was when the event was first attempted.
+    let lane: Int64
 
     init(_ content: Content, _ reader: inout RowReader) throws(LedgerStorageError) {
         self.content = content
         state = try reader.named(WebhookDeliveryState.self)
         attempts = Int(try reader.integer())
         firstAt = try reader.optionalTime()
+        lane = try reader.integer()
     }
 }
 
@@ -61,7 +64,7 @@ struct WebhookDeliveriesTable {
         _ webhook: Int64, at now: Timestamp, limit: Int64
     ) throws(LedgerStorageError) -> [DeliveryRow<Int64>] {
         let rows = try connection.rows(
-            "SELECT event_key, state, attempts, first_at FROM webhook_deliveries WHERE webhook_key = ?1 AND \(Self.due)",
+            "SELECT event_key, state, attempts, first_at, lane FROM webhook_deliveries WHERE webhook_key = ?1 AND \(Self.due)",
             [.integer(webhook), .time(now), .integer(limit)])
         var due: [DeliveryRow<Int64>] = []
         for row in rows {
@@ -85,7 +88,7 @@ struct WebhookDeliveriesTable {
     ) throws(LedgerStorageError) -> [DeliveryRow<NamedEvent>] {
         let rows = try connection.rows(
             """
-            SELECT \(NamedEvent.columns), state, attempts, first_at FROM webhook_deliveries
+            SELECT \(NamedEvent.columns), state, attempts, first_at, lane FROM webhook_deliveries
             JOIN events ON events.event_key = webhook_deliveries.event_key \(NamedEvent.joins)
             WHERE webhook_key = ?1 AND \(condition)
             """, parameters)

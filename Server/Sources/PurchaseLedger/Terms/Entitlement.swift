@@ -23,6 +23,14 @@ public struct Entitlement: Sendable, Equatable {
     public var isAssumed = false
     /// The signed renewal info about the period that it rests on; only for auto-renewable subscriptions.
     public var renewal: RenewalStatement?
+    /// The other shops that give it, by the names that the backend gave them; only if it is active.
+    public var sources: [String] = []
+    /// The manual grants, and the grounds of other shops, that give it.
+    var grantKeys: [Int64] = []
+    /// Apple's reason of the revocation that withdrew it (`revocationReason`); `nil` if none is signed.
+    public var cancelReason: Int64?
+    /// When the newest data about the period that it rests on was signed; only for auto-renewable subscriptions.
+    public var lastConfirmedAt: Timestamp?
 
     /// The state.
     public enum State: String, Sendable, CaseIterable {

@@ -6,6 +6,8 @@ public struct EntitlementInput: Sendable {
     public var purchases: [OwnedPurchase]
     /// The renewal facts of the subscriptions.
     public var renewals: [RenewalKey: ObservedRenewal]
+    /// The newest signed statuses of the subscriptions.
+    public var statuses: [OwnershipKey: SignedStatus] = [:]
     /// The customer's consumption, including that of customers merged into them.
     public var consumptions: [ConsumedUnits]
     /// Manual grants to the customer.

@@ -23,5 +23,12 @@ public struct EventContent: Sendable, Equatable {
     public var until: Timestamp?
     public var reason: String?
     public var submissionID: String?
+    /// The price of the transaction, in thousandths of the currency, as signed.
+    public var price: Int64?
+    public var currency: String?
+    /// The names of the fields that changed (`RenewalChange.Field`).
+    public var changed: [String]?
+    public var renewal: RenewalChange.Signed?
+    public var formerRenewal: RenewalChange.Signed?
     public var entryID: UUID
 }

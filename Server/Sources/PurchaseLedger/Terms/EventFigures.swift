@@ -16,6 +16,8 @@ struct EventFigures: Sendable, Equatable {
     var isAnnounced = true
     /// The id of the claim that was decided.
     var submission: String?
+    /// The change of a renewal.
+    var renewal: RenewalChange?
 
     init() {}
 
@@ -27,9 +29,10 @@ struct EventFigures: Sendable, Equatable {
         shortfall = try reader.optional()
         until = try reader.optional()
         reason = try reader.optional(ExactText.self)?.string
-        // Nearly all events are announced and concern no decision, so only the others store these fields.
+        // Nearly all events are announced and concern no decision, and only one type has a renewal, so only the others store these fields.
         if !reader.isAtEnd { isAnnounced = try reader.byte() != 0 }
         if !reader.isAtEnd { submission = try reader.optional(ExactText.self)?.string }
+        if !reader.isAtEnd { renewal = try reader.value(RenewalChange.self) }
         guard reader.isAtEnd, self.encoded == encoded else { throw reader.malformed }
     }
 
@@ -40,8 +43,9 @@ struct EventFigures: Sendable, Equatable {
         writer.write(optional: shortfall)
         writer.write(optional: until)
         writer.write(optional: reason.map { ExactText($0) })
-        if !isAnnounced || submission != nil { writer.write(byte: isAnnounced ? 1 : 0) }
-        if let submission { writer.write(optional: ExactText(submission)) }
+        if !isAnnounced || submission != nil || renewal != nil { writer.write(byte: isAnnounced ? 1 : 0) }
+        if submission != nil || renewal != nil { writer.write(optional: submission.map { ExactText($0) }) }
+        if let renewal { writer.write(renewal) }
         return writer.bytes
     }
 }

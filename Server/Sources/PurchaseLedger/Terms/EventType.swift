@@ -14,7 +14,8 @@ public enum EventType: String, Sendable, CaseIterable {
     case reversed
     /// An upgrade ended a period.
     case upgraded
-    /// The renewal information of a subscription changed: grace, billing retry, or the next product.
+    /// Auto-renew, the next product, the consent to a price, a billing retry, a grace period or the next offer of a subscription
+    /// changed.
     case renewalChanged = "renewal_changed"
     /// Evidence disagrees with other evidence about the same transaction.
     case contradicted
@@ -36,6 +37,10 @@ public enum EventType: String, Sendable, CaseIterable {
     case grantAdded = "grant_added"
     case revocationAdded = "revocation_added"
     case actLifted = "act_lifted"
+    /// Another shop gives a product, or gives it for longer.
+    case groundAdded = "ground_added"
+    /// What another shop gave has ended.
+    case groundEnded = "ground_ended"
     case customerMerged = "customer_merged"
     /// A customer was erased. The event has no name.
     case customerErased = "customer_erased"
@@ -46,6 +51,8 @@ public enum EventType: String, Sendable, CaseIterable {
     case notConfirmed = "not_confirmed"
     /// A customer asked the App Store for a refund. The event says until when the server can tell Apple what it knows.
     case refundRequested = "refund_requested"
+    /// Whoever is responsible for the user withdrew the consent to the app (Apple, `RESCIND_CONSENT`).
+    case consentRescinded = "consent_rescinded"
     /// A product was registered, so its known purchases now count.
     case registered
     /// Newer rules, or a repair, gave a different result.

@@ -40,6 +40,8 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
         case purchaseAmbiguous = "purchase_ambiguous"
         case purchaseNotMovable = "purchase_not_movable"
         case grantUnknown = "grant_unknown"
+        case groundUnknown = "ground_unknown"
+        case groundDiffers = "ground_differs"
         case bundleOfAnotherApp = "bundle_of_another_app"
         case appNameTooLong = "app_name_too_long"
         case consumablesUnstated = "consumables_unstated"
@@ -70,6 +72,9 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
             case .purchaseAmbiguous: "There are several purchases of this id; name the environment."
             case .purchaseNotMovable: "The purchase already belongs to the customer."
             case .grantUnknown: "There is no such grant or revocation."
+            case .groundUnknown: "There is no such ground."
+            case .groundDiffers:
+                "The reference has a ground with other values. A later end extends it; for anything else, end it first."
             case .bundleOfAnotherApp:
                 "The bundle id is recorded with another app. Give the app its old name in the settings, or remove the bundle id."
             case .appNameTooLong: "The name of an app has at most 255 bytes."

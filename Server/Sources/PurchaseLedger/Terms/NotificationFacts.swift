@@ -34,6 +34,8 @@ public struct NotificationFacts: Sendable, Equatable {
     /// The original transaction, if the notification is about one.
     public var originalTransactionID: ExactText?
     public var transactionID: ExactText?
+    /// The download of the app that it is about (Apple, "appTransactionId").
+    public var appTransactionID: ExactText?
 
     /// - Parameters:
     ///   - notification: the verified notification.
@@ -48,6 +50,7 @@ public struct NotificationFacts: Sendable, Equatable {
         status = notification.data?.status?.rawValue
         refundReason = ExactText(identifier: notification.data?.consumptionRequestReason?.rawValue)
         transactionID = ExactText(identifier: notification.transaction?.transactionID)
+        appTransactionID = ExactText(identifier: notification.appTransaction?.appTransactionID)
         originalTransactionID =
             ExactText(identifier: notification.transaction?.originalTransactionID)
             ?? ExactText(identifier: notification.renewalInfo?.originalTransactionID)

@@ -9,6 +9,9 @@ public enum PurchaseHolder: Sendable, Hashable {
     /// A member whose download is not stated, by the member's transaction.
     case assignedTransaction(ExactText)
 
+    /// A name that no other holder has.
+    var name: String { names.map(\.string).joined(separator: "/") }
+
     /// The parts of a name that no other holder has.
     var names: [ExactText] {
         switch self {

@@ -44,9 +44,6 @@ public struct RegisteredApp: Sendable, Equatable {
 
     static let defaultLapseTolerance: Int64 = 3_600_000
 
-    /// The tolerance that applies: none without a source of news, because then no news are late.
-    var effectiveLapseTolerance: Int64 { mode == .offline ? 0 : lapseTolerance }
-
     /// Whether purchases of the app can be consumables. Without products in the settings, the evidence states the kind.
     public var sellsConsumables: Bool {
         products.isEmpty || products.values.contains { $0.kind == .consumable }

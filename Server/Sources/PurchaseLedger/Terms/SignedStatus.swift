@@ -10,6 +10,9 @@ public struct SignedStatus: Sendable, Hashable {
     /// The status of revoked subscriptions, the only one that decides anything.
     static let revoked: Int64 = 5
 
+    /// Whether the subscription was revoked.
+    var isRevoked: Bool { value == Self.revoked }
+
     /// A status with its stamp.
     public init(value: Int64, stamp: Timestamp) {
         self.value = value
@@ -20,5 +23,17 @@ public struct SignedStatus: Sendable, Hashable {
     public static func newer(_ left: SignedStatus, _ right: SignedStatus) -> SignedStatus {
         let keys = [left, right].map { ($0.stamp, $0.value == revoked ? 1 : 0, $0.value) }
         return keys[0] < keys[1] ? right : left
+    }
+}
+
+extension SignedStatus: CanonicalValue {
+    init(from reader: inout CanonicalReader) throws(FactsDecodingError) {
+        value = try reader.signed()
+        stamp = try reader.moment()
+    }
+
+    func encode(to writer: inout CanonicalWriter) {
+        writer.write(signed: value)
+        writer.write(stamp)
     }
 }

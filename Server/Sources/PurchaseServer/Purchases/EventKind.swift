@@ -28,12 +28,15 @@ extension EventMessage.Kind {
             case .grantAdded: .grantAdded
             case .revocationAdded: .revocationAdded
             case .actLifted: .actLifted
+            case .groundAdded: .groundAdded
+            case .groundEnded: .groundEnded
             case .customerMerged: .customerMerged
             case .customerErased: .customerErased
             case .tokenAssigned: .tokenAssigned
             case .claimDecided: .claimDecided
             case .notConfirmed: .notConfirmed
             case .refundRequested: .refundRequested
+            case .consentRescinded: .consentRescinded
             case .registered: .registered
             case .corrected: .corrected
             }

@@ -41,7 +41,11 @@ extension EventMessage {
             productID: event.productID, transactionID: event.transactionID,
             originalTransactionID: event.originalTransactionID, orderID: event.orderID?.text, units: event.units,
             balance: event.balance, shortfall: event.shortfall, until: event.until.map { "\($0)" },
-            reason: event.reason, submissionID: event.submissionID, entryID: event.entryID.text)
+            reason: event.reason, submissionID: event.submissionID, price: event.price, currency: event.currency,
+            changed: event.changed?.map(RenewalField.init(rawValue:)),
+            renewal: event.renewal.map { RenewalMessage($0.info, signedAt: $0.stamp) },
+            formerRenewal: event.formerRenewal.map { RenewalMessage($0.info, signedAt: $0.stamp) },
+            entryID: event.entryID.text)
     }
 }
 
@@ -125,7 +129,7 @@ extension TransactionMessage {
             upgradedAt: purchase.upgradedAt.map { "\($0)" }, price: purchase.price?.milliunits,
             currency: purchase.price?.currency?.string, offer: purchase.offer.map { OfferMessage($0) },
             familyShared: purchase.isFamilyShared, ownerReason: purchase.ownerReason.map(OwnerReason.init(rawValue:)),
-            knownAt: "\(purchase.knownAt)")
+            knownAt: "\(purchase.knownAt)", renewal: purchase.renewal.map { RenewalMessage($0) })
     }
 }
 
@@ -156,13 +160,17 @@ extension EntitlementMessage {
             balance: isBalance ? entitlement.balance : nil, shortfall: isBalance ? entitlement.shortfall : nil,
             since: entitlement.since.map { "\($0)" }, until: entitlement.until.map { "\($0)" },
             transactionID: entitlement.transactionID, assumed: entitlement.isAssumed ? true : nil,
-            renewal: entitlement.renewal.map { RenewalMessage($0) })
+            renewal: entitlement.renewal.map { RenewalMessage($0) },
+            cancelReason: entitlement.cancelReason.map { CancelReason(number: $0) },
+            lastConfirmedAt: entitlement.lastConfirmedAt.map { "\($0)" },
+            sources: entitlement.sources.isEmpty ? nil : entitlement.sources)
     }
 }
 
 extension RenewalMessage {
-    init(_ statement: RenewalStatement) {
-        let info = statement.info
+    init(_ statement: RenewalStatement) { self.init(statement.info, signedAt: statement.stamp) }
+
+    init(_ info: RenewalInfo, signedAt stamp: Timestamp) {
         self.init(
             autoRenew: info.autoRenewStatus.flatMap { $0 == 0 || $0 == 1 ? $0 == 1 : nil },
             nextProduct: info.nextProductID?.string, renewsAt: info.renewalDate.map { "\($0)" },
@@ -170,7 +178,7 @@ extension RenewalMessage {
             graceUntil: info.graceEnd.map { "\($0)" }, billingRetry: info.isInBillingRetry,
             priceConsent: info.priceIncreaseStatus.flatMap { PriceConsent(number: $0) },
             intent: info.expirationIntent.map { Intent(number: $0) }, offer: info.offer.map { OfferMessage($0) },
-            signedAt: "\(statement.stamp)")
+            signedAt: "\(stamp)")
     }
 }
 

@@ -24,7 +24,8 @@ public struct CustomerEntitlements: Sendable {
             let renewal = input.renewals[
                 RenewalKey(environment: original.environment, originalTransactionID: original.transactionID)]
             let access = OriginalAccess(
-                purchases.inOrder(), renewal: renewal, revocations: revocations[.purchase(ownership)] ?? [])
+                purchases.inOrder(), renewal: renewal, revocations: revocations[.purchase(ownership)] ?? [],
+                status: input.statuses[ownership])
             grounds += access.grounds
             lots += access.lots
             for pass in access.passes {

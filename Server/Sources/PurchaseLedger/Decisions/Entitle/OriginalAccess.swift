@@ -16,8 +16,10 @@ public struct OriginalAccess: Sendable {
     ///   - purchases: every purchase of one `OwnershipKey`, in the order of `PurchaseGrouping`.
     ///   - renewal: the renewal facts of the original.
     ///   - revocations: the manual revocations of the original.
+    ///   - status: the newest signed status of the subscription.
     public init(
-        _ purchases: [OwnedPurchase], renewal: ObservedRenewal?, revocations: [HandRevocation] = []
+        _ purchases: [OwnedPurchase], renewal: ObservedRenewal?, revocations: [HandRevocation] = [],
+        status: SignedStatus? = nil
     ) {
         var periods: [OwnedPurchase] = []
         var (spans, lots, passes): ([AccessSpan], [ConsumableLot], [OwnedPurchase]) = ([], [], [])
@@ -32,7 +34,9 @@ public struct OriginalAccess: Sendable {
         }
         // The chain of passes is computed for each customer. These are only the reasons why it gives others nothing.
         spans += passes.flatMap(PassAccess.notes)
-        grounds = spans.grounds + SubscriptionAccess.grounds(of: periods, renewal: renewal, revocations: revocations)
+        grounds =
+            spans.grounds
+            + SubscriptionAccess.grounds(of: periods, renewal: renewal, revocations: revocations, status: status)
         (self.lots, self.passes) = (lots, passes)
     }
 }

@@ -65,10 +65,32 @@ public struct SubscriptionTable: Sendable {
 
     /// The signed renewal info (R in docs/ledger.md) about the period that counts, if that is of this product and owner.
     public func renewal(of subject: Subject, _ question: AccessQuestion) -> RenewalStatement? {
+        counting(for: subject, question)?.renewal
+    }
+
+    /// The period that counts for a product and owner, with the signed renewal info about it.
+    func counting(
+        for subject: Subject, _ question: AccessQuestion
+    ) -> (purchase: OwnedPurchase, renewal: RenewalStatement?)? {
         let period = current(question).lazy.map { periods[$0] }.first {
             $0.productID == subject.productID && $0.owner == subject.owner
         }
-        return period.flatMap { renewals.current(about: $0, at: question.moment) }
+        return period.map { ($0.purchase, renewals.current(about: $0, at: question.moment)) }
+    }
+
+    /// The periods that count and that nothing but the signed status withdraws.
+    func withdrawnByStatus(_ question: AccessQuestion) -> [TransactionKey] {
+        guard let status, status.isRevoked else { return [] }
+        return current(question).map { periods[$0] }.filter { period in
+            !period.isWithdrawn(by: question.moment) && period.purchase.refusal == nil
+                && isRevoked(period, by: status, question.moment)
+        }.compactMap(\.purchase.transaction)
+    }
+
+    /// The signed renewal info about the period of a transaction.
+    func renewal(of transaction: TransactionKey, at moment: Timestamp) -> RenewalStatement? {
+        let period = periods.first { $0.purchase.transactions.contains { $0.key == transaction } }
+        return period.flatMap { renewals.current(about: $0, at: moment) }
     }
 
     // MARK: The period that counts

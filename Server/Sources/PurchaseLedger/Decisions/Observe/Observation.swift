@@ -9,11 +9,14 @@ public struct Observation: Sendable, Equatable {
     public let transactions: [TransactionStatement]
     /// The renewal info.
     public let renewals: [RenewalStatement]
+    /// The status of the subscription that a notification is about.
+    public let statuses: [StatusStatement]
     /// The facts of this evidence alone: one value for each transaction, in the order of their first statements.
     public let transactionFacts: [ObservedTransaction]
 
     /// Reads every statement of the evidence. A transaction whose id is not an identifier is skipped.
     public init(_ evidence: VerifiedEvidence) {
+        var status: StatusStatement?
         switch evidence {
         case .appReceipt(let receipt):
             (transactions, renewals) = (receipt.statements, [])
@@ -28,10 +31,12 @@ public struct Observation: Sendable, Equatable {
             var renewal = notification.renewalInfo?.statement
             renewal?.beside = transactions.first?.key.transactionID
             renewals = [renewal].compactMap(\.self)
+            status = StatusStatement(notification, transactions.first.map { ObservedTransaction($0) }, renewal)
         case .appTransaction, .realtimeRequest:
             (transactions, renewals) = ([], [])
         }
         transactionFacts = Self.facts(of: transactions)
+        statuses = [status].compactMap(\.self)
     }
 
     private static func facts(of transactions: [TransactionStatement]) -> [ObservedTransaction] {
@@ -46,6 +51,21 @@ public struct Observation: Sendable, Equatable {
             }
         }
         return facts
+    }
+}
+
+extension StatusStatement {
+    /// The status that a notification states, signed with the notification itself; `nil` if it states none, or about no subscription.
+    fileprivate init?(
+        _ notification: AppStoreNotification, _ transaction: ObservedTransaction?, _ renewal: RenewalStatement?
+    ) {
+        guard let value = notification.data?.status?.rawValue, let stamp = notification.signedDate,
+            renewal != nil || transaction?.kind == .autoRenewable,
+            let key = transaction?.renewal ?? renewal?.key
+        else { return nil }
+        self.init(
+            key: key, holder: transaction?.ownership.holder ?? .buyer,
+            status: SignedStatus(value: value, stamp: stamp))
     }
 }
 

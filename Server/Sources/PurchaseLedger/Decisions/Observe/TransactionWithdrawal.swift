@@ -22,9 +22,11 @@ extension [ObservedTransaction] {
         }
         guard let newest, let revocation = newest.revocation, revocation.share > 0, !isSharedAgain(after: newest)
         else { return nil }
-        return Withdrawal(
+        var withdrawal = Withdrawal(
             date: revocation.date, cause: .revoked, units: revocation.units(of: quantity), stamp: newest.stamp,
             isFamilyRevoke: revocation.type == Revocation.familyRevoke)
+        withdrawal.appStoreReason = revocation.reason
+        return withdrawal
     }
 
     /// Whether the revocation ends a share of a family that another copy shows again: pages of the history sign both.

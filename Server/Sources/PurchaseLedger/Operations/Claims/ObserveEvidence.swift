@@ -143,6 +143,11 @@ public struct ObserveEvidence: LedgerOperation {
         }
         let entry: JournalEntry
         if let received, received.first == nil {
+            // An erasure of a customer finds the entry by its name. Downloads of several customers are those of one person.
+            if draft.customer == nil, draft.transactionKey == nil {
+                draft.customer = try NotificationEvents.customers(of: received.details, received.app, transaction)
+                    .first.map { key throws(LedgerStorageError) in try transaction.customers.row(key) }
+            }
             entry = try transaction.journal.append(draft, received.details)
             try received.insert(entry, write.kept, body: submission.body, transaction)
             try write.finish(entry)

@@ -23,6 +23,7 @@ struct EntitlementInputReader {
             for holder in history.holders {
                 input.purchases += history.purchases(of: holder, Ownership.stored(history, counting: keys))
                 input.revocations += history.handRevocations(of: holder)
+                input.statuses[OwnershipKey(original: history.key, holder: holder)] = history.status(of: holder)
             }
             if let renewal = history.renewal { input.renewals[renewal.key] = renewal }
         }

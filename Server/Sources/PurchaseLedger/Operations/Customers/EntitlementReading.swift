@@ -4,6 +4,8 @@ import PurchaseVerification
 struct EntitlementReading {
     let app: RegisteredApp
     let question: AccessQuestion
+    /// The source of news without which no access is assumed; `nil` if it decides nothing, as for a balance.
+    var news: NewsSource?
 
     /// The entitlements to one product in one environment, one for each kind of its purchases, before the setting
     /// `sandbox_access` is applied.
@@ -42,14 +44,18 @@ struct EntitlementReading {
             var timelines: [AccessTimeline] = []
             for row in rows {
                 guard let timeline = row.timeline else { continue }
-                timelines.append(try AccessTimeline(encoded: timeline, environment: environment))
+                let access = try AccessTimeline(encoded: timeline, environment: environment)
+                timelines.append(access)
+                if let grant = row.grant, access.state(question)?.step.givesAccess ?? false {
+                    entitlement.grantKeys.append(grant)
+                }
             }
             var access = ProductAccess(
                 productID: ExactText(productID), environment: environment, kind: first.kind, denial: .notStarted)
             access.read(timelines, question)
             entitlement.read(access)
-            access.read(timelines, question, tolerance: app.effectiveLapseTolerance)
-            if access.isAssumed {
+            access.read(timelines, question, tolerance: app.lapseTolerance)
+            if access.isAssumed, try news?.tells(of: environment) ?? false {
                 assumed = entitlement
                 assumed?.read(access)
             }
@@ -65,6 +71,11 @@ struct EntitlementReading {
         guard let product = app.product(productID) else { return false }
         return product.kind != .nonRenewing || product.duration != nil
     }
+}
+
+extension EntitlementRow {
+    /// The grant that it is about; `nil` for purchases.
+    fileprivate var grant: Int64? { ground < 0 && ground != Self.passGround ? -ground : nil }
 }
 
 extension Entitlement {
@@ -85,7 +96,9 @@ extension LedgerTransaction {
     ) throws(LedgerStorageError) -> UncountedEntitlement? {
         let rows = try joined(
             try entitlements.rows(of: customer, product: product, environment: environment), of: customer)
-        let found = try EntitlementReading(app: app.settings, question: .now(now)).entitlements(
+        let reading = EntitlementReading(
+            app: app.settings, question: .now(now), news: NewsSource(reader: self, app: app))
+        let found = try reading.entitlements(
             rows, productID: productID, environment: try environments.environment(environment))
         return found.first { $0.entitlement.productKind == kind } ?? (kind == .consumable ? nil : found.first)
     }

@@ -90,7 +90,8 @@ public struct EntitlementsOfCustomer: LedgerQuery {
     private static func read(
         _ reader: LedgerTransaction, _ app: RegistryApp, customer: CustomerRow, _ question: AccessQuestion
     ) throws(LedgerStorageError) -> [UncountedEntitlement] {
-        let reading = EntitlementReading(app: app.settings, question: question)
+        let reading = EntitlementReading(
+            app: app.settings, question: question, news: NewsSource(reader: reader, app: app))
         var entitlements: [UncountedEntitlement] = []
         var rows = try reader.entitlements.rows(of: customer.key)[...]
         while let first = rows.first {

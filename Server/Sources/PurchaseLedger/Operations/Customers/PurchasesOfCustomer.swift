@@ -26,6 +26,8 @@ public struct RecordedPurchase: Sendable, Equatable {
     public var knownAt: Timestamp
     /// The order that it paid.
     public var orderID: UUID?
+    /// The signed renewal info about its period; only for auto-renewable subscriptions.
+    public var renewal: RenewalStatement?
 }
 
 /// The purchases of a customer, the last seen first.
@@ -68,9 +70,9 @@ public struct PurchasesOfCustomer: LedgerQuery {
             rows.removeLast()
             next = rows.last?.key
         }
-        var withdrawals = PurchaseWithdrawals(reader)
+        var (withdrawals, renewals) = (PurchaseWithdrawals(reader), PurchaseRenewals(reader))
         return Answer(
-            purchases: try rows.map { try reader.purchase($0, &withdrawals) }, next: next,
+            purchases: try rows.map { try reader.purchase($0, &withdrawals, &renewals) }, next: next,
             mergedInto: customer.survivor(of: customerID))
     }
 }
@@ -91,11 +93,11 @@ public struct PurchasesOfTransaction: LedgerQuery {
     public func answer(_ reader: LedgerTransaction) throws -> [RecordedPurchase] {
         let app = try reader.app(app)
         var purchases: [RecordedPurchase] = []
-        var withdrawals = PurchaseWithdrawals(reader)
+        var (withdrawals, renewals) = (PurchaseWithdrawals(reader), PurchaseRenewals(reader))
         for row in try reader.transactions.rows(id: transactionID)
         where try !row.isErased && OriginalsTable(connection: reader.connection).row(row.originalKey).appKey == app.key
         {
-            purchases.append(try reader.purchase(row, &withdrawals))
+            purchases.append(try reader.purchase(row, &withdrawals, &renewals))
         }
         return purchases
     }
@@ -104,7 +106,7 @@ public struct PurchasesOfTransaction: LedgerQuery {
 extension LedgerTransaction {
     /// A purchase as it is answered.
     fileprivate func purchase(
-        _ row: TransactionRow, _ withdrawals: inout PurchaseWithdrawals
+        _ row: TransactionRow, _ withdrawals: inout PurchaseWithdrawals, _ renewals: inout PurchaseRenewals
     ) throws(LedgerStorageError) -> RecordedPurchase {
         let environment = try environments.environment(row.environment)
         let facts = try row.observed(in: environment)
@@ -120,6 +122,6 @@ extension LedgerTransaction {
             isFamilyShared: facts.ownership.isFamilyShared,
             // The row of a merged customer has not moved yet.
             ownerReason: stored?.mergedInto == nil ? row.ownerReason : "merge", knownAt: row.knownAt,
-            orderID: try orders.row(paidBy: row.key)?.id)
+            orderID: try orders.row(paidBy: row.key)?.id, renewal: try renewals.renewal(of: row, facts))
     }
 }

@@ -1,50 +1,52 @@
 import PurchaseVerification
 
-/// Adds signed renewal info to the entitlements of a customer that leave the ledger (docs/ledger.md, "Renewal info of an entitlement").
+/// Adds to the entitlements of a customer that leave the ledger what the App Store signed about the purchases that they rest on: renewal
+/// info, the reason of a revocation, and the time of the newest signature (docs/ledger.md, "Renewal info of an entitlement"). Adds the
+/// names of other shops that give them, too.
 struct RenewalReading {
     let reader: LedgerTransaction
     let customer: CustomerRow
     let question: AccessQuestion
 
-    /// The entitlements with the renewal info about the periods that they rest on.
+    /// The entitlements with the signed data about their purchases.
     func added(to entitlements: [Entitlement]) throws(LedgerStorageError) -> [Entitlement] {
         var entitlements = entitlements
         for index in entitlements.indices { entitlements[index] = try added(to: entitlements[index]) }
         return entitlements
     }
 
-    /// An entitlement with the renewal info about its period.
+    /// An entitlement with the signed data about its purchase.
     ///
     /// - Parameter history: the history of an original that is open, which need not be read again.
     func added(
         to entitlement: Entitlement, knowing history: PurchaseHistory? = nil
     ) throws(LedgerStorageError) -> Entitlement {
-        guard entitlement.showsRenewal, let id = entitlement.transactionID.map({ ExactText($0) }) else {
+        var entitlement = entitlement
+        if entitlement.state == .active {
+            entitlement.sources = try HandGrantsTable(connection: reader.connection).sources(of: entitlement.grantKeys)
+        }
+        guard entitlement.restsOnSignedData, let id = entitlement.transactionID.map({ ExactText($0) }) else {
             return entitlement
         }
-        var shown = entitlement
         // A transaction of the access tells its original, not the period that counts: consecutive periods are one step.
         if let history, let known = history.records.first(where: { Self.isMeant($0.facts, id, entitlement) }) {
-            shown.renewal = try renewal(history.renewal, of: known, among: history.records)
-            return shown
+            return try added(to: entitlement, known, among: history.records, history.renewal)
         }
         for row in try reader.transactions.rows(id: id.string) {
             guard try reader.environments.environment(row.environment) == entitlement.environment else { continue }
             let record = TransactionRecord(
                 row, facts: try row.observed(in: entitlement.environment), productID: entitlement.productID)
             guard Self.isMeant(record.facts, id, entitlement) else { continue }
-            // Most customers' evidence has no renewal info.
-            guard
-                let renewal = try RenewalsTable(connection: reader.connection).facts(
-                    record.facts.renewal, environment: row.environment)
-            else { return entitlement }
+            let renewal =
+                entitlement.productKind == .autoRenewable
+                ? try RenewalsTable(connection: reader.connection).facts(
+                    record.facts.renewal, environment: row.environment) : nil
             var records: [TransactionRecord] = []
             for row in try reader.transactions.rows(originalKey: row.originalKey) {
                 records.append(
                     TransactionRecord(row, facts: try row.observed(in: entitlement.environment), productID: ""))
             }
-            shown.renewal = try self.renewal(renewal, of: record, among: records)
-            return shown
+            return try added(to: entitlement, record, among: records, renewal)
         }
         return entitlement
     }
@@ -54,23 +56,44 @@ struct RenewalReading {
             && facts.productID == ExactText(entitlement.productID)
     }
 
-    /// The renewal info about the period that counts, among the transactions of one original.
-    private func renewal(
-        _ renewal: ObservedRenewal?, of record: TransactionRecord, among records: [TransactionRecord]
-    ) throws(LedgerStorageError) -> RenewalStatement? {
-        guard let renewal, let productID = record.facts.productID else { return nil }
+    /// The entitlement with what is signed about a purchase among the transactions of one original.
+    private func added(
+        to entitlement: Entitlement, _ record: TransactionRecord, among records: [TransactionRecord],
+        _ renewal: ObservedRenewal?
+    ) throws(LedgerStorageError) -> Entitlement {
+        guard let productID = record.facts.productID else { return entitlement }
+        var shown = entitlement
         let owners = Ownership.stored(records, counting: try reader.keys(of: customer.key))
-        let periods = records.purchases(of: record.facts.ownership.holder, owners)
-            .filter { ($0.statedKind ?? $0.terms?.kind) == .autoRenewable }
-        let owner = CustomerNumber(rawValue: customer.key)
-        return SubscriptionTable(periods, renewal: renewal).renewal(
-            of: SubscriptionTable.Subject(productID: productID, owner: owner), question)
+        let purchases = records.purchases(of: record.facts.ownership.holder, owners)
+        let purchase: OwnedPurchase?
+        if entitlement.productKind == .autoRenewable {
+            let periods = purchases.filter { ($0.statedKind ?? $0.terms?.kind) == .autoRenewable }
+            let subject = SubscriptionTable.Subject(
+                productID: productID, owner: CustomerNumber(rawValue: customer.key))
+            let counting = SubscriptionTable(periods, renewal: renewal).counting(for: subject, question)
+            purchase = counting?.purchase
+            shown.renewal = counting?.renewal
+            let stamps = [counting?.renewal?.stamp] + (purchase?.transactions.map(\.newestStamp) ?? [])
+            shown.lastConfirmedAt = stamps.compactMap(\.self).filter { $0 > .epoch }.max()
+        } else {
+            purchase = purchases.first { $0.transactions.contains { $0.key == record.facts.key } }
+        }
+        if entitlement.reason?.isSignedRevocation ?? false {
+            shown.cancelReason = purchase?.withdrawal?.appStoreReason
+        }
+        return shown
     }
 }
 
 extension Entitlement {
-    /// Whether it rests on the period of a subscription that counts. What another product or another customer has now is not shown.
-    fileprivate var showsRenewal: Bool {
-        productKind == .autoRenewable && [.active, .expired, .withdrawn].contains(state)
+    /// Whether something signed is shown with it. What another product or another customer has now is not shown, and of what does not
+    /// renew only the reason of a revocation.
+    fileprivate var restsOnSignedData: Bool {
+        productKind == .autoRenewable
+            ? [.active, .expired, .withdrawn].contains(state) : reason?.isSignedRevocation ?? false
     }
+}
+
+extension NoAccessReason {
+    fileprivate var isSignedRevocation: Bool { self == .revoked || self == .familyRevoked }
 }

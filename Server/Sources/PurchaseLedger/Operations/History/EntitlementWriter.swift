@@ -31,7 +31,8 @@ struct EntitlementWriter {
             let revocations = history.handRevocations(of: holder)
             let purchases = history.purchases(of: holder, ownership[holder] ?? Ownership(owners: [:]))
             guard !purchases.isEmpty else { continue }
-            let access = OriginalAccess(purchases, renewal: history.renewal, revocations: revocations)
+            let access = OriginalAccess(
+                purchases, renewal: history.renewal, revocations: revocations, status: history.status(of: holder))
             grounds += access.grounds
             if holder == .buyer { lot = access.lots.first }
         }
@@ -260,11 +261,6 @@ extension [TransactionRecord] {
             uniquingKeysWith: { first, _ in first })
         return PurchaseGrouping.purchases(of: own.map(\.facts), owners: ownership) { terms[$0.key] }
     }
-}
-
-extension TransactionRecord {
-    /// The settings under which the purchase counts.
-    fileprivate var terms: ProductTerms? { row.kind.map { ProductTerms(kind: $0, duration: row.duration) } }
 }
 
 extension Ownership {

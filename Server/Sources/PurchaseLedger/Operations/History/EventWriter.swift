@@ -40,11 +40,18 @@ struct EventWriter {
     ) throws(LedgerStorageError) {
         let copies = history.copies
         let withdrawals = history.withdrawalNews
+        var byStatus: (before: Set<TransactionKey>, now: Set<TransactionKey>) = ([], [])
+        if transaction.rules >= Self.rulesOfStatuses { byStatus = history.withdrawnByStatus(at: transaction.now) }
         for record in history.records {
             let key = record.facts.key
-            for var event in events(
-                of: record, in: history, isCopy: copies.contains(key), withdrawn: withdrawals[key])
-            {
+            var withdrawn = withdrawals[key]
+            if byStatus.before.contains(key) != byStatus.now.contains(key) {
+                // A revocation that was told already, by the status, is not told again.
+                let quantity = record.facts.quantity
+                let now = byStatus.now.contains(key) ? quantity : withdrawn?.now ?? 0
+                withdrawn = (byStatus.before.contains(key) ? quantity : withdrawn?.before ?? 0, now)
+            }
+            for var event in events(of: record, in: history, isCopy: copies.contains(key), withdrawn: withdrawn) {
                 if let former = record.formerRow?.ownerKey, former != record.row.ownerKey {
                     event.formerKey = former
                 }
@@ -61,14 +68,34 @@ struct EventWriter {
                 }
             }
         }
-        if history.renewal !== history.formerRenewal, history.formerRenewal?.info != history.renewal?.info,
-            let record = history.records.last
-        {
-            var event = event(.renewalChanged)
-            describe(&event, record)
-            event.figures.until = history.renewal?.info.graceEnd
-            try write(event, customer: record.row.ownerKey)
+        try writeRenewal(of: history)
+    }
+
+    /// The first version of the rules under which a signed status withdraws.
+    private static let rulesOfStatuses: Int64 = 4
+    /// Before version 4 of the rules, every change of the signed content was an event, without the values.
+    private static let rulesOfRenewalChanges: Int64 = 4
+
+    private func writeRenewal(of history: PurchaseHistory) throws(LedgerStorageError) {
+        guard transaction.rules >= Self.rulesOfRenewalChanges else {
+            guard history.renewal !== history.formerRenewal, history.formerRenewal?.info != history.renewal?.info,
+                let record = history.records.last
+            else { return }
+            return try write(renewalOf: record, until: history.renewal?.info.graceEnd, nil)
         }
+        guard let renewal = history.renewal, let record = history.renewingPeriod,
+            let change = RenewalChange(from: history.toldRenewal, to: renewal)
+        else { return }
+        try write(renewalOf: record, until: change.current.info.graceEnd, change)
+    }
+
+    private func write(
+        renewalOf record: TransactionRecord, until end: Timestamp?, _ change: RenewalChange?
+    ) throws(LedgerStorageError) {
+        var event = event(.renewalChanged)
+        describe(&event, record)
+        (event.figures.until, event.figures.renewal) = (end, change)
+        try write(event, customer: record.row.ownerKey)
     }
 
     /// The events of one transaction.

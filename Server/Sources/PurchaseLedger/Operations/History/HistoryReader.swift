@@ -33,8 +33,7 @@ struct HistoryReader {
         }
         var history = PurchaseHistory(original: original, key: key, records: records, acts: acts)
         if records.contains(where: { $0.facts.kind == .autoRenewable || $0.row.kind == .autoRenewable }) {
-            history.renewal = try renewal(key, environment: original.environment)
-            history.formerRenewal = history.renewal
+            history.read(try news(key, environment: original.environment))
         }
         if records.contains(where: { $0.row.kind == .consumable || $0.facts.kind == .consumable }) {
             history.formerLot = try LotsTable(connection: connection).row(original.key)
@@ -44,8 +43,9 @@ struct HistoryReader {
         return history
     }
 
-    func renewal(_ key: OriginalKey, environment: Int64) throws(LedgerStorageError) -> ObservedRenewal? {
+    /// What is signed about a subscription beside its transactions.
+    func news(_ key: OriginalKey, environment: Int64) throws(LedgerStorageError) -> RenewalsTable.News {
         let renewal = RenewalKey(environment: key.environment, originalTransactionID: key.transactionID)
-        return try RenewalsTable(connection: connection).facts(renewal, environment: environment)
+        return try RenewalsTable(connection: connection).news(renewal, environment: environment)
     }
 }

@@ -13,7 +13,7 @@ final class LedgerChanges {
     /// The orders that it pays, refunds or restores.
     let payments: OrderPayments
     let identities: CustomerIdentities
-    /// Whether a statement about a renewal was new.
+    /// Whether a statement about a renewal or a status was new.
     private(set) var hasNewRenewal = false
     /// The purchases of each settled history.
     private var purchases: [Int: [OwnedPurchase]] = [:]
@@ -64,6 +64,7 @@ final class LedgerChanges {
             try observe(facts, evidence: evidence)
         }
         for statement in observation.renewals { try observe(statement, evidence: evidence) }
+        for statement in observation.statuses { try observe(statement, evidence: evidence) }
     }
 
     private func observe(_ facts: ObservedTransaction, evidence: Int64) throws(LedgerStorageError) {
@@ -169,18 +170,38 @@ final class LedgerChanges {
         let merged = former.map { $0.merged(with: statement) } ?? ObservedRenewal(statement)
         guard merged !== former else { return }
         try table.write(statement, environment: environment, evidence: evidence)
+        for index in try openHistories(of: statement.key, environment: environment) {
+            open.histories[index].renewal = merged
+            open.histories[index].formerRenewal = former
+        }
+    }
+
+    private func observe(_ statement: StatusStatement, evidence: Int64) throws(LedgerStorageError) {
+        let environment = try transaction.environments.keyToWrite(of: statement.key.environment)
+        let table = RenewalsTable(connection: connection)
+        let former = try table.news(statement.key, environment: environment).statuses
+        let holder = statement.holder.name
+        let merged = former[holder].map { SignedStatus.newer($0, statement.status) } ?? statement.status
+        guard merged != former[holder] else { return }
+        try table.write(statement, environment: environment, evidence: evidence)
+        for index in try openHistories(of: statement.key, environment: environment) {
+            open.histories[index].formerStatuses = former
+            open.histories[index].statuses = former
+            open.histories[index].statuses[holder] = merged
+        }
+    }
+
+    /// Opens the histories of a subscription of which something new is signed.
+    private func openHistories(of key: RenewalKey, environment: Int64) throws(LedgerStorageError) -> [Int] {
         hasNewRenewal = true
         for original in try OriginalsTable(connection: connection)
-            .rows(id: statement.key.originalTransactionID.string, environment: environment)
+            .rows(id: key.originalTransactionID.string, environment: environment)
         where !open.histories.contains(where: { $0.original.key == original.key }) {
             _ = try open.append(original)
         }
-        for index in open.histories.indices
-        where open.histories[index].key.environment == statement.key.environment
-            && open.histories[index].key.transactionID == statement.key.originalTransactionID
-        {
-            open.histories[index].renewal = merged
-            open.histories[index].formerRenewal = former
+        return open.histories.indices.filter { index in
+            open.histories[index].key.environment == key.environment
+                && open.histories[index].key.transactionID == key.originalTransactionID
         }
     }
 
@@ -350,6 +371,8 @@ final class LedgerChanges {
                 open.histories[index].records[place].row.facts = open.histories[index].records[place].facts.encoded
                 open.histories[index].records[place].row.token =
                     open.histories[index].records[place].facts.accountToken?.uuid
+                open.histories[index].records[place].row.appTransactionID =
+                    open.histories[index].records[place].facts.appTransactionID?.string
                 let row = open.histories[index].records[place].row
                 if row.key == 0 {
                     open.histories[index].records[place].row.key = try transaction.transactions.insert(row)

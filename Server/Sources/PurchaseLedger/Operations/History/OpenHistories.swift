@@ -73,8 +73,7 @@ final class OpenHistories {
         var history = PurchaseHistory(
             original: OriginalRow(key, environment: environment, appKey: app.key), key: key, records: [], acts: [])
         if isSubscription {
-            history.renewal = try HistoryReader(transaction: transaction).renewal(key, environment: environment)
-            history.formerRenewal = history.renewal
+            history.read(try HistoryReader(transaction: transaction).news(key, environment: environment))
         }
         histories.append(history)
         return histories.count - 1
@@ -84,10 +83,8 @@ final class OpenHistories {
     func readRenewal(of index: Int) throws(LedgerStorageError) {
         guard histories[index].renewal == nil else { return }
         let history = histories[index]
-        let renewal = try HistoryReader(transaction: transaction)
-            .renewal(history.key, environment: history.original.environment)
-        histories[index].renewal = renewal
-        histories[index].formerRenewal = renewal
+        histories[index].read(
+            try HistoryReader(transaction: transaction).news(history.key, environment: history.original.environment))
     }
 
     /// A record with the columns that follow from its facts and the settings.

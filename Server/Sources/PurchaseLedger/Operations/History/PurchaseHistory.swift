@@ -15,6 +15,10 @@ struct PurchaseHistory {
     var renewal: ObservedRenewal?
     /// The renewal facts before this database transaction.
     var formerRenewal: ObservedRenewal?
+    /// The newest signed status of each holder, by the holder's name.
+    var statuses: [String: SignedStatus] = [:]
+    /// The statuses before this database transaction.
+    var formerStatuses: [String: SignedStatus] = [:]
     /// The lot before this database transaction, if the product is a consumable.
     var formerLot: LotRow?
 
@@ -28,7 +32,21 @@ struct PurchaseHistory {
     /// Whether entitlements can change.
     var isChanged: Bool {
         isTouched || records.contains(where: \.isChanged) || renewal !== formerRenewal
-            || acts.contains { $0.entry == nil }
+            || hasStatusNews || acts.contains { $0.entry == nil }
+    }
+
+    /// Whether a status of revocation came or went. Other statuses decide nothing.
+    private var hasStatusNews: Bool {
+        statuses != formerStatuses && statuses.filter(\.value.isRevoked) != formerStatuses.filter(\.value.isRevoked)
+    }
+
+    /// The newest signed status of the copies of a holder.
+    func status(of holder: PurchaseHolder) -> SignedStatus? { statuses[holder.name] }
+
+    /// Takes over what is stored about the subscription.
+    mutating func read(_ news: RenewalsTable.News) {
+        (renewal, formerRenewal) = (news.renewal, news.renewal)
+        (statuses, formerStatuses) = (news.statuses, news.statuses)
     }
 
     /// The owner of each transaction.
@@ -149,6 +167,35 @@ struct PurchaseHistory {
         return withdrawals
     }
 
+    /// The transactions of the periods that only a signed status withdraws at a time, by the former facts and now. Nearly no original has
+    /// one.
+    func withdrawnByStatus(at moment: Timestamp) -> (before: Set<TransactionKey>, now: Set<TransactionKey>) {
+        func withdrawn(
+            _ facts: [ObservedTransaction], _ terms: [TransactionKey: ProductTerms], _ renewal: ObservedRenewal?,
+            _ statuses: [String: SignedStatus]
+        ) -> Set<TransactionKey> {
+            guard statuses.values.contains(where: \.isRevoked) else { return [] }
+            var keys: Set<TransactionKey> = []
+            for (holder, facts) in Dictionary(grouping: facts, by: \.ownership.holder) {
+                let periods = PurchaseGrouping.purchases(of: facts, owners: Ownership(owners: [:])) { terms[$0.key] }
+                    .filter { ($0.statedKind ?? $0.terms?.kind) == .autoRenewable }
+                let table = SubscriptionTable(periods, renewal: renewal, status: statuses[holder.name])
+                keys.formUnion(table.withdrawnByStatus(.now(moment)))
+            }
+            return keys
+        }
+        let known = records.filter { !$0.isErased }
+        func terms(_ terms: (TransactionRecord) -> ProductTerms?) -> [TransactionKey: ProductTerms] {
+            Dictionary(
+                known.compactMap { record in terms(record).map { (record.facts.key, $0) } },
+                uniquingKeysWith: { first, _ in first })
+        }
+        return (
+            withdrawn(known.compactMap(\.formerFacts), terms(\.formerTerms), formerRenewal, formerStatuses),
+            withdrawn(known.map(\.facts), terms(\.terms), renewal, statuses)
+        )
+    }
+
     /// The withdrawn units of each purchase where they changed, before and now. One transaction of the purchase reports them: the
     /// first whose facts changed.
     var withdrawalNews: [TransactionKey: (before: Int64, now: Int64)] {
@@ -194,6 +241,28 @@ struct PurchaseHistory {
         }
     }
 
+    /// The renewal facts of which the events before this database transaction told. Renewal info that was signed before any period
+    /// was known is told with the first one.
+    var toldRenewal: ObservedRenewal? {
+        let wasKnown = records.contains { record in
+            record.formerFacts?.kind == .autoRenewable || record.formerRow?.kind == .autoRenewable
+        }
+        return wasKnown ? formerRenewal : nil
+    }
+
+    /// The period that tells whose subscription renews: the buyer's last one.
+    var renewingPeriod: TransactionRecord? {
+        let periods = records.filter {
+            !$0.isErased && ($0.facts.kind == .autoRenewable || $0.row.kind == .autoRenewable)
+        }
+        let own = periods.filter { $0.facts.ownership.holder == .buyer }
+        return (own.isEmpty ? periods : own).max { left, right in
+            left.date == right.date
+                ? ExactText.isNumericallyBefore(left.facts.key.transactionID, right.facts.key.transactionID)
+                : left.date < right.date
+        }
+    }
+
     /// The position of a transaction.
     func index(of key: TransactionKey) -> Int? { records.firstIndex { $0.facts.key == key } }
 }
@@ -218,6 +287,8 @@ struct TransactionRecord {
     var formerTerms: ProductTerms? {
         formerRow.flatMap { row in row.kind.map { ProductTerms(kind: $0, duration: row.duration) } }
     }
+    /// The settings under which the purchase counts.
+    var terms: ProductTerms? { row.kind.map { ProductTerms(kind: $0, duration: row.duration) } }
     /// Whether it has an owner, and had none before.
     var hasFirstOwner: Bool { row.ownerKey != nil && formerRow?.ownerKey == nil }
     /// Whether its owner was erased. Evidence of a transaction always names its product.

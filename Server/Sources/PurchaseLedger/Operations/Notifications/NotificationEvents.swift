@@ -9,12 +9,19 @@ struct NotificationEvents {
     /// The time in which the App Store takes an answer to a consumption request, in milliseconds (Apple, "Send Consumption
     /// Information"): 12 hours.
     static let answerTime: Int64 = 12 * 3_600_000
+    /// The first version of the rules with the event `consent_rescinded`.
+    private static let rulesOfConsent: Int64 = 4
 
     /// Writes the events of a first delivery.
     func write(_ details: NotificationDetails) throws(LedgerStorageError) {
-        guard NotificationType.consumptionRequest.rawValue.isSame(as: details.type), let row = try row(details) else {
-            return
+        if NotificationType.consumptionRequest.rawValue.isSame(as: details.type) { try writeRequest(details) }
+        if NotificationType.rescindConsent.rawValue.isSame(as: details.type), transaction.rules >= Self.rulesOfConsent {
+            try writeRescission(details)
         }
+    }
+
+    private func writeRequest(_ details: NotificationDetails) throws(LedgerStorageError) {
+        guard let row = try row(details) else { return }
         let writer = EventWriter(transaction: transaction, app: app, entry: entry)
         var event = writer.event(.refundRequested)
         event.productKey = row.productKey
@@ -29,6 +36,40 @@ struct NotificationEvents {
             try transaction.customers.surviving(try transaction.customers.row(key)).key
         }
         try writer.write(event, customer: owner)
+    }
+
+    /// One event for each customer who owns a purchase with the download of the app.
+    private func writeRescission(_ details: NotificationDetails) throws(LedgerStorageError) {
+        let writer = EventWriter(transaction: transaction, app: app, entry: entry)
+        for customer in try Self.customers(of: details, app, transaction) {
+            var event = writer.event(.consentRescinded)
+            event.environment = try details.environment.map { name throws(LedgerStorageError) in
+                try transaction.environments.keyToWrite(of: AppStoreEnvironment(name))
+            }
+            try writer.write(event, customer: customer)
+        }
+    }
+
+    /// The customers who own a purchase with the download of the app that a notification names. Their originals are locked.
+    static func customers(
+        of details: NotificationDetails, _ app: RegistryApp, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) -> [Int64] {
+        guard let id = details.appTransactionID, let name = details.environment else { return [] }
+        let environment = try transaction.environments.keyToWrite(of: AppStoreEnvironment(name))
+        let identities = CustomerIdentities(transaction, app: app)
+        let open = OpenHistories(transaction, app: app, identities)
+        var customers: Set<Int64> = []
+        for original in try transaction.transactions.originals(
+            appTransactionID: id, environment: environment, appKey: app.key)
+        {
+            let history = open.histories[try open.history(original)]
+            for record in history.records where record.facts.appTransactionID?.string.isSame(as: id) ?? false {
+                guard let owner = record.row.ownerKey else { continue }
+                let customer = try transaction.customers.surviving(try transaction.customers.row(owner))
+                if customer.name != nil { customers.insert(customer.key) }
+            }
+        }
+        return customers.sorted()
     }
 
     /// The transaction that the notification is about.

@@ -19,7 +19,7 @@ public struct NotificationRecord: Sendable, Equatable {
     public var refundReason: String?
     public var originalTransactionID: String?
     public var transactionID: String?
-    /// The owner of the purchase when it was received, after all merges.
+    /// The present owner of the purchase. If it is about no known transaction, the customer when it was received, after all merges.
     public var customerID: String?
     /// SHA-256 of its bytes, in hexadecimal; `nil` after an erasure.
     public var evidenceSHA256: String?
@@ -144,7 +144,10 @@ extension NotificationRecord {
         refundReason = details?.refundReason
         originalTransactionID = details?.originalTransactionID
         transactionID = details?.transactionID
-        if let key = row.customerKey {
+        let owner = try row.transactionKey.flatMap { key throws(LedgerStorageError) in
+            try reader.transactions.row(key)
+        }
+        if let key = owner.map(\.ownerKey) ?? row.customerKey {
             customerID = try reader.customers.surviving(try reader.customers.row(key)).name
         }
         if let key = row.evidenceKey, let evidence = try EvidenceTable(connection: reader.connection).row(key: key),

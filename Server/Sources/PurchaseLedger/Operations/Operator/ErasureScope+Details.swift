@@ -136,7 +136,8 @@ extension ErasureScope {
             lift.reason = nil
             return try lift.encoded()
         case .evidence, .orderCreated, .orderCancelled, .orderFulfilled, .orderClosed, .consumed, .tokenAssigned,
-            .customerErased, .grantAdded, .testersChanged, .settings, .bundleBound, .keyCreated, .keyRevoked, .rules,
+            .customerErased, .grantAdded, .groundAdded, .groundEnded, .testersChanged, .settings, .bundleBound,
+            .keyCreated, .keyRevoked, .rules,
             .recordContinued:
             return nil
         case .notification: return try NotificationDetails(encoded: details).ofNoCustomer.encoded()

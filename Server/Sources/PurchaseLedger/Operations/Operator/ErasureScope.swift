@@ -57,8 +57,9 @@ struct ErasureScope {
         // App Store notifications about the purchases.
         for row in rows {
             found += try journal.anonymousRows(transaction: row.key)
-                .filter { $0.kind == Int64(JournalKind.evidence.rawValue) }
+                .filter { [JournalKind.evidence, .notification].map { Int64($0.rawValue) }.contains($0.kind) }
         }
+        found += try notificationsOfDownloads(journal)
         // Rejected claims under a name that the ledger did not know yet.
         let names = customers.compactMap { $0.name.map { ExactText(ClaimDetails.bounded($0)) } }
         for row in try journal.anonymousRejections(appKey: app.key) {
@@ -69,6 +70,22 @@ struct ErasureScope {
         }
         var seen: Set<Int64> = []
         entries = found.filter { $0.details != nil && seen.insert($0.key).inserted }.sorted { $0.key < $1.key }
+    }
+
+    /// The notifications that name a download of the app with which the customer bought something. They are rare.
+    private func notificationsOfDownloads(_ journal: JournalTable) throws(LedgerStorageError) -> [JournalRow] {
+        let downloads = Set(rows.compactMap(\.appTransactionID).map { ExactText($0) })
+        guard !downloads.isEmpty else { return [] }
+        var found: [JournalRow] = []
+        for row in try journal.notifications(
+            appKey: app.key, type: NotificationType.rescindConsent.rawValue, before: .max, limit: .max)
+        {
+            guard let details = row.details,
+                let id = try NotificationDetails(encoded: details).appTransactionID, downloads.contains(ExactText(id))
+            else { continue }
+            found.append(row)
+        }
+        return found
     }
 
     // MARK: Evidence

@@ -191,7 +191,8 @@ public struct LiftByHand: LedgerOperation {
         let app = try transaction.app(app)
         let grants = HandGrantsTable(connection: transaction.connection)
         guard let customer = try transaction.customer(customerID, app), var row = try grants.row(id: id),
-            row.customerKey == customer.key, act.map({ ($0 == .grant) == (row.kind == .grant) }) ?? true
+            row.customerKey == customer.key, row.source == nil,
+            act.map({ ($0 == .grant) == (row.kind == .grant) }) ?? true
         else { throw LedgerRefusal(.grantUnknown, expected: id.text) }
         guard row.liftedAt == nil else { return }
         row.liftedAt = transaction.now

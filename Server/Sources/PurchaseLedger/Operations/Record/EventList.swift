@@ -50,6 +50,8 @@ extension EventContent {
             balance: event.figures.balance.map { isCounted == false ? 0 : $0 },
             shortfall: event.figures.shortfall.map { isCounted == false ? 0 : $0 },
             until: event.figures.until, reason: event.figures.reason, submissionID: event.figures.submission,
-            entryID: event.entryID)
+            price: event.price?.milliunits, currency: event.price?.currency?.string,
+            changed: event.figures.renewal?.changed.map(\.rawValue), renewal: event.figures.renewal?.current,
+            formerRenewal: event.figures.renewal?.former, entryID: event.entryID)
     }
 }

@@ -65,9 +65,8 @@ public struct DueDeliveries: LedgerQuery {
                 lanes.append((.resend(event: head.content.key), [PendingDelivery(head, app: app)]))
                 continue
             }
-            let customer = head.content.customerKey ?? 0
-            let followers = try table.waiting(lease.key, lane: customer, limit: Self.laneLimit)
-            lanes.append((.customer(customer), ([head] + followers).map { PendingDelivery($0, app: app) }))
+            let followers = try table.waiting(lease.key, lane: head.lane, limit: Self.laneLimit)
+            lanes.append((.customer(head.lane), ([head] + followers).map { PendingDelivery($0, app: app) }))
         }
         return lanes
     }
@@ -88,7 +87,7 @@ public struct DueDeliveries: LedgerQuery {
 
 extension OutgoingEvent {
     init(_ event: NamedEvent, app: RegisteredApp) {
-        (key, customer) = (event.key, event.customerKey ?? 0)
+        (key, customer) = (event.key, event.lane)
         // The random id of the entry is part of it, so events after a restore from a backup have ids other than the lost ones.
         id = "evt_\(event.entryID.bytes.hexadecimal)_\(event.key)"
         content = .event(EventContent(event, app: app))
@@ -99,6 +98,7 @@ extension OutgoingEvent {
 extension PendingDelivery {
     init(_ row: DeliveryRow<NamedEvent>, app: RegisteredApp) {
         event = OutgoingEvent(row.content, app: app)
+        event.customer = row.lane
         (state, attempts, firstAt) = (row.state, row.attempts, row.firstAt)
     }
 }

@@ -1,0 +1,132 @@
+public import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// Records that another shop gives a product to a customer.
+///
+/// A reference of a shop has one ground at a time. The same values again change nothing, and a later end extends it; other values are
+/// refused. Once it has ended, other values begin a new ground under the reference (docs/ledger.md, "Grounds from outside").
+public struct AddGround: LedgerOperation {
+    /// The longest name of a shop, in bytes.
+    private static let sourceBytes = 64
+
+    public var app: String
+    public var customerID: String
+    public var source: String
+    public var reference: String
+    public var productID: String
+    public var environment: AppStoreEnvironment
+    /// When it ends; `nil` if it does not end.
+    public var until: Timestamp?
+
+    /// A ground of a shop.
+    public init(
+        app: String, customerID: String, source: String, reference: String, productID: String,
+        environment: AppStoreEnvironment = .production, until: Timestamp? = nil
+    ) {
+        self.app = app
+        self.customerID = customerID
+        self.source = source
+        self.reference = reference
+        self.productID = productID
+        self.environment = environment
+        self.until = until
+    }
+
+    /// The ground, and whether the request changed nothing.
+    public struct Outcome: Sendable, Equatable {
+        public var ground: OutsideGround
+        public var isRepeated: Bool
+    }
+
+    public var locks: LedgerLocks { .parts([.customer(customerID), .ground(app, source, reference)]) }
+
+    public func perform(_ transaction: LedgerTransaction) throws -> Outcome {
+        let app = try transaction.app(app)
+        try requireForm()
+        guard let kind = app.settings.product(productID)?.kind else {
+            throw LedgerRefusal(.productUnknown, found: productID)
+        }
+        guard kind != .consumable else {
+            throw LedgerRefusal(
+                .fieldMalformed, expected: "product_id: a product other than a consumable; grant units of a consumable",
+                found: productID)
+        }
+        let customer = try transaction.customerToWrite(customerID, app)
+        let known = try HandGrantsTable(connection: transaction.connection).ground(source, reference, appKey: app.key)
+        if let known, let ground = try OutsideGround(known, transaction) {
+            let isSame = known.customerKey == customer.key && isSame(as: ground)
+            if isSame, until == ground.until { return Outcome(ground: ground, isRepeated: true) }
+            if known.liftedAt == nil, !isOver(ground, transaction.now) {
+                try requireExtension(of: ground, known, customer, isSame: isSame, transaction)
+                return try write(ground.id, ground.since, kind, customer, app, transaction)
+            }
+        }
+        guard until.map({ $0 > transaction.now }) ?? true else {
+            throw LedgerRefusal(
+                .fieldMalformed, expected: "until: a time in the future", found: until.map { "\($0)" })
+        }
+        return try write(
+            TimeOrderedID.next(at: transaction.now), transaction.now, kind, customer, app, transaction)
+    }
+
+    private func requireForm() throws {
+        let isName = source.utf8.allSatisfy { byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                || byte == UInt8(ascii: "_")
+        }
+        guard isName, (1...Self.sourceBytes).contains(source.utf8.count), source != "app_store" else {
+            throw LedgerRefusal(
+                .fieldMalformed,
+                expected: "source: the name of another shop, of 1 to 64 letters a to z, digits and underscores",
+                found: String(source.prefix(Self.sourceBytes)))
+        }
+        guard ExactText(customerID).isIdentifier, ExactText(reference).isIdentifier else {
+            throw LedgerRefusal(.fieldMalformed, expected: "customer_id and reference: 1 to 256 bytes of text")
+        }
+    }
+
+    private func isSame(as ground: OutsideGround) -> Bool {
+        productID.isSame(as: ground.productID) && environment == ground.environment
+    }
+
+    private func isOver(_ ground: OutsideGround, _ now: Timestamp) -> Bool { ground.until.map { $0 <= now } ?? false }
+
+    /// - Throws: `ground_differs` unless only the end differs, and is later.
+    private func requireExtension(
+        of ground: OutsideGround, _ row: HandGrantRow, _ customer: CustomerRow, isSame: Bool,
+        _ transaction: LedgerTransaction
+    ) throws {
+        guard isSame else {
+            let owner = try transaction.customers.row(row.customerKey).name ?? ""
+            throw LedgerRefusal(
+                .groundDiffers, expected: "\(ground.productID) in \(ground.environment.name) of \(owner)",
+                found: "\(productID) in \(environment.name) of \(customer.name ?? "")")
+        }
+        let isLater = until.map { until in ground.until.map { $0 < until } ?? false } ?? true
+        guard isLater else {
+            throw LedgerRefusal(
+                .groundDiffers, expected: "until: \(ground.until.map { "\($0) or later" } ?? "absent")",
+                found: until.map { "\($0)" })
+        }
+    }
+
+    private func write(
+        _ id: UUID, _ start: Timestamp, _ kind: ProductKind, _ customer: CustomerRow, _ app: RegistryApp,
+        _ transaction: LedgerTransaction
+    ) throws -> Outcome {
+        var draft = transaction.draft(app)
+        draft.customer = customer
+        let details = GroundAddedDetails(
+            groundID: id.text, customer: customerID, source: source, reference: reference, productID: productID,
+            environment: environment.name, kind: kind.rawValue, startsAt: start.millisecondsSince1970,
+            endsAt: until?.millisecondsSince1970)
+        let entry = try transaction.journal.append(draft, details)
+        let writer = GroundWriter(transaction: transaction, app: app, entry: entry)
+        guard let row = try writer.write(details, customer: customer.key),
+            let ground = try OutsideGround(row, transaction)
+        else { throw LedgerStorageError(.other, "the ground \(id.text) was not written") }
+        return Outcome(ground: ground, isRepeated: false)
+    }
+}

@@ -1,0 +1,44 @@
+/// A product that another shop gives to a customer.
+public struct GroundMessage: Codable, Sendable, Equatable {
+    /// Ends it: `DELETE /v1/customers/{id}/grounds/{ground_id}`.
+    public var groundID: String
+    /// The shop.
+    public var source: String
+    /// What the shop calls it.
+    public var reference: String
+    public var productID: String
+    public var environment: EnvironmentName
+    public var since: String
+    /// When it ends; absent if it does not end.
+    public var until: String?
+    /// When your backend ended it.
+    public var endedAt: String?
+    /// Whether an earlier request recorded the same; only in the answer to a request.
+    public var replayed: Bool?
+    /// The customer into whom the one of the request was merged; absent if they were not, and in a list.
+    public var mergedInto: String?
+
+    /// A ground by its parts.
+    public init(
+        groundID: String, source: String, reference: String, productID: String, environment: EnvironmentName,
+        since: String, until: String? = nil, endedAt: String? = nil, replayed: Bool? = nil
+    ) {
+        self.groundID = groundID
+        self.source = source
+        self.reference = reference
+        self.productID = productID
+        self.environment = environment
+        self.since = since
+        self.until = until
+        self.endedAt = endedAt
+        self.replayed = replayed
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case source, reference, environment, since, until, replayed
+        case groundID = "ground_id"
+        case productID = "product_id"
+        case endedAt = "ended_at"
+        case mergedInto = "merged_into"
+    }
+}
