@@ -24,12 +24,16 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
     /// What the App Store signed about the renewal after the period that it rests on; only for auto-renewable subscriptions, and
     /// absent if nothing was signed.
     public var renewal: RenewalMessage?
+    /// The seats of the present period, without those that were refunded; only for the purchaser of a subscription that is sold by the
+    /// seat, while it is active.
+    public var seats: Int64?
 
     /// An entitlement by its parts.
     public init(
         productID: String, productType: ProductType, environment: EnvironmentName, state: State, reason: Reason? = nil,
         balance: Int64? = nil, shortfall: Int64? = nil, since: String? = nil, until: String? = nil,
-        transactionID: String? = nil, assumed: Bool? = nil, renewal: RenewalMessage? = nil
+        transactionID: String? = nil, assumed: Bool? = nil, renewal: RenewalMessage? = nil,
+        seats: Int64? = nil
     ) {
         self.productID = productID
         self.productType = productType
@@ -43,10 +47,11 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
         self.transactionID = transactionID
         self.assumed = assumed
         self.renewal = renewal
+        self.seats = seats
     }
 
     enum CodingKeys: String, CodingKey {
-        case environment, state, reason, balance, shortfall, since, until, assumed, renewal
+        case environment, state, reason, balance, shortfall, since, until, assumed, renewal, seats
         case productID = "product_id"
         case productType = "product_type"
         case transactionID = "transaction_id"

@@ -25,6 +25,9 @@ public struct TransactionMessage: Codable, Sendable, Equatable {
     public var offer: OfferMessage?
     /// Whether the customer has it through Family Sharing.
     public var familyShared: Bool?
+    /// The seats that the transaction has left, without those that were refunded; only for the purchaser of a subscription that is sold
+    /// by the seat.
+    public var seats: Int64?
     /// The rule that gave it its owner.
     public var ownerReason: OwnerReason?
     /// When the ledger first knew of it.
@@ -36,7 +39,7 @@ public struct TransactionMessage: Codable, Sendable, Equatable {
         environment: EnvironmentName, quantity: Int64? = nil, customerID: String? = nil, orderID: String? = nil,
         purchasedAt: String? = nil, expiresAt: String? = nil, withdrawal: WithdrawalMessage? = nil,
         upgradedAt: String? = nil, price: Int64? = nil, currency: String? = nil, offer: OfferMessage? = nil,
-        familyShared: Bool? = nil, ownerReason: OwnerReason? = nil, knownAt: String? = nil
+        familyShared: Bool? = nil, seats: Int64? = nil, ownerReason: OwnerReason? = nil, knownAt: String? = nil
     ) {
         self.transactionID = transactionID
         self.originalTransactionID = originalTransactionID
@@ -54,12 +57,13 @@ public struct TransactionMessage: Codable, Sendable, Equatable {
         self.currency = currency
         self.offer = offer
         self.familyShared = familyShared
+        self.seats = seats
         self.ownerReason = ownerReason
         self.knownAt = knownAt
     }
 
     enum CodingKeys: String, CodingKey {
-        case environment, quantity, withdrawal, price, currency, offer
+        case environment, quantity, withdrawal, price, currency, offer, seats
         case transactionID = "transaction_id"
         case originalTransactionID = "original_transaction_id"
         case productID = "product_id"

@@ -23,6 +23,8 @@ public struct Entitlement: Sendable, Equatable {
     public var isAssumed = false
     /// The signed renewal info about the period that it rests on; only for auto-renewable subscriptions.
     public var renewal: RenewalStatement?
+    /// The seats of the period that it rests on; only for the purchaser of a subscription that is sold by the seat, while it is active.
+    public var seats: Int64?
 
     /// The state.
     public enum State: String, Sendable, CaseIterable {

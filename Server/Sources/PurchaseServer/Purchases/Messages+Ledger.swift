@@ -110,6 +110,7 @@ extension TransactionMessage {
             purchasedAt: outcome.purchasedAt.map { "\($0)" }, expiresAt: outcome.expiresAt.map { "\($0)" },
             price: outcome.price?.milliunits, currency: outcome.price?.currency?.string,
             offer: outcome.offer.map { OfferMessage($0) }, familyShared: outcome.isFamilyShared,
+            seats: outcome.seats,
             ownerReason: outcome.ownerReason.map(OwnerReason.init(rawValue:)),
             knownAt: outcome.knownAt.map { "\($0)" })
     }
@@ -124,7 +125,8 @@ extension TransactionMessage {
             withdrawal: purchase.withdrawal.map { WithdrawalMessage($0) },
             upgradedAt: purchase.upgradedAt.map { "\($0)" }, price: purchase.price?.milliunits,
             currency: purchase.price?.currency?.string, offer: purchase.offer.map { OfferMessage($0) },
-            familyShared: purchase.isFamilyShared, ownerReason: purchase.ownerReason.map(OwnerReason.init(rawValue:)),
+            familyShared: purchase.isFamilyShared, seats: purchase.seats,
+            ownerReason: purchase.ownerReason.map(OwnerReason.init(rawValue:)),
             knownAt: "\(purchase.knownAt)")
     }
 }
@@ -156,7 +158,7 @@ extension EntitlementMessage {
             balance: isBalance ? entitlement.balance : nil, shortfall: isBalance ? entitlement.shortfall : nil,
             since: entitlement.since.map { "\($0)" }, until: entitlement.until.map { "\($0)" },
             transactionID: entitlement.transactionID, assumed: entitlement.isAssumed ? true : nil,
-            renewal: entitlement.renewal.map { RenewalMessage($0) })
+            renewal: entitlement.renewal.map { RenewalMessage($0) }, seats: entitlement.seats)
     }
 }
 

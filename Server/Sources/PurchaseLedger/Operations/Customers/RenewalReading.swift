@@ -1,6 +1,7 @@
 import PurchaseVerification
 
-/// Adds signed renewal info to the entitlements of a customer that leave the ledger (docs/ledger.md, "Renewal info of an entitlement").
+/// Adds what was signed about the period of a subscription to the entitlements of a customer that leave the ledger: the renewal info
+/// (docs/ledger.md, "Renewal info of an entitlement") and the number of seats ("Seats").
 struct RenewalReading {
     let reader: LedgerTransaction
     let customer: CustomerRow
@@ -25,7 +26,7 @@ struct RenewalReading {
         var shown = entitlement
         // A transaction of the access tells its original, not the period that counts: consecutive periods are one step.
         if let history, let known = history.records.first(where: { Self.isMeant($0.facts, id, entitlement) }) {
-            shown.renewal = renewal(history.renewal, of: known, among: history.records)
+            show(history.renewal, of: known, among: history.records, in: &shown)
             return shown
         }
         for row in try reader.transactions.rows(id: id.string) {
@@ -33,17 +34,16 @@ struct RenewalReading {
             let record = TransactionRecord(
                 row, facts: try row.observed(in: entitlement.environment), productID: entitlement.productID)
             guard Self.isMeant(record.facts, id, entitlement) else { continue }
-            // Most customers' evidence has no renewal info.
-            guard
-                let renewal = try RenewalsTable(connection: reader.connection).facts(
-                    record.facts.renewal, environment: row.environment)
-            else { return entitlement }
+            // Most customers' evidence has neither renewal info nor seats.
+            let renewal = try RenewalsTable(connection: reader.connection).facts(
+                record.facts.renewal, environment: row.environment)
+            guard renewal != nil || record.facts.seats != nil else { return entitlement }
             var records: [TransactionRecord] = []
             for row in try reader.transactions.rows(originalKey: row.originalKey) {
                 records.append(
                     TransactionRecord(row, facts: try row.observed(in: entitlement.environment), productID: ""))
             }
-            shown.renewal = self.renewal(renewal, of: record, among: records)
+            show(renewal, of: record, among: records, in: &shown)
             return shown
         }
         return entitlement
@@ -54,16 +54,25 @@ struct RenewalReading {
             && facts.productID == ExactText(entitlement.productID)
     }
 
-    /// The renewal info about the period that counts, among the transactions of one original.
-    private func renewal(
-        _ renewal: ObservedRenewal?, of record: TransactionRecord, among records: [TransactionRecord]
-    ) -> RenewalStatement? {
-        guard let renewal, let productID = record.facts.productID else { return nil }
-        let periods = records.purchases(of: record.facts.ownership.holder, Ownership.stored(records))
+    /// Shows what was signed about the period that counts, among the transactions of one original.
+    private func show(
+        _ renewal: ObservedRenewal?, of record: TransactionRecord, among records: [TransactionRecord],
+        in entitlement: inout Entitlement
+    ) {
+        guard let productID = record.facts.productID else { return }
+        let holder = record.facts.ownership.holder
+        let periods = records.purchases(of: holder, Ownership.stored(records))
             .filter { ($0.statedKind ?? $0.terms?.kind) == .autoRenewable }
         let owner = CustomerNumber(rawValue: customer.key)
-        return SubscriptionTable(periods, renewal: renewal).renewal(
-            of: SubscriptionTable.Subject(productID: productID, owner: owner), question)
+        if let renewal {
+            entitlement.renewal = SubscriptionTable(periods, renewal: renewal).renewal(
+                of: SubscriptionTable.Subject(productID: productID, owner: owner), question)
+        }
+        guard record.facts.seats != nil, holder == .buyer, entitlement.state == .active, !entitlement.isAssumed else {
+            return
+        }
+        let seats = SubscriptionSeats(periods.filter { $0.owner == owner }, of: productID)
+        entitlement.seats = seats.number(question)
     }
 }
 
