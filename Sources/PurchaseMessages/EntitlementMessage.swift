@@ -113,6 +113,10 @@ extension EntitlementMessage {
         public static let revokedByHand = Reason(rawValue: "revoked_by_hand")
         /// Sandbox purchases do not count for this customer.
         public static let sandboxNotAccepted = Reason(rawValue: "sandbox_not_accepted")
+        /// The customer claimed a seat of a subscription, and as many claims are older as it has seats.
+        public static let noSeat = Reason(rawValue: "no_seat")
+        /// The customer's seat of a subscription ended.
+        public static let seatUnclaimed = Reason(rawValue: "seat_unclaimed")
         public static let productUnknown = Reason(rawValue: "product_unknown")
         public static let productKindMismatch = Reason(rawValue: "product_kind_mismatch")
         /// No evidence states the end of the period.

@@ -194,6 +194,7 @@ final class ReloadableServer: Sendable {
         InspectionRoutes(api: api).add(to: group)
         EventRoutes(api: api).add(to: group)
         NotificationListRoutes(api: api).add(to: group)
+        SeatRoutes(api: api).add(to: group)
         GrantRoutes(api: api).add(to: group)
         OwnerRoutes(api: api).add(to: group)
         TesterRoutes(api: api).add(to: group)

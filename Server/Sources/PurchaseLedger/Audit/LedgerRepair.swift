@@ -10,6 +10,7 @@ struct LedgerRepair {
     private static let tables = [
         "customers", "account_tokens", "testers", "products", "originals", "renewals", "transactions", "ownership_acts",
         "entitlements", "lots", "takes", "consumptions", "hand_grants", "orders", "notifications",
+        "seats", "seat_access", "unclaimed_seats",
     ]
 
     /// The rows of a rebuild.

@@ -32,6 +32,9 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
     case orderClosed = 22
     /// The first delivery of a server notification.
     case notification = 23
+    /// A seat of a subscription was given to a customer.
+    case seatClaimed = 26
+    case seatUnclaimed = 27
     /// Several refused pieces of evidence of one request, or the number of refusals of an API key beyond the daily budget.
     case refusals = 48
     /// The outcome of a claim that was decided after it was recorded.
@@ -63,6 +66,8 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
         case .recordContinued: "record_continued"
         case .orderClosed: "order_closed"
         case .notification: "notification"
+        case .seatClaimed: "seat_claimed"
+        case .seatUnclaimed: "seat_unclaimed"
         case .decision: "decision"
         case .refusals: "refusals"
         }

@@ -16,6 +16,8 @@ struct NotificationDetails: JournalDetails {
     var refundReason: String?
     var originalTransactionID: String?
     var transactionID: String?
+    /// The seats whose claims end; `nil` if there are none. They name no customer.
+    var unclaimedSeats: [String]?
 
     init(_ facts: NotificationFacts) {
         notificationID = facts.id.string
@@ -28,6 +30,7 @@ struct NotificationDetails: JournalDetails {
         refundReason = facts.refundReason?.string
         originalTransactionID = facts.originalTransactionID?.string
         transactionID = facts.transactionID?.string
+        unclaimedSeats = facts.unclaimedSeats.isEmpty ? nil : facts.unclaimedSeats.map(\.string)
     }
 
     /// The details without what concerns a customer.

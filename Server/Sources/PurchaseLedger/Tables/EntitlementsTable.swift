@@ -15,6 +15,10 @@ struct EntitlementRow: TableRow, Equatable {
     /// same number.
     static let passGround: Int64 = -9_223_372_036_854_775_807
 
+    /// The ground of a claimed seat is this number minus that of the claim's entry. Such a row is not stored; it stands for a seat
+    /// whose timeline follows from the subscription (`SeatReading`).
+    static let seatGround: Int64 = -4_611_686_018_427_387_904
+
     var customerKey: Int64
     var productKey: Int64
     var environment: Int64
@@ -27,6 +31,11 @@ struct EntitlementRow: TableRow, Equatable {
     var timeline: [UInt8]?
     /// Why a balance is empty; `nil` if it is not.
     var reason: NoAccessReason?
+
+    /// The entry of the claimed seat that the row stands for; `nil` for a stored row.
+    var seatEntry: Int64? {
+        ground < Self.seatGround && ground != Self.passGround ? Self.seatGround - ground : nil
+    }
 
     init(_ reader: inout RowReader) throws(LedgerStorageError) {
         customerKey = try reader.integer()
@@ -96,11 +105,19 @@ struct EntitlementsTable {
             reason = NULL
             RETURNING balance, shortfall
             """
+    /// The columns of the row that stands for a claimed seat.
+    private static let seat = """
+        seats.customer_key, seat_access.product_key, seat_access.environment,
+        \(EntitlementRow.seatGround) - seats.entry_key, '\(ProductKind.autoRenewable.rawValue)', 0, 0, NULL, NULL
+        """
     /// The grounds of the customer with a name, for the product with an id.
     static let ofName = ReadShape(
-        EntitlementRow.table.select(
-            "WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 ORDER BY ground"),
-        of: [EntitlementRow.table.name],
+        """
+        \(EntitlementRow.table.select("WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3"))
+        UNION ALL SELECT \(seat) FROM seats JOIN seat_access ON seat_access.original_key = seats.original_key
+        WHERE seats.customer_key = ?1 AND seat_access.product_key = ?2 AND seat_access.environment = ?3 ORDER BY 4
+        """,
+        of: [EntitlementRow.table.name, SeatRow.table.name, SeatAccessRow.table.name],
         [.column(0, of: CustomersTable.byName), .column(0, of: ProductsTable.byID), .value])
 
     /// The grounds of the owner of an original.
@@ -116,14 +133,18 @@ struct EntitlementsTable {
     /// The rows that this write has changed already.
     var writes: EntitlementWrites?
 
-    /// Every ground of a customer, with the ids of the products.
+    /// Every ground of a customer, claimed seats included, with the ids of the products.
     func rows(of customer: Int64) throws(LedgerStorageError) -> [(row: EntitlementRow, productID: String)] {
         var rows: [(row: EntitlementRow, productID: String)] = []
         for row in try connection.rows(
             """
             SELECT customer_key, entitlements.product_key, environment, ground, kind, balance, shortfall, timeline,
             reason, product_id FROM entitlements JOIN products ON products.product_key = entitlements.product_key
-            WHERE customer_key = ?1 ORDER BY entitlements.product_key, environment, ground
+            WHERE customer_key = ?1
+            UNION ALL SELECT \(Self.seat), product_id FROM seats
+            JOIN seat_access ON seat_access.original_key = seats.original_key
+            JOIN products ON products.product_key = seat_access.product_key
+            WHERE seats.customer_key = ?1 ORDER BY 2, 3, 4
             """, [.integer(customer)])
         {
             var reader = row.reader
@@ -132,7 +153,7 @@ struct EntitlementsTable {
         return rows
     }
 
-    /// The grounds of a customer's access to one product.
+    /// The grounds of a customer's access to one product, claimed seats included.
     func rows(
         of customer: Int64, product: Int64, environment: Int64
     ) throws(LedgerStorageError) -> [EntitlementRow] {

@@ -46,11 +46,12 @@ public struct Entitlement: Sendable, Equatable {
             switch reason {
             case nil, .inGrace: self = .active
             case .expired, .billingRetry, .newsMissing, .periodUnknown: self = .expired
-            case .revoked, .familyRevoked, .cancelled, .revokedByHand: self = .withdrawn
+            case .revoked, .familyRevoked, .cancelled, .revokedByHand, .seatUnclaimed: self = .withdrawn
             case .upgraded, .superseded: self = .upgraded
             case .consumed: self = .consumed
             case .ownedByAnother, .held: self = .moved
-            case .notStarted, .sandboxNotAccepted, .productUnknown, .productKindMismatch: self = .pending
+            case .notStarted, .noSeat, .sandboxNotAccepted, .productUnknown, .productKindMismatch:
+                self = .pending
             }
         }
     }

@@ -46,6 +46,10 @@ public enum EventType: String, Sendable, CaseIterable {
     case notConfirmed = "not_confirmed"
     /// A customer asked the App Store for a refund. The event says until when the server can tell Apple what it knows.
     case refundRequested = "refund_requested"
+    /// A customer got a seat of a subscription.
+    case seatClaimed = "seat_claimed"
+    /// A customer's seat of a subscription ended.
+    case seatUnclaimed = "seat_unclaimed"
     /// A product was registered, so its known purchases now count.
     case registered
     /// Newer rules, or a repair, gave a different result.

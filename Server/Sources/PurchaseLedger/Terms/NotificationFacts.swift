@@ -34,6 +34,8 @@ public struct NotificationFacts: Sendable, Equatable {
     /// The original transaction, if the notification is about one.
     public var originalTransactionID: ExactText?
     public var transactionID: ExactText?
+    /// The seats whose claims end (Apple, "unclaimSeatIds"), each once.
+    public var unclaimedSeats: [ExactText]
 
     /// - Parameters:
     ///   - notification: the verified notification.
@@ -51,6 +53,9 @@ public struct NotificationFacts: Sendable, Equatable {
         originalTransactionID =
             ExactText(identifier: notification.transaction?.originalTransactionID)
             ?? ExactText(identifier: notification.renewalInfo?.originalTransactionID)
+        var seen: Set<ExactText> = []
+        unclaimedSeats = (notification.unclaimInfo?.unclaimSeatIDs ?? []).compactMap { ExactText(identifier: $0) }
+            .filter { seen.insert($0).inserted }
         content =
             if notification.data != nil {
                 .data

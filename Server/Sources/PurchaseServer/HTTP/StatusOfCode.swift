@@ -35,10 +35,10 @@ extension HTTPResponse.Status {
     package init(_ code: LedgerRefusal.Code) {
         switch code {
         case .fieldMalformed: self = .badRequest
-        case .orderUnknown, .customerUnknown, .purchaseUnknown, .grantUnknown: self = .notFound
+        case .orderUnknown, .customerUnknown, .purchaseUnknown, .grantUnknown, .seatUnknown: self = .notFound
         case .orderNotPaid, .orderNotCancellable, .orderNotClosable, .orderConsumed, .orderRevoked,
             .orderEnvironmentMismatch, .balanceInsufficient, .tokenTaken, .customerMergeCircular, .purchaseAmbiguous,
-            .purchaseNotMovable:
+            .purchaseNotMovable, .seatsNotHosted, .noSeat, .seatUnclaimed, .seatTaken:
             self = .conflict
         case .productUnknown, .quantityNotSold, .consumptionConflict, .idempotencyKeyReused:
             self = .unprocessableContent

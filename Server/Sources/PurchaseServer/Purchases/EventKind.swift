@@ -34,6 +34,8 @@ extension EventMessage.Kind {
             case .claimDecided: .claimDecided
             case .notConfirmed: .notConfirmed
             case .refundRequested: .refundRequested
+            case .seatClaimed: .seatClaimed
+            case .seatUnclaimed: .seatUnclaimed
             case .registered: .registered
             case .corrected: .corrected
             }

@@ -137,6 +137,8 @@ extension EventType {
         case .claimDecided: "A claim that waited for the App Store was decided."
         case .notConfirmed: "The App Store refused a purchase that stays granted."
         case .refundRequested: "The customer asked the App Store for a refund."
+        case .seatClaimed: "The customer got a seat of a subscription."
+        case .seatUnclaimed: "The customer's seat of a subscription ended\(learned)."
         case .registered: "The product was added to the settings, so its purchases count."
         case .corrected: "Newer rules, or a repair, gave another result than before."
         }

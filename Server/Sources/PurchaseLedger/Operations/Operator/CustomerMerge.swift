@@ -65,9 +65,11 @@ struct CustomerMerge {
         try ConsumptionsTable(connection: connection).move(from: from, to: to)
     }
 
-    /// Moves orders, and the tester status.
+    /// Moves orders, claimed seats, and the tester status.
     func moveRows() throws(LedgerStorageError) {
         try transaction.orders.move(from: from, to: to)
+        try SeatsTable(connection: connection).move(from: from, to: to)
+        transaction.entitlementWrites?.forgetEverything()
         try TestersTable(connection: connection).move(from: from, to: to)
     }
 
