@@ -30,6 +30,9 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
     public var lastConfirmedAt: String?
     /// The other shops that give it, by the names that your backend gave them; absent if none does.
     public var sources: [String]?
+    /// The seats of the present period, without those that were refunded; only for the purchaser of a subscription that is sold by the
+    /// seat, while it is active.
+    public var seats: Int64?
 
     /// An entitlement by its parts.
     public init(
@@ -37,7 +40,7 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
         balance: Int64? = nil, shortfall: Int64? = nil, since: String? = nil, until: String? = nil,
         transactionID: String? = nil, assumed: Bool? = nil, renewal: RenewalMessage? = nil,
         cancelReason: CancelReason? = nil,
-        lastConfirmedAt: String? = nil, sources: [String]? = nil
+        lastConfirmedAt: String? = nil, sources: [String]? = nil, seats: Int64? = nil
     ) {
         self.productID = productID
         self.productType = productType
@@ -54,10 +57,11 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
         self.cancelReason = cancelReason
         self.lastConfirmedAt = lastConfirmedAt
         self.sources = sources
+        self.seats = seats
     }
 
     enum CodingKeys: String, CodingKey {
-        case environment, state, reason, balance, shortfall, since, until, assumed, renewal, sources
+        case environment, state, reason, balance, shortfall, since, until, assumed, renewal, sources, seats
         case productID = "product_id"
         case productType = "product_type"
         case transactionID = "transaction_id"
@@ -137,6 +141,10 @@ extension EntitlementMessage {
         public static let revokedByHand = Reason(rawValue: "revoked_by_hand")
         /// Sandbox purchases do not count for this customer.
         public static let sandboxNotAccepted = Reason(rawValue: "sandbox_not_accepted")
+        /// The customer claimed a seat of a subscription, and as many claims are older as it has seats.
+        public static let noSeat = Reason(rawValue: "no_seat")
+        /// The customer's seat of a subscription ended.
+        public static let seatUnclaimed = Reason(rawValue: "seat_unclaimed")
         public static let productUnknown = Reason(rawValue: "product_unknown")
         public static let productKindMismatch = Reason(rawValue: "product_kind_mismatch")
         /// No evidence states the end of the period.

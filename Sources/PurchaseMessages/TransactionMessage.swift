@@ -25,6 +25,9 @@ public struct TransactionMessage: Codable, Sendable, Equatable {
     public var offer: OfferMessage?
     /// Whether the customer has it through Family Sharing.
     public var familyShared: Bool?
+    /// The seats that the transaction has left, without those that were refunded; only for the purchaser of a subscription that is sold
+    /// by the seat.
+    public var seats: Int64?
     /// The rule that gave it its owner.
     public var ownerReason: OwnerReason?
     /// When the ledger first knew of it.
@@ -39,7 +42,7 @@ public struct TransactionMessage: Codable, Sendable, Equatable {
         environment: EnvironmentName, quantity: Int64? = nil, customerID: String? = nil, orderID: String? = nil,
         purchasedAt: String? = nil, expiresAt: String? = nil, withdrawal: WithdrawalMessage? = nil,
         upgradedAt: String? = nil, price: Int64? = nil, currency: String? = nil, offer: OfferMessage? = nil,
-        familyShared: Bool? = nil, ownerReason: OwnerReason? = nil, knownAt: String? = nil,
+        familyShared: Bool? = nil, seats: Int64? = nil, ownerReason: OwnerReason? = nil, knownAt: String? = nil,
         renewal: RenewalMessage? = nil
     ) {
         self.transactionID = transactionID
@@ -58,13 +61,14 @@ public struct TransactionMessage: Codable, Sendable, Equatable {
         self.currency = currency
         self.offer = offer
         self.familyShared = familyShared
+        self.seats = seats
         self.ownerReason = ownerReason
         self.knownAt = knownAt
         self.renewal = renewal
     }
 
     enum CodingKeys: String, CodingKey {
-        case environment, quantity, withdrawal, price, currency, offer, renewal
+        case environment, quantity, withdrawal, price, currency, offer, renewal, seats
         case transactionID = "transaction_id"
         case originalTransactionID = "original_transaction_id"
         case productID = "product_id"

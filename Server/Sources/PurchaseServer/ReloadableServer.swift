@@ -197,6 +197,7 @@ final class ReloadableServer: Sendable {
         NotificationListRoutes(api: api).add(to: group)
         CompareRoutes(api: api, checkedBytes: min(limits.apiBodyBytes, limits.bodyBytes)).add(to: group)
         GroundRoutes(api: api).add(to: group)
+        SeatRoutes(api: api).add(to: group)
         GrantRoutes(api: api).add(to: group)
         OwnerRoutes(api: api).add(to: group)
         TesterRoutes(api: api).add(to: group)

@@ -17,6 +17,7 @@ struct EventTypeTests {
             try await subscription(&history)
             try await owners(&history)
             try await operators(&history)
+            try await seats(&history)
             try await settings(&history)
             try await appStore(&history)
             try await notifications(&history)
@@ -167,6 +168,23 @@ struct EventTypeTests {
         }
         _ = try await world.ledger.repair()
         try await history.expect(.corrected, .corrected)
+    }
+
+    private func seats(_ history: inout EventHistory) async throws {
+        let world = history.world
+        let team = try SeatCountTests.team("960", 2, from: 0) { $0.originalTransactionID = "960" }
+        _ = try await world.claim("960", product: LedgerWorld.monthly, customer: "bob", try MintedWorld.mint(team))
+        try await history.expect(.granted)
+        let claim = ClaimSeat(app: "example", originalTransactionID: "960", customerID: "dora", requestID: "1")
+        let seat = try await world.ledger.perform(claim).seat
+        try await history.expect(.seatClaimed)
+        _ = try await world.ledger.perform(claim)
+        try await history.expect()
+        let end = UnclaimSeat(app: "example", originalTransactionID: "960", seatID: seat.seatID)
+        try await world.ledger.perform(end)
+        try await history.expect(.seatUnclaimed)
+        try await world.ledger.perform(end)
+        try await history.expect()
     }
 
     private func appStore(_ history: inout EventHistory) async throws {

@@ -160,6 +160,10 @@ extension EventMessage {
         public static let customerMerged = Kind(rawValue: "customer_merged")
         public static let customerErased = Kind(rawValue: "customer_erased")
         public static let tokenAssigned = Kind(rawValue: "token_assigned")
+        /// The customer got a seat of a subscription.
+        public static let seatClaimed = Kind(rawValue: "seat_claimed")
+        /// The customer's seat of a subscription ended.
+        public static let seatUnclaimed = Kind(rawValue: "seat_unclaimed")
         /// A product was registered, so its known purchases now count.
         public static let registered = Kind(rawValue: "registered")
         /// A claim that waited for the App Store was decided. The reason is its code.

@@ -121,11 +121,14 @@ private struct SubscriptionAnswer: Encodable {
     let transaction: StoreTransaction
     let evidence: TransactionEvidence
     let clock: ClockAnswer
+    /// The seats of the present period that are not refunded; nil if the product has no seats.
+    let seats: Int?
 
     init(_ subscription: StoreSubscription, _ state: inout ServiceState, _ issuer: EvidenceIssuer) throws {
         self.subscription = subscription
         transaction = try state.store.transaction(subscription.transactionID)
         evidence = try state.evidence(of: transaction, by: issuer)
         clock = ClockAnswer(state)
+        seats = subscription.renewalSeats == nil ? nil : state.store.seats(of: subscription)
     }
 }

@@ -11,6 +11,7 @@ struct LedgerRepair {
         "customers", "account_tokens", "testers", "products", "originals", "renewals", "transactions", "ownership_acts",
         "entitlements", "lots", "takes", "consumptions", "hand_grants", "orders", "notifications",
         "customer_moves",
+        "seats", "seat_access", "unclaimed_seats",
     ]
 
     /// The rows of a rebuild.

@@ -57,7 +57,8 @@ extension ReplayStep {
         let environment = try transaction.environments.keyToWrite(of: AppStoreEnvironment(details.environment))
         let entitlement = try transaction.entitlement(
             of: customer.key, product: product, kind: .consumable, productID: details.productID,
-            environment: environment, app: app)?.entitlement
+            environment: environment, app: app
+        ).whole?.entitlement
         try take(details.takes, by: customer.key)
         try ConsumptionsTable(connection: connection).insert(
             ConsumptionRow(

@@ -72,6 +72,8 @@ struct ReplayStep {
         case .groundAdded: try add(try GroundAddedDetails(encoded: details), entry, app)
         case .groundEnded: try end(try GroundEndedDetails(encoded: details), entry, app)
         case .actLifted: try lift(try ActLiftedDetails(encoded: details), entry, app)
+        case .seatClaimed: try claimSeat(try SeatClaimedDetails(encoded: details), entry, app)
+        case .seatUnclaimed: try unclaimSeat(try SeatUnclaimedDetails(encoded: details), entry, app)
         case .customerErased: try erase(try CustomerErasedDetails(encoded: details), entry, app)
         case .testersChanged: try changeTester(try TestersChangedDetails(encoded: details), entry, app)
         case .settings:
@@ -147,6 +149,7 @@ struct ReplayStep {
             environment: environment, entry: entry.key)
         guard !isOfEntriesAlone else { return }
         try NotificationEvents(transaction: transaction, app: app, entry: entry).write(details)
+        try SeatWriter(transaction: transaction, app: app, entry: entry).unclaim(details)
     }
 
     /// Refused evidence proves nothing, but its customer and its rows exist.

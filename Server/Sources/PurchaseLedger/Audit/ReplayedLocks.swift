@@ -23,6 +23,12 @@ enum ReplayedLocks {
             }
         case .claim: locks.formUnion(self.locks(of: try ClaimDetails(encoded: details)))
         case .decision: locks.formUnion(self.locks(of: try DecisionDetails(encoded: details).decided))
+        case .seatClaimed:
+            let claim = try SeatClaimedDetails(encoded: details)
+            locks.formUnion([.seat(claim.seatID), .original(AppStoreEnvironment(claim.environment), claim.originalID)])
+        case .seatUnclaimed:
+            let end = try SeatUnclaimedDetails(encoded: details)
+            locks.formUnion([.seat(end.seatID), .original(AppStoreEnvironment(end.environment), end.originalID)])
         default: break
         }
         return locks

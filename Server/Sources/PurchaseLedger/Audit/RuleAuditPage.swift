@@ -72,6 +72,7 @@ struct RuleAuditPage {
         var grounds: [Chain: [AccessGround]] = [:]
         var expected: [Chain: EntitlementRow] = [:]
         var lot: ConsumableLot?
+        var ownershipOfBuyer = Ownership(owners: [:])
         for holder in history.holders {
             let ownership = try history.ownership(of: holder, tokens: tokens, merges: identities.mergeActs) {
                 customer throws(LedgerStorageError) in try identities.isErased(customer)
@@ -91,7 +92,7 @@ struct RuleAuditPage {
                 else { continue }
                 grounds[chain, default: []].append(ground)
             }
-            if holder == .buyer { lot = access.lots.first }
+            if holder == .buyer { (lot, ownershipOfBuyer) = (access.lots.first, ownership) }
         }
         for (chain, grounds) in grounds { expected[chain] = row(of: grounds, chain, ground: key) }
         if let owner = lot?.owner, try identities.isErased(owner.rawValue) { lot = nil }
@@ -104,6 +105,7 @@ struct RuleAuditPage {
         }
         let claimants = Set(history.acts.flatMap { [$0.customerKey, $0.formerKey].compactMap(\.self) })
         try compare(expected, ofGround: key, hasLaterNotes: claimants.count > Ownership.otherCount)
+        try checkSeatAccess(history, ownershipOfBuyer)
         let lotChain = lot.flatMap { lot in lot.owner.flatMap { chain($0, lot.productID, history) } }
         let takes = try TakesTable(connection: connection).units(of: key)
         let lotRow = lotChain.flatMap { chain in
@@ -116,6 +118,17 @@ struct RuleAuditPage {
         if try LotsTable(connection: connection).row(key) != lotRow {
             add("the lot of original \(original.originalID)", lotRow.map { "\($0)" })
         }
+    }
+
+    private mutating func checkSeatAccess(
+        _ history: PurchaseHistory, _ ownership: Ownership
+    ) throws(LedgerStorageError) {
+        let (key, seats) = (history.original.key, SeatsTable(connection: connection))
+        let expected = try seats.isClaimed(original: key) ? history.seatAccessRows(ownership) : []
+        let found = try SeatAccessTable(connection: connection).rows(original: key)
+        let sorted = expected.sorted { $0.productKey < $1.productKey }
+        guard !sorted.elementsEqual(found, by: { $0.values == $1.values }) else { return }
+        add("the access of the seats of original \(history.original.originalID)", "\(sorted.count) rows")
     }
 
     private func chain(_ customer: CustomerNumber, _ productID: ExactText, _ history: PurchaseHistory) -> Chain? {

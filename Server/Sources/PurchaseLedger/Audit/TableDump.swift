@@ -14,7 +14,8 @@ struct TableDump: Sendable {
 
     /// Every table that the journal determines.
     static let all: [TableDump] =
-        registry + customers + purchases + entitlements + orders + [notifications, appStoreClaims, events]
+        registry + customers + purchases + entitlements + orders + seats
+        + [notifications, appStoreClaims, events]
 
     /// The tables, and the columns of orders, that entries determine without their evidence.
     static let ofEntries: [TableDump] =
@@ -95,6 +96,38 @@ struct TableDump: Sendable {
             LEFT JOIN environments ON environments.environment_key = notifications.environment
             \(join("journal", "entry_key", "notifications"))
             """)
+
+    private static let seats: [TableDump] = [
+        TableDump(
+            name: "seats", keyCount: 2, pageKey: ["seats.entry_key"],
+            columns: """
+                apps.name, seats.seat_id, environments.name, originals.original_id, originals.xcode_second,
+                customers.reference, seats.request_id, seats.app_transaction_id, seats.claimed_at, seats.ended_at,
+                journal.entry_id
+                """,
+            source: """
+                seats \(join("apps", "app_key", "seats")) \(join("originals", "original_key", "seats"))
+                LEFT JOIN environments ON environments.environment_key = originals.environment
+                \(join("customers", "customer_key", "seats")) \(join("journal", "entry_key", "seats"))
+                """),
+        TableDump(
+            name: "seat_access", keyCount: 4, pageKey: ["seat_access.original_key", "seat_access.product_key"],
+            columns: """
+                environments.name, originals.original_id, originals.xcode_second, products.product_id,
+                seat_access.timeline, seat_access.numbers
+                """,
+            source: """
+                seat_access LEFT JOIN environments ON environments.environment_key = seat_access.environment
+                \(join("originals", "original_key", "seat_access")) \(join("products", "product_key", "seat_access"))
+                """),
+        TableDump(
+            name: "unclaimed_seats", keyCount: 2, pageKey: ["unclaimed_seats.app_key", "unclaimed_seats.seat_id"],
+            columns: "apps.name, unclaimed_seats.seat_id, journal.entry_id",
+            source: """
+                unclaimed_seats \(join("apps", "app_key", "unclaimed_seats"))
+                \(join("journal", "entry_key", "unclaimed_seats"))
+                """),
+    ]
 
     private static let customers: [TableDump] = [
         TableDump(

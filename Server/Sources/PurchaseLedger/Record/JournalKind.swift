@@ -32,6 +32,9 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
     case orderClosed = 22
     /// The first delivery of a server notification.
     case notification = 23
+    /// A seat of a subscription was given to a customer.
+    case seatClaimed = 26
+    case seatUnclaimed = 27
     /// A product that another shop gives, or its later end.
     case groundAdded = 28
     /// The end of such a ground.
@@ -67,6 +70,8 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
         case .recordContinued: "record_continued"
         case .orderClosed: "order_closed"
         case .notification: "notification"
+        case .seatClaimed: "seat_claimed"
+        case .seatUnclaimed: "seat_unclaimed"
         case .groundAdded: "ground_added"
         case .groundEnded: "ground_ended"
         case .decision: "decision"

@@ -17,6 +17,8 @@ struct NotificationDetails: JournalDetails {
     var originalTransactionID: String?
     var transactionID: String?
     var appTransactionID: String?
+    /// The seats whose claims end; `nil` if there are none. They name no customer.
+    var unclaimedSeats: [String]?
 
     init(_ facts: NotificationFacts) {
         notificationID = facts.id.string
@@ -30,6 +32,7 @@ struct NotificationDetails: JournalDetails {
         originalTransactionID = facts.originalTransactionID?.string
         transactionID = facts.transactionID?.string
         appTransactionID = facts.appTransactionID?.string
+        unclaimedSeats = facts.unclaimedSeats.isEmpty ? nil : facts.unclaimedSeats.map(\.string)
     }
 
     /// The details without what concerns a customer.

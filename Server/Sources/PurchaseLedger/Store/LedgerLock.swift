@@ -60,6 +60,9 @@ public struct LedgerLock: Sendable, Hashable {
         LedgerLock(14, app.utf8, source.utf8, reference.utf8)
     }
 
+    /// The id of a seat, claimed or unclaimed.
+    static func seat(_ id: String) -> LedgerLock { LedgerLock(12, id.utf8) }
+
     /// FNV-1a with 64 bits: it is the same in every process, and a collision only costs time.
     private init(_ kind: UInt8, _ parts: any Collection<UInt8>...) {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325

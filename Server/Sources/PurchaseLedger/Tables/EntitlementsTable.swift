@@ -15,6 +15,10 @@ struct EntitlementRow: TableRow, Equatable {
     /// same number.
     static let passGround: Int64 = -9_223_372_036_854_775_807
 
+    /// The ground of a claimed seat is this number minus that of the claim's entry. Such a row is not stored; it stands for a seat
+    /// whose timeline follows from the subscription (`SeatReading`).
+    static let seatGround: Int64 = -4_611_686_018_427_387_904
+
     var customerKey: Int64
     var productKey: Int64
     var environment: Int64
@@ -27,6 +31,11 @@ struct EntitlementRow: TableRow, Equatable {
     var timeline: [UInt8]?
     /// Why a balance is empty; `nil` if it is not.
     var reason: NoAccessReason?
+
+    /// The entry of the claimed seat that the row stands for; `nil` for a stored row.
+    var seatEntry: Int64? {
+        ground < Self.seatGround && ground != Self.passGround ? Self.seatGround - ground : nil
+    }
 
     init(_ reader: inout RowReader) throws(LedgerStorageError) {
         customerKey = try reader.integer()
@@ -98,12 +107,22 @@ struct EntitlementsTable {
             """
     /// The customer whose rows still move to the first parameter.
     private static let moving = "(SELECT customer_key FROM customer_moves WHERE target_key = ?1)"
-    /// The grounds of the customer with a name, for the product with an id, and those that a merge still moves to them.
+    /// The columns of the row that stands for a claimed seat.
+    private static let seat = """
+        seats.customer_key, seat_access.product_key, seat_access.environment,
+        \(EntitlementRow.seatGround) - seats.entry_key, '\(ProductKind.autoRenewable.rawValue)', 0, 0, NULL, NULL
+        """
+    /// The grounds of the customer with a name, for the product with an id, those that a merge still moves to them, and claimed seats.
     static let ofName = ReadShape(
         """
         \(EntitlementRow.table.select("WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3")) UNION ALL
         \(EntitlementRow.table.select("WHERE customer_key = \(moving) AND product_key = ?2 AND environment = ?3"))
-        """, of: ReadScope(EntitlementRow.table.name, by: "customer_key", "product_key", "environment"),
+        UNION ALL SELECT \(seat) FROM seats JOIN seat_access ON seat_access.original_key = seats.original_key
+        WHERE seats.customer_key = ?1 AND seat_access.product_key = ?2 AND seat_access.environment = ?3
+        """,
+        of: ReadScope(
+            EntitlementRow.table.name, by: "customer_key", "product_key", "environment",
+            and: [SeatRow.table.name, SeatAccessRow.table.name]),
         [.column(0, of: CustomersTable.byName), .column(0, of: ProductsTable.byID), .value])
 
     /// The grounds of the owner of an original.
@@ -119,8 +138,8 @@ struct EntitlementsTable {
     /// The rows that this write has changed already.
     var writes: EntitlementWrites?
 
-    /// Every ground of a customer, with the ids of the products, and those that a merge still moves to them. The rows of a product
-    /// follow each other.
+    /// Every ground of a customer, claimed seats included, with the ids of the products, and those that a merge still moves to them.
+    /// The rows of a product follow each other.
     func rows(of customer: Int64) throws(LedgerStorageError) -> [(row: EntitlementRow, productID: String)] {
         var rows: [(row: EntitlementRow, productID: String)] = []
         let query = """
@@ -128,9 +147,18 @@ struct EntitlementsTable {
             reason, product_id FROM entitlements JOIN products ON products.product_key = entitlements.product_key
             WHERE customer_key =
             """
+        // The database would sort the claimed seats, which nearly nobody has, in a table of their own.
         for row in try connection.rows(
-            "\(query) ?1 UNION ALL \(query) \(Self.moving)", [.integer(customer)],
-            of: [EntitlementRow.table.name, CustomerMoveRow.table.name])
+            """
+            \(query) ?1 UNION ALL \(query) \(Self.moving)
+            UNION ALL SELECT \(Self.seat), product_id FROM seats
+            JOIN seat_access ON seat_access.original_key = seats.original_key
+            JOIN products ON products.product_key = seat_access.product_key
+            WHERE seats.customer_key = ?1
+            """, [.integer(customer)],
+            of: [
+                EntitlementRow.table.name, CustomerMoveRow.table.name, SeatRow.table.name, SeatAccessRow.table.name,
+            ])
         {
             var reader = row.reader
             rows.append((try EntitlementRow(&reader), try reader.text()))
@@ -142,7 +170,7 @@ struct EntitlementsTable {
         }
     }
 
-    /// The grounds of a customer's access to one product, and those that a merge still moves to them.
+    /// The grounds of a customer's access to one product, claimed seats included, and those that a merge still moves to them.
     func rows(
         of customer: Int64, product: Int64, environment: Int64
     ) throws(LedgerStorageError) -> [EntitlementRow] {

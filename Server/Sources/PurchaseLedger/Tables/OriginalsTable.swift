@@ -63,6 +63,14 @@ struct OriginalsTable {
             "WHERE environment = ?1 AND original_id = ?2", [.integer(environment), .text(id)], connection)
     }
 
+    /// All originals with an id, of every environment.
+    func rows(id: String) throws(LedgerStorageError) -> [OriginalRow] {
+        try OriginalRow.query(
+            OriginalRow.table.select(
+                "WHERE environment IN (SELECT environment_key FROM environments) AND original_id = ?1"),
+            [.text(id)], connection)
+    }
+
     func insert(_ row: OriginalRow) throws(LedgerStorageError) -> OriginalRow {
         var row = row
         row.key = try OriginalRow.table.insert(row.values, connection)

@@ -31,6 +31,8 @@ public struct Entitlement: Sendable, Equatable {
     public var cancelReason: Int64?
     /// When the newest data about the period that it rests on was signed; only for auto-renewable subscriptions.
     public var lastConfirmedAt: Timestamp?
+    /// The seats of the period that it rests on; only for the purchaser of a subscription that is sold by the seat, while it is active.
+    public var seats: Int64?
 
     /// The state.
     public enum State: String, Sendable, CaseIterable {
@@ -52,11 +54,12 @@ public struct Entitlement: Sendable, Equatable {
             switch reason {
             case nil, .inGrace: self = .active
             case .expired, .billingRetry, .newsMissing, .periodUnknown: self = .expired
-            case .revoked, .familyRevoked, .cancelled, .revokedByHand: self = .withdrawn
+            case .revoked, .familyRevoked, .cancelled, .revokedByHand, .seatUnclaimed: self = .withdrawn
             case .upgraded, .superseded: self = .upgraded
             case .consumed: self = .consumed
             case .ownedByAnother, .held: self = .moved
-            case .notStarted, .sandboxNotAccepted, .productUnknown, .productKindMismatch: self = .pending
+            case .notStarted, .noSeat, .sandboxNotAccepted, .productUnknown, .productKindMismatch:
+                self = .pending
             }
         }
     }

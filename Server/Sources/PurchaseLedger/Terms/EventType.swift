@@ -53,6 +53,10 @@ public enum EventType: String, Sendable, CaseIterable {
     case refundRequested = "refund_requested"
     /// Whoever is responsible for the user withdrew the consent to the app (Apple, `RESCIND_CONSENT`).
     case consentRescinded = "consent_rescinded"
+    /// A customer got a seat of a subscription.
+    case seatClaimed = "seat_claimed"
+    /// A customer's seat of a subscription ended.
+    case seatUnclaimed = "seat_unclaimed"
     /// A product was registered, so its known purchases now count.
     case registered
     /// Newer rules, or a repair, gave a different result.

@@ -42,6 +42,11 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
         case grantUnknown = "grant_unknown"
         case groundUnknown = "ground_unknown"
         case groundDiffers = "ground_differs"
+        case seatsNotHosted = "seats_not_hosted"
+        case noSeat = "no_seat"
+        case seatUnknown = "seat_unknown"
+        case seatUnclaimed = "seat_unclaimed"
+        case seatTaken = "seat_taken"
         case bundleOfAnotherApp = "bundle_of_another_app"
         case appNameTooLong = "app_name_too_long"
         case consumablesUnstated = "consumables_unstated"
@@ -75,6 +80,12 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
             case .groundUnknown: "There is no such ground."
             case .groundDiffers:
                 "The reference has a ground with other values. A later end extends it; for anything else, end it first."
+            case .seatsNotHosted:
+                "The app's backend does not invite the members of this subscription, so it has no seats to claim."
+            case .noSeat: "The subscription has no free seat; unclaim one, or wait until the purchaser adds seats."
+            case .seatUnknown: "There is no such seat."
+            case .seatUnclaimed: "The seat was unclaimed, and its id is never used again; claim a seat with a new id."
+            case .seatTaken: "Another request claimed the seat with this id."
             case .bundleOfAnotherApp:
                 "The bundle id is recorded with another app. Give the app its old name in the settings, or remove the bundle id."
             case .appNameTooLong: "The name of an app has at most 255 bytes."

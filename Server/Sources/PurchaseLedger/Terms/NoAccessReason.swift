@@ -31,6 +31,10 @@ public enum NoAccessReason: String, Sendable, CaseIterable {
     case revokedByHand = "revoked_by_hand"
     /// Sandbox purchases do not count for this customer.
     case sandboxNotAccepted = "sandbox_not_accepted"
+    /// The customer claimed a seat of a subscription, and as many claims are older as it has seats.
+    case noSeat = "no_seat"
+    /// The customer's seat of a subscription ended.
+    case seatUnclaimed = "seat_unclaimed"
     /// The product is not registered, or a non-renewing subscription has no duration in the settings.
     case productUnknown = "product_unknown"
     /// Signed data states another kind of product than the settings.

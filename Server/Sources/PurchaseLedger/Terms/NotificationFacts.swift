@@ -36,6 +36,8 @@ public struct NotificationFacts: Sendable, Equatable {
     public var transactionID: ExactText?
     /// The download of the app that it is about (Apple, "appTransactionId").
     public var appTransactionID: ExactText?
+    /// The seats whose claims end (Apple, "unclaimSeatIds"), each once.
+    public var unclaimedSeats: [ExactText]
 
     /// - Parameters:
     ///   - notification: the verified notification.
@@ -54,6 +56,9 @@ public struct NotificationFacts: Sendable, Equatable {
         originalTransactionID =
             ExactText(identifier: notification.transaction?.originalTransactionID)
             ?? ExactText(identifier: notification.renewalInfo?.originalTransactionID)
+        var seen: Set<ExactText> = []
+        unclaimedSeats = (notification.unclaimInfo?.unclaimSeatIDs ?? []).compactMap { ExactText(identifier: $0) }
+            .filter { seen.insert($0).inserted }
         content =
             if notification.data != nil {
                 .data

@@ -94,6 +94,9 @@ public final class ObservedTransaction: Sendable {
         return appTransactionID.map { .assigned(appTransactionID: $0) } ?? .assignedTransaction(key.transactionID)
     }
 
+    /// The seats that it has left, for the purchaser of a subscription that is sold by the seat. A member's transaction repeats them.
+    var seatsOfPurchaser: Int64? { holder == .buyer ? seats?.remaining : nil }
+
     /// The key of its renewal info.
     public var renewal: RenewalKey {
         let original = original

@@ -16,6 +16,8 @@ struct QueryMiddleware: RouterMiddleware {
         ],
         "GET /v1/events": ["customer_id", "order_id", "transaction_id", "limit", "cursor"],
         "GET /v1/notifications": ["customer_id", "transaction_id", "type", "subtype", "limit", "cursor"],
+        "GET /v1/subscriptions/{id}/seats": ["environment", "limit", "cursor"],
+        "DELETE /v1/subscriptions/{id}/seats/{seat}": ["environment"],
         "GET /v1/products": ["limit", "cursor"],
         "GET /v1/testers": ["limit", "cursor"],
         "DELETE /v1/testers/{id}": ["reason"],

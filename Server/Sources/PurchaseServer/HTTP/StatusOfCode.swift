@@ -35,10 +35,11 @@ extension HTTPResponse.Status {
     package init(_ code: LedgerRefusal.Code) {
         switch code {
         case .fieldMalformed: self = .badRequest
-        case .orderUnknown, .customerUnknown, .purchaseUnknown, .grantUnknown, .groundUnknown: self = .notFound
+        case .orderUnknown, .customerUnknown, .purchaseUnknown, .grantUnknown, .groundUnknown, .seatUnknown:
+            self = .notFound
         case .orderNotPaid, .orderNotCancellable, .orderNotClosable, .orderConsumed, .orderRevoked,
             .orderEnvironmentMismatch, .balanceInsufficient, .tokenTaken, .customerMergeCircular, .purchaseAmbiguous,
-            .purchaseNotMovable, .groundDiffers:
+            .purchaseNotMovable, .groundDiffers, .seatsNotHosted, .noSeat, .seatUnclaimed, .seatTaken:
             self = .conflict
         case .productUnknown, .quantityNotSold, .consumptionConflict, .idempotencyKeyReused:
             self = .unprocessableContent

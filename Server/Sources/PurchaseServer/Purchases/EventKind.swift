@@ -37,6 +37,8 @@ extension EventMessage.Kind {
             case .notConfirmed: .notConfirmed
             case .refundRequested: .refundRequested
             case .consentRescinded: .consentRescinded
+            case .seatClaimed: .seatClaimed
+            case .seatUnclaimed: .seatUnclaimed
             case .registered: .registered
             case .corrected: .corrected
             }

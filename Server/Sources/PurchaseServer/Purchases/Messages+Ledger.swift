@@ -114,6 +114,7 @@ extension TransactionMessage {
             purchasedAt: outcome.purchasedAt.map { "\($0)" }, expiresAt: outcome.expiresAt.map { "\($0)" },
             price: outcome.price?.milliunits, currency: outcome.price?.currency?.string,
             offer: outcome.offer.map { OfferMessage($0) }, familyShared: outcome.isFamilyShared,
+            seats: outcome.seats,
             ownerReason: outcome.ownerReason.map(OwnerReason.init(rawValue:)),
             knownAt: outcome.knownAt.map { "\($0)" })
     }
@@ -128,8 +129,9 @@ extension TransactionMessage {
             withdrawal: purchase.withdrawal.map { WithdrawalMessage($0) },
             upgradedAt: purchase.upgradedAt.map { "\($0)" }, price: purchase.price?.milliunits,
             currency: purchase.price?.currency?.string, offer: purchase.offer.map { OfferMessage($0) },
-            familyShared: purchase.isFamilyShared, ownerReason: purchase.ownerReason.map(OwnerReason.init(rawValue:)),
-            knownAt: "\(purchase.knownAt)", renewal: purchase.renewal.map { RenewalMessage($0) })
+            familyShared: purchase.isFamilyShared, seats: purchase.seats,
+            ownerReason: purchase.ownerReason.map(OwnerReason.init(rawValue:)), knownAt: "\(purchase.knownAt)",
+            renewal: purchase.renewal.map { RenewalMessage($0) })
     }
 }
 
@@ -163,7 +165,7 @@ extension EntitlementMessage {
             renewal: entitlement.renewal.map { RenewalMessage($0) },
             cancelReason: entitlement.cancelReason.map { CancelReason(number: $0) },
             lastConfirmedAt: entitlement.lastConfirmedAt.map { "\($0)" },
-            sources: entitlement.sources.isEmpty ? nil : entitlement.sources)
+            sources: entitlement.sources.isEmpty ? nil : entitlement.sources, seats: entitlement.seats)
     }
 }
 

@@ -75,6 +75,13 @@ struct FuzzedWorld {
         _ = try await ledger.perform(
             RevokeByHand(
                 app: "example", customerID: "bob", .purchase(transactionID: "7", environment: nil), reason: "abuse"))
+        let team = try SeatCountTests.team("960", 2, from: 0) { $0.originalTransactionID = "960" }
+        try await world.observe(try MintedWorld.mint(team))
+        _ = try await ledger.perform(
+            ClaimSeat(
+                app: "example", originalTransactionID: "960", customerID: "carol", requestID: "1",
+                appTransactionID: "2"))
+        try await world.observe(try SeatClaimTests.unclaimSeats(["unclaimed"], on: 0))
         _ = try await ledger.perform(ChangeTester(app: "example", customerID: "dora", isTester: true, reason: nil))
         _ = try await ledger.perform(CreateAPIKey(app: "example", name: "app", scopes: [.client]))
         let key = try await ledger.perform(CreateAPIKey(app: "example", name: "old", scopes: [.admin]))

@@ -18,6 +18,11 @@ struct SubscriptionPeriod: Sendable {
     /// When the newest signed statement of any copy that is not revoked was signed.
     let cleanStamp: Timestamp?
 
+    /// The seats that the transaction has left; `nil` if it is not sold by the seat.
+    let seats: Int64?
+    /// The first end that was stated, before any extension.
+    let firstEnd: Timestamp?
+
     /// Periods without a product give nothing, and end nothing.
     init?(_ purchase: OwnedPurchase) {
         guard let productID = purchase.productID, let transaction = purchase.transaction else { return nil }
@@ -29,6 +34,8 @@ struct SubscriptionPeriod: Sendable {
         wasUpgraded = purchase.transactions.contains(where: \.wasUpgraded)
         newestStamp = purchase.transactions.compactMap(\.newestStamp).max()
         cleanStamp = purchase.transactions.compactMap(\.cleanStamp).max()
+        seats = purchase.transactions.first?.seats?.remaining
+        firstEnd = purchase.transactions.compactMap(\.firstEnd).min()
     }
 
     /// Half of the period, and at most a day: how far a statement about it may be from its dates. The App Store tries to collect the

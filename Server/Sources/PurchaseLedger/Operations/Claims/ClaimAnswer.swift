@@ -101,6 +101,7 @@ struct ClaimAnswer {
         outcome.offer = record.facts.offer
         outcome.productKind = record.row.kind
         outcome.isFamilyShared = record.facts.ownership.isFamilyShared
+        outcome.seats = record.facts.seatsOfPurchaser
         outcome.knownAt = record.row.knownAt
         // Other customers' purchases are not shown.
         guard isOwner else { return outcome }

@@ -205,8 +205,8 @@ struct EvidenceWrite {
                 situation.owner = try changes.claimedOwner(record, by: customer.key, app.settings)
             case .needs(.purchase):
                 let entitlement = try entitlement(of: customer, record, in: claim.place.history)
-                claims[index].entitlement = entitlement
-                situation.entitlement = entitlement?.entitlement
+                claims[index].entitlement = entitlement.whole
+                situation.entitlement = entitlement.own?.entitlement
                 situation.purchase = try changes.claimedPurchase(record, in: claim.place.history, named: order)
             case .needs(.order):
                 guard let order else { return }
@@ -240,26 +240,27 @@ struct EvidenceWrite {
     /// The customer's current entitlement to the product. A restore needs none to a balance.
     private func entitlement(
         of customer: CustomerRow, _ record: TransactionRecord, in history: Int
-    ) throws(LedgerStorageError) -> UncountedEntitlement? {
+    ) throws(LedgerStorageError) -> (whole: UncountedEntitlement?, own: UncountedEntitlement?) {
         guard record.row.kind == .consumable else {
             return try transaction.entitlement(
                 of: customer.key, product: record.row.productKey, kind: record.row.kind ?? record.facts.kind,
                 productID: record.productID, environment: record.row.environment, app: app)
         }
-        guard fields != nil else { return nil }
+        guard fields != nil else { return (nil, nil) }
         guard let balance = changes.balance(of: customer.key, in: history) else {
             return try transaction.entitlement(
                 of: customer.key, product: record.row.productKey, kind: .consumable, productID: record.productID,
                 environment: record.row.environment, app: app)
         }
         // It was just written.
-        return try EntitlementReading(app: app.settings, question: .now(transaction.now)).entitlements(
+        let written = try EntitlementReading(app: app.settings, question: .now(transaction.now)).entitlements(
             [
                 EntitlementRow(
                     balance: balance, of: customer.key, product: record.row.productKey,
                     environment: record.row.environment)
             ], productID: record.productID, environment: record.facts.key.environment
         ).first
+        return (written, written)
     }
 
     // MARK: The daily budget

@@ -152,6 +152,7 @@ public struct ObserveEvidence: LedgerOperation {
             try received.insert(entry, write.kept, body: submission.body, transaction)
             try write.finish(entry)
             try NotificationEvents(transaction: transaction, app: received.app, entry: entry).write(received.details)
+            try SeatWriter(transaction: transaction, app: received.app, entry: entry).unclaim(received.details)
         } else {
             entry = try transaction.journal.append(draft, details)
             try write.finish(entry)

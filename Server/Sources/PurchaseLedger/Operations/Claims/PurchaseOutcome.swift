@@ -48,6 +48,8 @@ public struct PurchaseOutcome: Sendable, Equatable {
     public var offer: PurchaseOffer?
     public var productKind: ProductKind?
     public var isFamilyShared = false
+    /// The seats that the transaction has left; `nil` if it is not sold by the seat, and for members.
+    public var seats: Int64?
     /// When the transaction became known.
     public var knownAt: Timestamp?
     /// The rule that gave it its owner.

@@ -143,7 +143,8 @@ public struct ConsumeUnits: LedgerOperation {
     ) throws(LedgerStorageError) -> Entitlement? {
         let entitlement = try transaction.entitlement(
             of: customer.key, product: product, kind: .consumable, productID: productID, environment: environment,
-            app: app)
+            app: app
+        ).whole
         return try transaction.counted(entitlement, of: customer.key, app)
     }
 

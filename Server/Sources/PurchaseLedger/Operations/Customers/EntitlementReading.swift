@@ -91,16 +91,25 @@ extension LedgerTransaction {
     /// The entitlement of a customer to one product and kind, before `sandbox_access` is applied.
     ///
     /// - Parameter kind: the kind of the purchase; if it is `nil` or unknown, the only kind that the customer has.
+    /// - Returns: the whole entitlement, and the one without claimed seats. Those give access by purchases of others, on which no claim
+    ///   depends.
     func entitlement(
         of customer: Int64, product: Int64, kind: ProductKind?, productID: String, environment: Int64, app: RegistryApp
-    ) throws(LedgerStorageError) -> UncountedEntitlement? {
+    ) throws(LedgerStorageError) -> (whole: UncountedEntitlement?, own: UncountedEntitlement?) {
+        let question = AccessQuestion.now(now)
         let rows = try joined(
             try entitlements.rows(of: customer, product: product, environment: environment), of: customer)
+        let name = try environments.environment(environment)
         let reading = EntitlementReading(
-            app: app.settings, question: .now(now), news: NewsSource(reader: self, app: app))
-        let found = try reading.entitlements(
-            rows, productID: productID, environment: try environments.environment(environment))
-        return found.first { $0.entitlement.productKind == kind } ?? (kind == .consumable ? nil : found.first)
+            app: app.settings, question: question, news: NewsSource(reader: self, app: app))
+        func entitlement(_ rows: [EntitlementRow]) throws(LedgerStorageError) -> UncountedEntitlement? {
+            let found = try reading.entitlements(rows, productID: productID, environment: name)
+            return found.first { $0.entitlement.productKind == kind } ?? (kind == .consumable ? nil : found.first)
+        }
+        let ownRows = rows.filter { $0.seatEntry == nil }
+        let own = try entitlement(ownRows)
+        guard ownRows.count < rows.count else { return (own, own) }
+        return (try entitlement(try SeatReading(reader: self, question: question).resolved(rows)), own)
     }
 
     /// Whether purchases of an environment count for a customer, by the setting `sandbox_access` as it is now.

@@ -93,7 +93,8 @@ public struct EntitlementsOfCustomer: LedgerQuery {
         let reading = EntitlementReading(
             app: app.settings, question: question, news: NewsSource(reader: reader, app: app))
         var entitlements: [UncountedEntitlement] = []
-        var rows = try reader.entitlements.rows(of: customer.key)[...]
+        let seats = SeatReading(reader: reader, question: question)
+        var rows = try seats.resolved(try reader.entitlements.rows(of: customer.key))[...]
         while let first = rows.first {
             let group = rows.prefix {
                 $0.row.productKey == first.row.productKey && $0.row.environment == first.row.environment

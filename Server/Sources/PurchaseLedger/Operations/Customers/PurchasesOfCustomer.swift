@@ -21,6 +21,8 @@ public struct RecordedPurchase: Sendable, Equatable {
     public var price: PurchasePrice?
     public var offer: PurchaseOffer?
     public var isFamilyShared: Bool
+    /// The seats that the transaction has left, without those that were refunded; `nil` if it is not sold by the seat, and for members.
+    public var seats: Int64?
     /// The rule that gave it its owner: `account_token`, `inherited_token`, `claim`, `transfer`, `operator_move`, `merge`.
     public var ownerReason: String?
     public var knownAt: Timestamp
@@ -120,6 +122,7 @@ extension LedgerTransaction {
             withdrawal: try withdrawals.withdrawal(of: row), upgradedAt: facts.upgradedAt, price: facts.price,
             offer: facts.offer,
             isFamilyShared: facts.ownership.isFamilyShared,
+            seats: facts.seatsOfPurchaser,
             // The row of a merged customer has not moved yet.
             ownerReason: stored?.mergedInto == nil ? row.ownerReason : "merge", knownAt: row.knownAt,
             orderID: try orders.row(paidBy: row.key)?.id, renewal: try renewals.renewal(of: row, facts))

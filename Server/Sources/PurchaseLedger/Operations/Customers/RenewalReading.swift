@@ -1,8 +1,8 @@
 import PurchaseVerification
 
 /// Adds to the entitlements of a customer that leave the ledger what the App Store signed about the purchases that they rest on: renewal
-/// info, the reason of a revocation, and the time of the newest signature (docs/ledger.md, "Renewal info of an entitlement"). Adds the
-/// names of other shops that give them, too.
+/// info, the number of seats, the reason of a revocation, and the time of the newest signature (docs/ledger.md, "Renewal info of an
+/// entitlement", "Seats"). Adds the names of other shops that give them, too.
 struct RenewalReading {
     let reader: LedgerTransaction
     let customer: CustomerRow
@@ -75,6 +75,12 @@ struct RenewalReading {
             shown.renewal = counting?.renewal
             let stamps = [counting?.renewal?.stamp] + (purchase?.transactions.map(\.newestStamp) ?? [])
             shown.lastConfirmedAt = stamps.compactMap(\.self).filter { $0 > .epoch }.max()
+            if record.facts.seats != nil, record.facts.ownership.holder == .buyer, entitlement.state == .active,
+                !entitlement.isAssumed
+            {
+                let own = periods.filter { $0.owner == subject.owner }
+                shown.seats = SubscriptionSeats(own, of: productID).number(question)
+            }
         } else {
             purchase = purchases.first { $0.transactions.contains { $0.key == record.facts.key } }
         }

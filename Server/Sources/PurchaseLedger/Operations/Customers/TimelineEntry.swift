@@ -140,6 +140,8 @@ extension EventType {
         case .notConfirmed: "The App Store refused a purchase that stays granted."
         case .refundRequested: "The customer asked the App Store for a refund."
         case .consentRescinded: "Whoever is responsible for the user withdrew the consent to the app."
+        case .seatClaimed: "The customer got a seat of a subscription."
+        case .seatUnclaimed: "The customer's seat of a subscription ended\(learned)."
         case .registered: "The product was added to the settings, so its purchases count."
         case .corrected: "Newer rules, or a repair, gave another result than before."
         }

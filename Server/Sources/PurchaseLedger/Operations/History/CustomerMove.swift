@@ -32,7 +32,7 @@ struct CustomerMove {
 
     // MARK: With the merge
 
-    /// Moves what is not counted in originals: manual grants with their access, and the right of a tester.
+    /// Moves what is not counted in originals: manual grants with their access, claimed seats, and the right of a tester.
     func begin() throws(LedgerStorageError) {
         let grants = HandGrantsTable(connection: connection)
         for grant in try grants.rows(of: from) {
@@ -47,6 +47,8 @@ struct CustomerMove {
             try transaction.entitlements.write(entitlement)
         }
         for grant in try grants.rows(of: to) { try moveLot(-grant.key) }
+        try SeatsTable(connection: connection).move(from: from, to: to)
+        transaction.entitlementWrites?.forgetEverything()
         try TestersTable(connection: connection).move(from: from, to: to)
     }
 

@@ -46,6 +46,7 @@ struct EntitlementWriter {
         let mayBeErased = history.records.contains(where: \.isErased)
         if mayBeErased, let owner = lot?.owner, try isErased(owner.rawValue) { lot = nil }
         try write(grounds, of: history, claimants: claimants)
+        try writeSeatAccess(history, ownership[.buyer] ?? Ownership(owners: [:]))
         if lot != nil || history.formerLot != nil {
             balances = try write(lot, of: history)
             try writeOthers(of: lot, history)
@@ -114,6 +115,23 @@ struct EntitlementWriter {
             EntitlementRow(
                 joined.timeline, joined.kind, of: owner.customer, product: owner.product,
                 environment: owner.environment, ground: ground))
+    }
+
+    // MARK: Seats
+
+    /// Writes what a subscription gives to those who claimed its seats, if anybody did: one row for each product, however many members
+    /// there are.
+    private func writeSeatAccess(
+        _ history: PurchaseHistory, _ ownership: Ownership
+    ) throws(LedgerStorageError) {
+        let isInvitedByBackend = history.everyRecord.contains {
+            $0.facts.isInvitedByBackend || $0.formerFacts?.isInvitedByBackend == true
+        }
+        guard isInvitedByBackend, try SeatsTable(connection: connection).isClaimed(original: history.original.key)
+        else { return }
+        try SeatAccessTable(connection: connection).write(
+            history.seatAccessRows(ownership), original: history.original.key)
+        transaction.entitlementWrites?.forgetEverything()
     }
 
     // MARK: Passes

@@ -137,9 +137,9 @@ extension ErasureScope {
             return try lift.encoded()
         case .evidence, .orderCreated, .orderCancelled, .orderFulfilled, .orderClosed, .consumed, .tokenAssigned,
             .customerErased, .grantAdded, .groundAdded, .groundEnded, .testersChanged, .settings, .bundleBound,
-            .keyCreated, .keyRevoked, .rules,
-            .recordContinued:
+            .keyCreated, .keyRevoked, .rules, .recordContinued, .seatUnclaimed:
             return nil
+        case .seatClaimed: return try SeatClaimedDetails(encoded: details).ofNobody.encoded()
         case .notification: return try NotificationDetails(encoded: details).ofNoCustomer.encoded()
         case .refusals:
             // A rebuild needs the hashes of the evidence.

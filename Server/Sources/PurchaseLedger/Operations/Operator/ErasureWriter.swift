@@ -71,6 +71,7 @@ struct ErasureWriter {
     /// Deletes all access that an original gave. The access of its remaining purchases is recomputed.
     private func deleteAccess(to original: Int64) throws(LedgerStorageError) {
         try deleteLot(original)
+        try SeatAccessTable(connection: connection).delete(original: original)
         let acts = try OwnershipActsTable(connection: connection).rows(originalKey: original)
         var customers = Set(acts.flatMap { [$0.row.customerKey, $0.row.formerKey].compactMap(\.self) })
         let rows = try transaction.transactions.rows(originalKey: original)
@@ -125,6 +126,7 @@ struct ErasureWriter {
         let key = customer.key
         try ConsumptionsTable(connection: connection).deleteAll(of: key)
         try TakesTable(connection: connection).deleteAll(of: key)
+        try SeatsTable(connection: connection).erase(of: key)
         try transaction.orders.erase(of: key)
         _ = try TestersTable(connection: connection).delete(key, appKey: appKey)
         // A claim without a customer cannot be decided.

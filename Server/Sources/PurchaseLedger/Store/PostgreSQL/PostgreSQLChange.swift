@@ -30,7 +30,7 @@ struct PostgreSQLChange {
     func affects(_ scope: ReadScope, _ values: [LedgerValue]) -> Bool {
         guard scope.tables.contains(table) else { return false }
         guard let insertion else { return true }
-        return insertion.affects(parameters, values, in: scope.columns)
+        return insertion.affects(parameters, values, in: scope.columns(of: table))
     }
 
     var statement: PostgreSQLStatement {

@@ -1,0 +1,127 @@
+public import PurchaseVerification
+
+/// Gives a seat of a subscription to a customer. It is for subscriptions whose members the backend invites
+/// (`invitationManagement: DEVELOPER`): they have no transactions, and the ledger keeps the list.
+public struct ClaimSeat: LedgerOperation {
+    public var app: String
+    /// The original transaction id of the subscription.
+    public var originalTransactionID: String
+    public var environment: AppStoreEnvironment?
+    public var customerID: String
+    /// Identifies the request: a repeated one answers with the seat of the first.
+    public var requestID: String
+    /// The member's download of the app.
+    public var appTransactionID: String?
+    /// The App Store's `seatClaimId`, if the App Store was asked for it; otherwise the seat gets a random id.
+    public var seatID: String?
+
+    /// A claim of a seat.
+    public init(
+        app: String, originalTransactionID: String, environment: AppStoreEnvironment? = nil, customerID: String,
+        requestID: String, appTransactionID: String? = nil, seatID: String? = nil
+    ) {
+        self.app = app
+        self.originalTransactionID = originalTransactionID
+        self.environment = environment
+        self.customerID = customerID
+        self.requestID = requestID
+        self.appTransactionID = appTransactionID
+        self.seatID = seatID
+    }
+
+    /// The seat.
+    public struct Outcome: Sendable, Equatable {
+        public var seat: SeatRecord
+        /// Whether the customer had it already.
+        public var isReplayed: Bool
+    }
+
+    public var locks: LedgerLocks {
+        var locks: Set<LedgerLock> = [.customer(customerID)]
+        if let seatID { locks.insert(.seat(seatID)) }
+        return .parts(locks)
+    }
+
+    /// - Throws: `purchase_unknown`, `purchase_ambiguous`, `seats_not_hosted`, `no_seat`, `seat_unclaimed`, `seat_taken`,
+    ///   `idempotency_key_reused`.
+    public func perform(_ transaction: LedgerTransaction) throws -> Outcome {
+        let app = try transaction.app(app)
+        for (name, text) in [
+            ("customer_id", customerID), ("request_id", requestID), ("app_transaction_id", appTransactionID),
+            ("seat_id", seatID),
+        ] {
+            guard text.map({ ExactText($0).isIdentifier }) ?? true else {
+                throw LedgerRefusal(.fieldMalformed, expected: name)
+            }
+        }
+        let original = try transaction.subscription(originalTransactionID, environment, app)
+        let named = try transaction.environments.environment(original.environment)
+        try transaction.connection.lock { () throws(LedgerStorageError) in [.original(named, original.originalID)] }
+        let seats = SeatsTable(connection: transaction.connection)
+        let customer = try transaction.customer(customerID, app)
+        if let earlier = try seats.row(request: requestID, original: original.key) {
+            guard earlier.customerKey == customer?.key else { throw LedgerRefusal(.idempotencyKeyReused) }
+            return Outcome(seat: try record(earlier, original, transaction), isReplayed: true)
+        }
+        if let held = try customer.flatMap({ try seats.current(of: $0.key, original: original.key) }) {
+            return Outcome(seat: try record(held, original, transaction), isReplayed: true)
+        }
+        try requireUnused(seats, app, transaction)
+        try requireSeat(seats, original, transaction)
+        let member = try transaction.customerToWrite(customerID, app)
+        let id = seatID ?? TimeOrderedID.next(at: transaction.now).text
+        var draft = transaction.draft(app)
+        draft.customer = member
+        let entry = try transaction.journal.append(
+            draft,
+            SeatClaimedDetails(
+                customer: customerID, seatID: id, requestID: requestID, appTransactionID: appTransactionID,
+                environment: named.name, originalID: original.originalID,
+                originalSecond: original.xcodeSecond == 0 ? nil : original.xcodeSecond))
+        let seat = SeatRow(
+            entryKey: entry.key, appKey: app.key, originalKey: original.key, seatID: id, customerKey: member.key,
+            requestID: requestID, appTransactionID: appTransactionID, claimedAt: transaction.now)
+        try SeatWriter(transaction: transaction, app: app, entry: entry).claim(seat)
+        return Outcome(seat: try record(seat, original, transaction), isReplayed: false)
+    }
+
+    /// An unclaimed seat id never lives again, whichever came first.
+    private func requireUnused(_ seats: SeatsTable, _ app: RegistryApp, _ transaction: LedgerTransaction) throws {
+        guard let seatID else { return }
+        let used = try seats.row(id: seatID, appKey: app.key)
+        let unclaimed = UnclaimedSeatsTable(connection: transaction.connection)
+        if try used?.endedAt != nil || unclaimed.contains(seatID, appKey: app.key) {
+            throw LedgerRefusal(.seatUnclaimed, expected: "a new seat_id", found: seatID)
+        }
+        guard used == nil else { throw LedgerRefusal(.seatTaken, expected: "a new seat_id", found: seatID) }
+    }
+
+    private func requireSeat(_ seats: SeatsTable, _ original: OriginalRow, _ transaction: LedgerTransaction) throws {
+        let reading = SeatReading(reader: transaction, question: .now(transaction.now))
+        let access = try reading.access(to: original)
+        guard !access.isEmpty else {
+            throw LedgerRefusal(
+                .seatsNotHosted, expected: "a subscription with invitationManagement DEVELOPER",
+                found: original.originalID)
+        }
+        let number = reading.number(of: access)
+        let claims = try seats.count(original: original.key, before: .max, limit: number + 1)
+        guard claims < number else {
+            throw LedgerRefusal(
+                .noSeat, expected: "more than \(claims) seats in a period that gives access", found: "\(number)")
+        }
+    }
+
+    private func record(
+        _ row: SeatRow, _ original: OriginalRow, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) -> SeatRecord {
+        var record = try SeatRecord(row, of: original, transaction)
+        guard row.endedAt == nil else { return record }
+        let reading = SeatReading(reader: transaction, question: .now(transaction.now))
+        let number = reading.number(of: try reading.access(to: original))
+        let older = try SeatsTable(connection: transaction.connection)
+            .count(original: original.key, before: row.entryKey, limit: number)
+        record.isSeated = older < number
+        return record
+    }
+}

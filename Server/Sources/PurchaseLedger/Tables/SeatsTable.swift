@@ -1,0 +1,169 @@
+import PurchaseVerification
+
+/// A claim of a seat of a subscription whose members the backend invites.
+struct SeatRow: TableRow {
+    static let table = Table(
+        "seats", key: nil,
+        columns: [
+            "entry_key", "app_key", "original_key", "seat_id", "customer_key", "request_id", "app_transaction_id",
+            "claimed_at", "ended_at",
+        ])
+
+    /// The entry of the claim. It identifies the row, and orders the claims of a subscription.
+    var entryKey: Int64
+    var appKey: Int64
+    var originalKey: Int64
+    /// The App Store's `seatClaimId`, or an id of ours.
+    var seatID: String
+    var customerKey: Int64
+    var requestID: String
+    var appTransactionID: String?
+    var claimedAt: Timestamp
+    var endedAt: Timestamp?
+
+    init(_ reader: inout RowReader) throws(LedgerStorageError) {
+        entryKey = try reader.integer()
+        appKey = try reader.integer()
+        originalKey = try reader.integer()
+        seatID = try reader.text()
+        customerKey = try reader.integer()
+        requestID = try reader.text()
+        appTransactionID = try reader.optionalText()
+        claimedAt = try reader.time()
+        endedAt = try reader.optionalTime()
+    }
+
+    init(
+        entryKey: Int64, appKey: Int64, originalKey: Int64, seatID: String, customerKey: Int64, requestID: String,
+        appTransactionID: String?, claimedAt: Timestamp
+    ) {
+        self.entryKey = entryKey
+        self.appKey = appKey
+        self.originalKey = originalKey
+        self.seatID = seatID
+        self.customerKey = customerKey
+        self.requestID = requestID
+        self.appTransactionID = appTransactionID
+        self.claimedAt = claimedAt
+    }
+
+    var values: [LedgerValue] {
+        [
+            .integer(entryKey), .integer(appKey), .integer(originalKey), .text(seatID), .integer(customerKey),
+            .text(requestID), .text(appTransactionID), .time(claimedAt), .time(endedAt),
+        ]
+    }
+}
+
+struct SeatsTable {
+    let connection: any LedgerConnection
+
+    func row(entry: Int64) throws(LedgerStorageError) -> SeatRow? {
+        try SeatRow.first("WHERE entry_key = ?1", [.integer(entry)], connection)
+    }
+
+    func row(id: String, appKey: Int64) throws(LedgerStorageError) -> SeatRow? {
+        try SeatRow.first("WHERE app_key = ?1 AND seat_id = ?2", [.integer(appKey), .text(id)], connection)
+    }
+
+    func row(request: String, original: Int64) throws(LedgerStorageError) -> SeatRow? {
+        try SeatRow.first(
+            "WHERE original_key = ?1 AND request_id = ?2", [.integer(original), .text(request)], connection)
+    }
+
+    /// The oldest claim of a customer that did not end.
+    func current(of customer: Int64, original: Int64) throws(LedgerStorageError) -> SeatRow? {
+        try SeatRow.first(
+            "WHERE customer_key = ?1 AND original_key = ?2 AND ended_at IS NULL ORDER BY entry_key LIMIT 1",
+            [.integer(customer), .integer(original)], connection)
+    }
+
+    /// The claims of a subscription that did not end, the oldest first.
+    func current(
+        original: Int64, after entry: Int64, limit: Int64
+    ) throws(LedgerStorageError) -> [SeatRow] {
+        try SeatRow.all(
+            "WHERE original_key = ?1 AND entry_key > ?2 AND ended_at IS NULL ORDER BY entry_key LIMIT ?3",
+            [.integer(original), .integer(entry), .integer(limit)], connection)
+    }
+
+    /// Whether a subscription ever had a claim.
+    func isClaimed(original: Int64) throws(LedgerStorageError) -> Bool {
+        try !connection.rows(
+            "SELECT 1 FROM seats WHERE original_key = ?1 LIMIT 1", [.integer(original)], of: ["seats"]
+        ).isEmpty
+    }
+
+    /// The number of claims of a subscription before an entry that have not ended.
+    ///
+    /// - Parameter limit: the number from which on they are not counted.
+    func count(original: Int64, before entry: Int64, limit: Int64) throws(LedgerStorageError) -> Int64 {
+        try count(
+            """
+            SELECT count(*) FROM (SELECT 1 FROM seats
+            WHERE original_key = ?1 AND entry_key < ?2 AND ended_at IS NULL LIMIT ?3) AS older
+            """, [.integer(original), .integer(entry), .integer(limit)])
+    }
+
+    /// The number of claims of a subscription before an entry that were in force at a time.
+    func count(original: Int64, before entry: Int64, at moment: Timestamp) throws(LedgerStorageError) -> Int64 {
+        try count(
+            """
+            SELECT count(*) FROM seats WHERE original_key = ?1 AND entry_key < ?2
+            AND claimed_at <= ?3 AND (ended_at IS NULL OR ended_at > ?3)
+            """, [.integer(original), .integer(entry), .time(moment)])
+    }
+
+    private func count(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int64 {
+        guard var reader = try connection.rows(sql, parameters, of: ["seats"]).first?.reader else { return 0 }
+        return try reader.integer()
+    }
+
+    func insert(_ row: SeatRow) throws(LedgerStorageError) {
+        try connection.insert(SeatRow.table.insertion, row.values)
+    }
+
+    func end(_ row: SeatRow, at moment: Timestamp) throws(LedgerStorageError) {
+        try connection.send(
+            to: "seats", "UPDATE seats SET ended_at = ?2 WHERE entry_key = ?1", [.integer(row.entryKey), .time(moment)])
+    }
+
+    func move(from customer: Int64, to target: Int64) throws(LedgerStorageError) {
+        try connection.send(
+            to: "seats", "UPDATE seats SET customer_key = ?2 WHERE customer_key = ?1",
+            [.integer(customer), .integer(target)])
+    }
+
+    /// Deletes the claims of an erased customer. Their ids never live again.
+    func erase(of customer: Int64) throws(LedgerStorageError) {
+        let access = SeatAccessTable(connection: connection)
+        let rows = try SeatRow.all("WHERE customer_key = ?1 ORDER BY entry_key", [.integer(customer)], connection)
+        for row in rows {
+            try UnclaimedSeatsTable(connection: connection).insertIfNew(
+                row.seatID, appKey: row.appKey, entry: row.entryKey)
+            try connection.send(to: "seats", "DELETE FROM seats WHERE entry_key = ?1", [.integer(row.entryKey)])
+        }
+        for original in Set(rows.map(\.originalKey)).sorted() where try !isClaimed(original: original) {
+            try access.delete(original: original)
+        }
+    }
+}
+
+/// The ids of seats that were unclaimed before they were claimed, or whose claims were erased. They are never claimed again.
+struct UnclaimedSeatsTable {
+    private static let insertion = LedgerInsertion(
+        "unclaimed_seats", ["app_key", "seat_id", "entry_key"], onConflict: ["app_key", "seat_id"], "DO NOTHING")
+
+    let connection: any LedgerConnection
+
+    func contains(_ id: String, appKey: Int64) throws(LedgerStorageError) -> Bool {
+        try !connection.rows(
+            "SELECT 1 FROM unclaimed_seats WHERE app_key = ?1 AND seat_id = ?2", [.integer(appKey), .text(id)],
+            of: ["unclaimed_seats"]
+        ).isEmpty
+    }
+
+    func insertIfNew(_ id: String, appKey: Int64, entry: Int64) throws(LedgerStorageError) {
+        try connection.insert(Self.insertion, [.integer(appKey), .text(id), .integer(entry)])
+    }
+}

@@ -1,0 +1,83 @@
+import Hummingbird
+import PurchaseAPI
+import PurchaseLedger
+import PurchaseVerification
+
+/// The seats of subscriptions whose members the backend invites, and the subscriptions of a customer.
+struct SeatRoutes {
+    let api: PurchaseAPIContext
+
+    func add(to group: RouterGroup<ServerContext>) {
+        group.post("subscriptions/:id/seats") { request, context in try await claim(request, context) }
+        group.delete("subscriptions/:id/seats/:seat") { request, context in
+            let app = try context.requireCaller(.backend).app
+            try await api.ledger.perform(
+                UnclaimSeat(
+                    app: app.id, originalTransactionID: try context.identifier("id"),
+                    environment: try request.environment(of: app), seatID: try context.identifier("seat")))
+            return Response(status: .noContent)
+        }
+        group.get("subscriptions/:id/seats") { request, context in
+            let app = try context.requireCaller(.backend).app
+            let query = SeatsOfSubscription(
+                app: app.id, originalTransactionID: try context.identifier("id"),
+                environment: try request.environment(of: app), after: try request.numberCursor() ?? 0,
+                limit: try request.limit())
+            return try Response.json(SeatPage(query, try await api.ledger.answer(query)))
+        }
+        group.get("customers/:id/subscriptions") { _, context in
+            let app = try context.requireCaller(.backend).app
+            let query = SubscriptionsOfCustomer(app: app.id, customerID: try context.identifier("id"))
+            let answer = try await api.ledger.answer(query)
+            return try Response.json(
+                SubscriptionList(
+                    customerID: query.customerID, mergedInto: answer.mergedInto,
+                    subscriptions: answer.subscriptions.map { SubscriptionMessage($0) }))
+        }
+    }
+
+    /// A claim is idempotent by its `request_id`, so an `Idempotency-Key` is accepted and changes nothing.
+    private func claim(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let app = try context.requireCaller(.backend).app
+        let original = try context.identifier("id")
+        _ = try request.idempotencyKey()
+        return try await api.bodies.withBody(of: request) { body in
+            let seat = try await api.request(SeatRequest.self, from: body)
+            let outcome = try await api.ledger.perform(
+                ClaimSeat(
+                    app: app.id, originalTransactionID: original, environment: try seat.environment?.known(to: app),
+                    customerID: seat.customerID, requestID: seat.requestID, appTransactionID: seat.appTransactionID,
+                    seatID: seat.seatID))
+            var message = SeatMessage(outcome.seat)
+            message.replayed = outcome.isReplayed
+            return try Response.json(message, status: outcome.isReplayed ? .ok : .created)
+        }
+    }
+}
+
+extension SeatMessage {
+    init(_ seat: SeatRecord) {
+        self.init(
+            seatID: seat.seatID, originalTransactionID: seat.originalTransactionID,
+            environment: EnvironmentName(seat.environment), customerID: seat.customerID, requestID: seat.requestID,
+            appTransactionID: seat.appTransactionID, claimedAt: "\(seat.claimedAt)",
+            unclaimedAt: seat.unclaimedAt.map { "\($0)" }, seated: seat.isSeated)
+    }
+}
+
+extension SeatPage {
+    init(_ query: SeatsOfSubscription, _ answer: SeatsOfSubscription.Answer) {
+        self.init(
+            originalTransactionID: query.originalTransactionID, environment: EnvironmentName(answer.environment),
+            total: answer.seats, claimed: answer.claims, seats: answer.claimed.map { SeatMessage($0) },
+            nextCursor: answer.next.map { Cursor.text(["\($0)"]) })
+    }
+}
+
+extension SubscriptionMessage {
+    init(_ subscription: CustomerSubscription) {
+        self.init(
+            originalTransactionID: subscription.originalTransactionID,
+            entitlement: EntitlementMessage(subscription.entitlement), seat: subscription.seat.map { SeatMessage($0) })
+    }
+}

@@ -1,0 +1,183 @@
+import EvidenceMint
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+import TestSupport
+import Testing
+
+/// The number of seats of a subscription.
+@Suite("The seats of a subscription")
+struct SeatCountTests {
+    private static let alice = PurchaseStory.alice
+
+    private static func seats(
+        _ id: String, on day: Double, until end: Double, _ quantity: Int64, revokedSeats: Int64 = 0,
+        stamp: Double? = nil, revoked: Double? = nil
+    ) -> TransactionStatement {
+        var statement = TransactionStatement.signed(
+            id, "monthly", .autoRenewable, on: day, original: "1", until: end, stamp: stamp, revoked: revoked)
+        statement.quantity = nil
+        statement.seats = SeatFacts(
+            quantity: quantity, revoked: revokedSeats, invitationManagement: "DEVELOPER",
+            additionReason: "SEAT_ADDITION")
+        return statement
+    }
+
+    private static func number(_ statements: [TransactionStatement], day: Double) -> Int64? {
+        var story = PurchaseStory()
+        story.statements = statements
+        for id in Set(statements.map(\.key)) { story.claim(id.transactionID.string, alice) }
+        return SubscriptionSeats(story.purchases, of: "monthly").number(.at(.day(day)))
+    }
+
+    /// What the statements say in every order.
+    private static func expect(
+        _ statements: [TransactionStatement], _ expected: [(day: Double, seats: Int64?)]
+    ) {
+        for order in CopyWithdrawalTests.orders(statements) {
+            for (day, seats) in expected {
+                #expect(number(order, day: day) == seats, "day \(day) of \(order.map(\.key.transactionID))")
+            }
+        }
+    }
+
+    @Test(
+        "28.2 12 The seats of a period are the sum of its transactions, without refunded seats and withdrawn transactions"
+    )
+    func additions() {
+        let bought = [Self.seats("1", on: 0, until: 30, 5), Self.seats("2", on: 10, until: 30, 3)]
+        Self.expect(bought, [(-1, nil), (5, 5), (10, 8), (29.9, 8)])
+        Self.expect(
+            bought + [Self.seats("2", on: 10, until: 30, 3, revokedSeats: 3, stamp: 12, revoked: 12)],
+            [(5, 5), (11, 5), (13, 5)])
+        Self.expect(bought + [Self.seats("1", on: 0, until: 30, 5, revokedSeats: 2, stamp: 12)], [(11, 6), (13, 6)])
+        Self.expect(
+            bought + [
+                Self.seats("2", on: 10, until: 30, 3, revokedSeats: 3, stamp: 12, revoked: 12),
+                Self.seats("1", on: 0, until: 30, 5, revokedSeats: 5, stamp: 14, revoked: 14),
+            ], [(13, 0), (14, nil)])
+    }
+
+    @Test("28.2 A renewal with fewer seats counts from the end of the period before it, also if it was charged early")
+    func renewals() {
+        Self.expect(
+            [
+                Self.seats("1", on: 0, until: 30, 5), Self.seats("2", on: 10, until: 30, 3),
+                Self.seats("3", on: 29.5, until: 60, 4),
+            ], [(29.4, 8), (29.9, 8), (30, 4), (59, 4)])
+        // Seats that are added after the early charge still belong to the period that runs.
+        Self.expect(
+            [
+                Self.seats("1", on: 0, until: 30, 5), Self.seats("2", on: 29.5, until: 60, 4),
+                Self.seats("3", on: 29.7, until: 30, 1),
+            ], [(29.6, 5), (29.8, 6), (30, 4)])
+        // What was refunded does not keep a new purchase waiting.
+        Self.expect(
+            [
+                Self.seats("1", on: 0, until: 30, 5, revokedSeats: 5, stamp: 4, revoked: 4),
+                Self.seats("2", on: 6, until: 36, 2),
+            ], [(3, 0), (5, nil), (7, 2), (35, 2)])
+    }
+
+    @Test(
+        "28.2 16 An extended transaction keeps its seats after the others ended, and a grace period has those of its last moment"
+    )
+    func ends() {
+        let extended = [
+            Self.seats("1", on: 0, until: 30, 5), Self.seats("2", on: 10, until: 30, 3),
+            Self.seats("1", on: 0, until: 44, 5, stamp: 20),
+        ]
+        Self.expect(extended, [(29, 8), (31, 5), (45, 5)])
+        Self.expect(
+            [Self.seats("1", on: 0, until: 30, 5), Self.seats("2", on: 10, until: 30, 3)], [(31, 8), (46, 8)])
+        // An addition to the extended period belongs to it.
+        Self.expect(extended + [Self.seats("3", on: 21, until: 44, 2)], [(29, 10), (31, 7)])
+    }
+
+    /// A transaction of the team.
+    static func team(
+        _ id: String, _ quantity: Int64, from start: Double, days: Double = 30, stamp: Double? = nil,
+        revokedSeats: Int64 = 0, management: String = "DEVELOPER", isAddition: Bool = false,
+        _ change: (inout SignedTransactionTemplate) -> Void = { _ in }
+    ) throws -> SignedTransactionTemplate {
+        LedgerWorld.template(id, product: LedgerWorld.monthly, kind: .autoRenewableSubscription) {
+            $0.originalTransactionID = "900"
+            $0.purchaseDate = MintedWorld.moment.addingTimeInterval(3600 + start * 86_400)
+            $0.originalPurchaseDate = MintedWorld.moment.addingTimeInterval(3600)
+            $0.expiresDate = $0.purchaseDate?.addingTimeInterval(days * 86_400)
+            $0.signedDate = MintedWorld.moment.addingTimeInterval(3600 + (stamp ?? start) * 86_400)
+            $0.quantity = quantity
+            $0.inAppOwnershipType = "PURCHASED"
+            var info = [Claim("invitationManagement", .string(management))]
+            if revokedSeats > 0 { info.append(Claim("revokedSeatQuantity", .integer(revokedSeats))) }
+            $0.extra.append(Claim("multiSeatInfo", .object(info)))
+            if isAddition { $0.extra.append(Claim("additionalTransactionReason", .string("SEAT_ADDITION"))) }
+            change(&$0)
+        }
+    }
+
+    @Test(
+        "28.2 12 Five seats, three more, and the addition refunded: five seats, access stays, and every answer shows them"
+    )
+    func shown() async throws {
+        try await LedgerWorld.with { world in
+            func entitlement() async throws -> Entitlement? { try await world.entitlement(LedgerWorld.monthly) }
+            let first = try MintedWorld.mint(try Self.team("900", 5, from: 0))
+            let claimed = try await world.claim("900", product: LedgerWorld.monthly, first)
+            #expect(claimed.entitlement?.seats == 5 && claimed.seats == 5)
+            world.clock.advance(days: 11)
+            try await world.observe(try MintedWorld.mint(try Self.team("901", 3, from: 10, days: 20, isAddition: true)))
+            #expect(try await entitlement()?.seats == 8)
+            world.clock.advance(days: 1)
+            try await world.observe(
+                try MintedWorld.mint(
+                    try Self.team("901", 3, from: 10, days: 20, stamp: 12, revokedSeats: 3, isAddition: true) {
+                        $0.revocationDate = $0.signedDate
+                        $0.revocationReason = 0
+                    }))
+            #expect(try await entitlement()?.seats == 5)
+            #expect(try await entitlement()?.state == .active)
+            let purchases = try await world.ledger.answer(
+                PurchasesOfCustomer(app: "example", customerID: LedgerWorld.customer, limit: 10)
+            ).purchases
+            #expect(Set(purchases.map(\.seats)) == [5, 0])
+            #expect(try await world.claim("900", product: LedgerWorld.monthly, first).entitlement?.seats == 5)
+            try await world.observe(
+                try MintedWorld.mint(
+                    try Self.team("900", 5, from: 0, stamp: 12.5, revokedSeats: 5, isAddition: true) {
+                        $0.revocationDate = $0.signedDate
+                        $0.revocationReason = 0
+                    }))
+            world.clock.advance(days: 1)
+            #expect(try await entitlement()?.state == .withdrawn)
+            #expect(try await entitlement()?.seats == nil)
+        }
+    }
+
+    @Test(
+        "28.2 A member whom Apple invited owns their transaction and shows no seats; other subscriptions show none either"
+    )
+    func members() async throws {
+        try await LedgerWorld.with { world in
+            _ = try await world.claim(
+                "900", product: LedgerWorld.monthly,
+                try MintedWorld.mint(try Self.team("900", 5, from: 0, management: "APPLE")))
+            for (member, id, download) in [("bob", "902", "b"), ("carol", "903", nil)] as [(String, String, String?)] {
+                let copy = try MintedWorld.mint(
+                    try Self.team(id, 5, from: 0, management: "APPLE") {
+                        $0.inAppOwnershipType = "ASSIGNED"
+                        $0.appTransactionID = download
+                    })
+                let outcome = try await world.claim(id, product: LedgerWorld.monthly, customer: member, copy)
+                #expect(outcome.code == "accepted" && outcome.entitlement?.state == .active)
+                #expect(outcome.entitlement?.seats == nil && outcome.seats == nil)
+                #expect(try await world.entitlement(LedgerWorld.monthly, of: member)?.seats == nil)
+            }
+            #expect(try await world.entitlement(LedgerWorld.monthly)?.seats == 5)
+            let other = try await world.claim(
+                "950", product: LedgerWorld.yearly, customer: "dave",
+                try LedgerWorld.period("950", original: "950", product: LedgerWorld.yearly, from: 0))
+            #expect(other.entitlement?.state == .active && other.entitlement?.seats == nil && other.seats == nil)
+        }
+    }
+}

@@ -1,0 +1,361 @@
+import EvidenceMint
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+import TestSupport
+import Testing
+
+/// Claims of seats of a subscription whose members the backend invites.
+@Suite("Claimed seats")
+struct SeatClaimTests {
+    private static let monthly = LedgerWorld.monthly
+    private static let members = ["bob", "carol", "dave", "erin"]
+
+    /// A world in which alice has bought seats for a month.
+    private static func with(
+        seats: Int64, _ change: (inout RegisteredApp) -> Void = { _ in }, _ body: (LedgerWorld) async throws -> Void
+    ) async throws {
+        try await LedgerWorld.with(change) { world in
+            _ = try await world.claim(
+                "900", product: monthly, try MintedWorld.mint(try SeatCountTests.team("900", seats, from: 0)))
+            try await body(world)
+        }
+    }
+
+    @discardableResult
+    private static func claim(
+        _ world: LedgerWorld, _ customer: String, request: String? = nil, seat: String? = nil
+    ) async throws -> ClaimSeat.Outcome {
+        try await world.ledger.perform(
+            ClaimSeat(
+                app: "example", originalTransactionID: "900", customerID: customer,
+                requestID: request ?? "request of \(customer)", appTransactionID: "download of \(customer)",
+                seatID: seat))
+    }
+
+    private static func unclaim(_ world: LedgerWorld, _ seat: String) async throws {
+        try await world.ledger.perform(UnclaimSeat(app: "example", originalTransactionID: "900", seatID: seat))
+    }
+
+    private static func list(_ world: LedgerWorld, limit: Int = 100) async throws -> SeatsOfSubscription.Answer {
+        try await world.ledger.answer(
+            SeatsOfSubscription(app: "example", originalTransactionID: "900", limit: limit))
+    }
+
+    /// What the App Store tells about seats whose claims end.
+    static func unclaimSeats(_ ids: [String], on day: Double) throws -> [UInt8] {
+        var template = NotificationTemplate()
+        template.notificationType = "UNCLAIM_SEATS"
+        template.notificationUUID = UUID().uuidString.lowercased()
+        template.signedDate = MintedWorld.moment.addingTimeInterval(3600 + day * 86_400)
+        template.extra = [
+            Claim(
+                "unclaimInfo",
+                .object([
+                    Claim("bundleId", .string("com.example.app")), Claim("environment", .string("Production")),
+                    Claim("unclaimSeatIds", .array(ids.map { .string($0) })),
+                ]))
+        ]
+        return try MintedWorld.mint(template)
+    }
+
+    /// Renewal info with a grace period.
+    private static func grace(until day: Double, on signed: Double) throws -> [UInt8] {
+        var template = RenewalInfoTemplate(transaction: try SeatCountTests.team("900", 2, from: 0))
+        template.signedDate = MintedWorld.moment.addingTimeInterval(3600 + signed * 86_400)
+        template.autoRenewStatus = 1
+        template.isInBillingRetryPeriod = true
+        template.gracePeriodExpiresDate = MintedWorld.moment.addingTimeInterval(3600 + day * 86_400)
+        return try MintedWorld.mint(template)
+    }
+
+    private static func refund(_ id: String, _ seats: Int64, from start: Double, on day: Double) throws -> [UInt8] {
+        try MintedWorld.mint(
+            try SeatCountTests.team(id, seats, from: start, stamp: day, revokedSeats: seats) {
+                $0.revocationDate = $0.signedDate
+                $0.revocationReason = 0
+            })
+    }
+
+    private static func day(_ day: Double) -> Timestamp {
+        Timestamp(MintedWorld.moment.addingTimeInterval(3600 + day * 86_400))
+    }
+
+    /// The reasons of the members, in their order; "active" for plain access.
+    private static func states(
+        _ world: LedgerWorld, _ members: [String] = members, at moment: Timestamp? = nil
+    ) async throws -> [String] {
+        var states: [String] = []
+        for member in members {
+            let entitlement = try await world.entitlement(monthly, of: member, at: moment)
+            if let entitlement {
+                #expect((entitlement.state == .active) == [nil, .inGrace].contains(entitlement.reason))
+            }
+            states.append(entitlement.map { $0.reason?.rawValue ?? "active" } ?? "none")
+        }
+        return states
+    }
+
+    @Test(
+        "28.2 A seat gives the access of the purchaser's period: renewed, in grace, expired, refunded and reversed with it"
+    )
+    func followsPurchaser() async throws {
+        try await Self.with(seats: 2) { world in
+            let claimed = try await Self.claim(world, "bob")
+            #expect(!claimed.isReplayed && claimed.seat.isSeated && claimed.seat.customerID == "bob")
+            let entitlement = try #require(try await world.entitlement(Self.monthly, of: "bob"))
+            #expect(entitlement.state == .active && entitlement.until == Self.day(30))
+            #expect(entitlement.since == world.clock.now && entitlement.seats == nil)
+            #expect(
+                try await world.ledger.answer(
+                    EntitlementsOfCustomer(app: "example", customerID: "bob")
+                ).named.map(\.isActive) == [true])
+            try await world.observe(
+                try MintedWorld.mint(try SeatCountTests.team("901", 2, from: 30)))
+            world.clock.advance(days: 31)
+            #expect(try await world.entitlement(Self.monthly, of: "bob")?.until == Self.day(60))
+            world.clock.advance(days: 31)
+            #expect(try await Self.states(world, ["alice", "bob"]) == ["news_missing", "news_missing"])
+            try await world.observe(try Self.grace(until: 76, on: 60.1))
+            #expect(try await Self.states(world, ["alice", "bob"]) == ["in_grace", "in_grace"])
+            #expect(try await world.entitlement(Self.monthly, of: "bob")?.until == Self.day(76))
+            try await world.observe(try MintedWorld.mint(try SeatCountTests.team("902", 2, from: 60, stamp: 62)))
+            #expect(try await Self.states(world, ["alice", "bob"]) == ["active", "active"])
+            try await world.observe(try Self.refund("902", 2, from: 60, on: 62.1))
+            world.clock.advance(days: 1)
+            #expect(try await Self.states(world, ["alice", "bob"]) == ["revoked", "revoked"])
+            try await world.observe(try MintedWorld.mint(try SeatCountTests.team("902", 2, from: 60, stamp: 62.5)))
+            #expect(try await Self.states(world, ["alice", "bob"]) == ["active", "active"])
+            // A purchase by hand-made revocation ends for the members, too.
+            let act = try await world.ledger.perform(
+                RevokeByHand(
+                    app: "example", customerID: "alice", .purchase(transactionID: "902", environment: nil),
+                    reason: "fraud"))
+            #expect(try await Self.states(world, ["alice", "bob"]) == ["revoked_by_hand", "revoked_by_hand"])
+            try await world.ledger.perform(LiftByHand(app: "example", customerID: "alice", id: act, reason: "mistake"))
+            #expect(try await Self.states(world, ["alice", "bob"]) == ["active", "active"])
+            #expect(try await world.events().count { $0 == "seat_claimed" } == 1)
+        }
+    }
+
+    @Test("28.2 A seat is never assumed to be renewed (row 10)")
+    func neverAssumed() async throws {
+        try await Self.with(seats: 2, { $0.mode = .both }) { world in
+            try await Self.claim(world, "bob")
+            world.clock.advance(seconds: 30 * 86_400 + 600)
+            #expect(try await world.entitlement(Self.monthly, of: "alice")?.isAssumed == true)
+            #expect(try await world.entitlement(Self.monthly, of: "alice")?.seats == nil)
+            #expect(try await Self.states(world, ["bob"]) == ["news_missing"])
+        }
+    }
+
+    @Test("28.2 When a renewal has fewer seats, the newest claims wait, and move up when an older one ends")
+    func fewerSeats() async throws {
+        try await Self.with(seats: 3) { world in
+            for member in Self.members.prefix(3) {
+                world.clock.advance(seconds: 60)
+                try await Self.claim(world, member)
+            }
+            await #expect(throws: LedgerRefusal.self) { try await Self.claim(world, "erin") }
+            try await world.observe(try MintedWorld.mint(try SeatCountTests.team("901", 2, from: 30)))
+            world.clock.advance(days: 31)
+            #expect(try await Self.states(world) == ["active", "active", "no_seat", "none"])
+            #expect(try await world.entitlement(Self.monthly, of: "dave")?.state == .pending)
+            // For the period before, all of them had one.
+            #expect(try await Self.states(world, at: Self.day(20)) == ["active", "active", "active", "none"])
+            let listed = try await Self.list(world)
+            #expect(listed.seats == 2 && listed.claims == 3 && listed.next == nil)
+            #expect(listed.claimed.map(\.customerID) == ["bob", "carol", "dave"])
+            #expect(listed.claimed.map(\.isSeated) == [true, true, false])
+            try await Self.unclaim(world, listed.claimed[0].seatID)
+            world.clock.advance(seconds: 60)
+            #expect(try await Self.states(world) == ["seat_unclaimed", "active", "active", "none"])
+            #expect(try await world.entitlement(Self.monthly, of: "bob")?.state == .withdrawn)
+            // An addition seats a further member until it is refunded.
+            try await world.observe(
+                try MintedWorld.mint(try SeatCountTests.team("902", 1, from: 31, days: 29, isAddition: true)))
+            world.clock.advance(days: 1)
+            try await Self.claim(world, "erin")
+            #expect(try await Self.states(world) == ["seat_unclaimed", "active", "active", "active"])
+            #expect(try await world.entitlement(Self.monthly)?.seats == 3)
+            try await world.observe(try Self.refund("902", 1, from: 31, on: 31.5))
+            #expect(try await Self.states(world) == ["seat_unclaimed", "active", "active", "no_seat"])
+            #expect(try await world.entitlement(Self.monthly)?.seats == 2)
+        }
+    }
+
+    @Test("28.2 A claim is idempotent by its request id; a customer has at most one seat of a subscription")
+    func idempotent() async throws {
+        try await Self.with(seats: 2) { world in
+            let first = try await Self.claim(world, "bob", request: "r1")
+            let again = try await Self.claim(world, "bob", request: "r1")
+            #expect(again.isReplayed && again.seat == first.seat)
+            #expect(try await Self.claim(world, "bob", request: "r2").seat == first.seat)
+            await #expect(throws: LedgerRefusal.self) { try await Self.claim(world, "carol", request: "r1") }
+            try await Self.unclaim(world, first.seat.seatID)
+            try await Self.unclaim(world, first.seat.seatID)
+            let ended = try await Self.claim(world, "bob", request: "r1")
+            #expect(ended.isReplayed && ended.seat.unclaimedAt != nil && !ended.seat.isSeated)
+            world.clock.advance(seconds: 60)
+            let new = try await Self.claim(world, "bob", request: "r3")
+            #expect(!new.isReplayed && new.seat.seatID != first.seat.seatID)
+            #expect(try await Self.states(world, ["bob"]) == ["active"])
+            #expect(
+                try await world.events().filter { $0.hasPrefix("seat_") }
+                    == ["seat_claimed", "seat_unclaimed", "seat_claimed"])
+        }
+    }
+
+    @Test("28.2 An unclaimed seat id never lives again, whichever came first, and the earliest end counts")
+    func unclaimedByTheStore() async throws {
+        for isToldFirst in [false, true] {
+            try await Self.with(seats: 3) { world in
+                world.clock.advance(days: 2)
+                if !isToldFirst { try await Self.claim(world, "bob", seat: "seat-1") }
+                world.clock.advance(days: 2)
+                let news = try Self.unclaimSeats(["seat-1", "seat-1", "seat-2"], on: 3)
+                for _ in 1...2 { try await world.observe(news) }
+                if isToldFirst {
+                    await #expect(throws: LedgerRefusal.self) { try await Self.claim(world, "bob", seat: "seat-1") }
+                    #expect(try await Self.states(world, ["bob"]) == ["none"])
+                } else {
+                    #expect(try await Self.states(world, ["bob"]) == ["seat_unclaimed"])
+                    #expect(try await Self.states(world, ["bob"], at: Self.day(2.5)) == ["active"])
+                    #expect(try await Self.states(world, ["bob"], at: Self.day(3.5)) == ["seat_unclaimed"])
+                    // An end that was signed earlier and arrives later counts.
+                    try await world.observe(try Self.unclaimSeats(["seat-1"], on: 2.2))
+                    #expect(try await Self.states(world, ["bob"], at: Self.day(2.5)) == ["seat_unclaimed"])
+                    try await Self.unclaim(world, "seat-1")
+                }
+                for seat in ["seat-1", "seat-2"] {
+                    await #expect(throws: LedgerRefusal.self) {
+                        try await Self.claim(world, "carol", request: "again \(seat)", seat: seat)
+                    }
+                }
+                try await Self.claim(world, "bob", request: "new", seat: "seat-3")
+                #expect(try await Self.states(world, ["bob"]) == ["active"])
+                #expect(try await world.events().count { $0 == "seat_unclaimed" } == (isToldFirst ? 0 : 1))
+            }
+        }
+    }
+
+    @Test("28.2 Only subscriptions whose members the backend invites have seats to claim, while they give access")
+    func refusals() async throws {
+        try await LedgerWorld.with { world in
+            func code(_ body: () async throws -> Void) async throws -> LedgerRefusal.Code? {
+                do {
+                    try await body()
+                    return nil
+                } catch let refusal as LedgerRefusal {
+                    return refusal.code
+                }
+            }
+            #expect(try await code { try await Self.claim(world, "bob") } == .purchaseUnknown)
+            _ = try await world.claim(
+                "900", product: Self.monthly,
+                try MintedWorld.mint(try SeatCountTests.team("900", 2, from: 0, management: "APPLE")))
+            #expect(try await code { try await Self.claim(world, "bob") } == .seatsNotHosted)
+            #expect(try await code { _ = try await Self.list(world) } == .seatsNotHosted)
+            try await world.observe(try MintedWorld.mint(try SeatCountTests.team("901", 1, from: 30)))
+            #expect(try await code { try await Self.claim(world, "bob") } == .noSeat)
+            world.clock.advance(days: 31)
+            #expect(try await code { try await Self.claim(world, "bob") } == nil)
+            #expect(try await code { try await Self.claim(world, "carol") } == .noSeat)
+            #expect(try await code { try await Self.unclaim(world, "other") } == .seatUnknown)
+            world.clock.advance(days: 90)
+            let seat = try await Self.list(world).claimed[0].seatID
+            try await Self.unclaim(world, seat)
+            #expect(try await code { try await Self.claim(world, "carol") } == .noSeat)
+        }
+    }
+
+    @Test("28.2 Seats are merged and erased with the customer, and end with the purchaser's erasure")
+    func mergedAndErased() async throws {
+        try await Self.with(seats: 3) { world in
+            try await Self.claim(world, "bob", seat: "seat-1")
+            try await Self.claim(world, "carol", seat: "seat-2")
+            try await world.ledger.perform(MergeCustomers(app: "example", customerID: "bob", into: "dave"))
+            #expect(try await Self.states(world, ["dave", "carol"]) == ["active", "active"])
+            #expect(try await Self.list(world).claimed.map(\.customerID) == ["dave", "carol"])
+            #expect(try await Self.claim(world, "bob", request: "request of bob").seat.seatID == "seat-1")
+            try await world.requireConsistency()
+            _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "dave", reason: "asked"))
+            #expect(try await Self.list(world).claimed.map(\.customerID) == ["carol"])
+            await #expect(throws: LedgerRefusal.self) {
+                try await Self.claim(world, "erin", seat: "seat-1")
+            }
+            try await world.requireConsistency()
+            try await Self.claim(world, "erin")
+            _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "alice", reason: "asked"))
+            #expect(try await Self.states(world, ["carol", "erin"]) == ["none", "none"])
+            try await world.requireConsistency()
+            // What is bought after the erasure gives the members access again.
+            world.clock.advance(days: 31)
+            try await world.observe(try MintedWorld.mint(try SeatCountTests.team("901", 2, from: 30)))
+            #expect(try await Self.states(world, ["carol", "erin"]) == ["active", "active"])
+        }
+    }
+
+    @Test("28.2 A member's subscriptions are listed with their seat, a purchaser's with the number of seats")
+    func subscriptions() async throws {
+        try await Self.with(seats: 2) { world in
+            try await Self.claim(world, "bob")
+            func list(_ customer: String) async throws -> [CustomerSubscription] {
+                try await world.ledger.answer(SubscriptionsOfCustomer(app: "example", customerID: customer))
+                    .subscriptions
+            }
+            let purchaser = try await list("alice")
+            #expect(purchaser.map(\.originalTransactionID) == ["900"] && purchaser.map(\.entitlement.seats) == [2])
+            #expect(purchaser.allSatisfy { $0.seat == nil })
+            let member = try await list("bob")
+            #expect(member.map(\.originalTransactionID) == ["900"] && member.map(\.entitlement.state) == [.active])
+            #expect(member.first?.seat?.requestID == "request of bob" && member.first?.seat?.isSeated == true)
+            // With a subscription of their own, a member has two, and one entitlement.
+            let own = try await world.claim(
+                "950", product: Self.monthly, customer: "bob", try LedgerWorld.period("950", original: "950", from: -29)
+            )
+            #expect(own.entitlement?.until == Self.day(30))
+            #expect(Set(try await list("bob").map(\.originalTransactionID)) == ["900", "950"])
+            world.clock.advance(days: 2)
+            #expect(try await Self.states(world, ["bob"]) == ["active"])
+            // A claim is decided by its own purchase, and its answer shows the seat's access.
+            let expired = try await world.claim(
+                "950", product: Self.monthly, customer: "bob", try LedgerWorld.period("950", original: "950", from: -29)
+            )
+            #expect(expired.code == "subscription_expired" && expired.entitlement?.state == .active)
+        }
+    }
+
+    @Test("28.2 A purchaser's renewal with 1,000 members changes no row of a member, and their answers cost the same")
+    func cost() async throws {
+        try await TemporaryFolder.with { folder in
+            let recorder = RecordingDatabase(try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
+            let world = try await LedgerWorld(recorder)
+            _ = try await world.claim(
+                "900", product: Self.monthly, try MintedWorld.mint(try SeatCountTests.team("900", 1000, from: 0)))
+            func renewal(_ number: Int) async throws -> [String] {
+                let evidence = try MintedWorld.mint(
+                    try SeatCountTests.team("\(900 + number)", 1000, from: Double(30 * number)))
+                _ = recorder.take()
+                try await world.observe(evidence)
+                return recorder.take()
+            }
+            func answer(_ member: Int) async throws -> Int {
+                _ = recorder.take()
+                #expect(try await world.entitlement(Self.monthly, of: "member \(member)")?.state == .active)
+                return recorder.take().count
+            }
+            try await Self.claim(world, "member 0")
+            let (few, fewAnswers) = (try await renewal(1).count, try await answer(0))
+            for member in 1..<1000 { try await Self.claim(world, "member \(member)") }
+            await #expect(throws: LedgerRefusal.self) { try await Self.claim(world, "member 1000") }
+            let (many, manyAnswers) = (try await renewal(2), try await answer(999))
+            #expect(many.count == few && manyAnswers == fewAnswers)
+            print(
+                "statements: renewal \(few) with 1 member, \(many.count) with 1,000; a member's answer \(manyAnswers)")
+            world.clock.advance(days: 61)
+            #expect(try await world.entitlement(Self.monthly, of: "member 500")?.until == Self.day(90))
+            try await world.database.close()
+        }
+    }
+}

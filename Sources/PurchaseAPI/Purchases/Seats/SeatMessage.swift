@@ -1,0 +1,48 @@
+/// A claimed seat of a subscription.
+public struct SeatMessage: Codable, Sendable, Equatable {
+    /// Ends it: `DELETE /v1/subscriptions/{original}/seats/{seat_id}`.
+    public var seatID: String
+    public var originalTransactionID: String
+    public var environment: EnvironmentName
+    /// The member, after all merges.
+    public var customerID: String?
+    public var requestID: String
+    /// The member's download of the app.
+    public var appTransactionID: String?
+    public var claimedAt: String
+    /// When it ended; absent if it did not.
+    public var unclaimedAt: String?
+    /// Whether the subscription has a seat for it now. Otherwise it waits, because as many claims are older as seats exist.
+    public var seated: Bool
+    /// Whether the customer had the seat before this request; only in the answer to a claim.
+    public var replayed: Bool?
+
+    /// A seat by its parts.
+    public init(
+        seatID: String, originalTransactionID: String, environment: EnvironmentName, customerID: String?,
+        requestID: String, appTransactionID: String? = nil, claimedAt: String, unclaimedAt: String? = nil,
+        seated: Bool, replayed: Bool? = nil
+    ) {
+        self.seatID = seatID
+        self.originalTransactionID = originalTransactionID
+        self.environment = environment
+        self.customerID = customerID
+        self.requestID = requestID
+        self.appTransactionID = appTransactionID
+        self.claimedAt = claimedAt
+        self.unclaimedAt = unclaimedAt
+        self.seated = seated
+        self.replayed = replayed
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case environment, seated, replayed
+        case seatID = "seat_id"
+        case originalTransactionID = "original_transaction_id"
+        case customerID = "customer_id"
+        case requestID = "request_id"
+        case appTransactionID = "app_transaction_id"
+        case claimedAt = "claimed_at"
+        case unclaimedAt = "unclaimed_at"
+    }
+}

@@ -1,0 +1,21 @@
+/// `GET /v1/customers/{id}/subscriptions`
+public struct SubscriptionList: Codable, Sendable, Equatable {
+    public var customerID: String
+    /// The customer into whom they were merged; absent if they were not.
+    public var mergedInto: String?
+    /// One for each subscription and product that is or was the customer's, or of which they claimed a seat.
+    public var subscriptions: [SubscriptionMessage]
+
+    /// The subscriptions of a customer.
+    public init(customerID: String, mergedInto: String? = nil, subscriptions: [SubscriptionMessage]) {
+        self.customerID = customerID
+        self.mergedInto = mergedInto
+        self.subscriptions = subscriptions
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case subscriptions
+        case customerID = "customer_id"
+        case mergedInto = "merged_into"
+    }
+}
