@@ -2,10 +2,11 @@ import Logging
 import PurchaseLedger
 import ServiceLifecycle
 
-/// Continues a merge of customers whose process ended before all rows had followed: at the start, and once a minute for another
-/// server's.
+/// Moves the rows of a merge of customers that the request did not wait for, or whose process ended before all rows had followed.
 struct MergeResumption: Service {
-    private static let interval = Duration.seconds(60)
+    /// How often it looks for a merge.
+    private static let interval = Duration.seconds(5)
+    private static let intervalAfterFailure = Duration.seconds(60)
 
     let ledger: PurchaseLedger
     let logger: Logger
@@ -14,8 +15,7 @@ struct MergeResumption: Service {
         await cancelWhenGracefulShutdown {
             do {
                 while true {
-                    await finish()
-                    try await Task.sleep(for: Self.interval)
+                    try await Task.sleep(for: await finish() ? Self.interval : Self.intervalAfterFailure)
                 }
             } catch {
                 // The server stops.
@@ -23,12 +23,14 @@ struct MergeResumption: Service {
         }
     }
 
-    private func finish() async {
+    /// - Returns: whether no merge is in progress any more.
+    private func finish() async -> Bool {
         do {
             try await ledger.finishMerges()
+            return true
         } catch {
-            // The next minute continues.
-            logger.warning("a merge was not continued", metadata: ["error": "\(type(of: error))"])
+            logger.warning("a merge was not continued", metadata: ["error": "\(error)"])
+            return false
         }
     }
 }

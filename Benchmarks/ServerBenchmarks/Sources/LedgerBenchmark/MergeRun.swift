@@ -39,6 +39,7 @@ struct MergeRun {
             try await Task.sleep(for: .milliseconds(200))
             let start = ContinuousClock.now
             try await ledger.perform(MergeCustomers(app: "example", customerID: "merged", into: "remaining"))
+            try await ledger.finishMerges()
             let seconds = (ContinuousClock.now - start).seconds
             course.end()
             var (own, others): ([Double], [Double]) = ([], [])

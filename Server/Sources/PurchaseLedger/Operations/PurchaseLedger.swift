@@ -91,7 +91,7 @@ public struct PurchaseLedger: Sendable {
     public func perform<Operation: LedgerOperation>(_ operation: Operation) async throws -> Operation.Outcome {
         do {
             let outcome = try await write(operation)
-            if operation is MergeCustomers { try await finishMerges() }
+            if operation is MergeCustomers { await followMerge() }
             return outcome
         } catch is MergeInProgress {
             try await finishMerges()

@@ -32,17 +32,32 @@ struct MergePiece: LedgerOperation {
 }
 
 extension PurchaseLedger {
+    /// How long the caller of a merge waits for its rows. A request must not wait for those of a customer with 50,000 purchases.
+    private static let following = Duration.seconds(2)
+
     /// Moves the rows of the merge in progress, piece by piece; other writes run between the pieces.
     ///
+    /// - Parameter limit: the time after which the rest is left to a later call; `nil` for no limit.
     /// - Returns: how many pieces were moved.
     @discardableResult
-    public func finishMerges() async throws -> Int {
+    public func finishMerges(for limit: Duration? = nil) async throws -> Int {
         var (pieces, size) = (0, MergePieceSize())
+        let end = limit.map { ContinuousClock.now + $0 }
         while let time = try await movePiece(rows: size.rows) {
             pieces += 1
             size.note(time)
+            if let end, ContinuousClock.now >= end { break }
         }
         return pieces
+    }
+
+    /// Moves rows of a merge that was just committed.
+    func followMerge() async {
+        do {
+            try await finishMerges(for: Self.following)
+        } catch {
+            // The merge counts, so the caller gets its answer. The server continues, and reports an error that lasts.
+        }
     }
 
     /// Moves a piece of the merge in progress.

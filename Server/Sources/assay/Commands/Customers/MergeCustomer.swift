@@ -20,6 +20,7 @@ struct MergeCustomer: AsyncParsableCommand {
         try await options.withLedger { ledger, app in
             try await ledger.perform(
                 MergeCustomers(app: app, customerID: customer, into: into, reason: reason.reason))
+            try await ledger.finishMerges()
             Terminal.write("assay: merged \(customer.printable) into \(into.printable)\n")
         }
     }
