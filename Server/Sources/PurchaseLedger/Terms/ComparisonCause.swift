@@ -11,6 +11,7 @@ public enum ComparisonCause: String, Sendable, CaseIterable {
     case ownedByAnother = "owned_by_another"
     case unitsConsumed = "units_consumed"
     case notStarted = "not_started"
+    case seatCounted = "seat_counted"
     case revokedByHand = "revoked_by_hand"
     case customerUnknown = "customer_unknown"
     case purchaseNotSeen = "purchase_not_seen"

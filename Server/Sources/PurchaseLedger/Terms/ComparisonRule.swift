@@ -8,8 +8,10 @@ public enum ComparisonRule: Sendable, Hashable, CustomStringConvertible {
     case own(step: Int)
     /// The rule of a kind of product.
     case kind(ProductKind)
-    /// Grants and revocations by operators.
+    /// Grants and revocations by operators, and grounds of other shops.
     case byHand
+    /// The list of seats of a subscription.
+    case seats
     /// The setting `sandbox_access`.
     case sandboxAccess
     /// The products and entitlements of the settings.
@@ -24,6 +26,7 @@ public enum ComparisonRule: Sendable, Hashable, CustomStringConvertible {
         case .own(let step): "own_\(step)"
         case .kind(let kind): "kind_\(kind.rawValue)"
         case .byHand: "by_hand"
+        case .seats: "seats"
         case .sandboxAccess: "sandbox_access"
         case .settings: "settings"
         case .nothingRecorded: "nothing_recorded"

@@ -107,6 +107,13 @@ struct ComparisonJudgement {
                 .familyRevokeMissed,
                 "Assay is right: \(transaction) is no longer shared with this member of the family\(withdrawn)."
             )
+        case .noSeat, .seatUnclaimed:
+            return (
+                .seatCounted,
+                ours.reason == .noSeat
+                    ? "Assay is right: \(customer) claimed a seat, and as many claims are older as the subscription has seats."
+                    : "Assay is right: the seat of \(customer) ended."
+            )
         case .revokedByHand: return (.revokedByHand, "Assay is right: an operator revoked \(transaction) here.")
         case .billingRetry:
             return (
@@ -187,7 +194,9 @@ struct ComparisonJudgement {
         if ours.isAssumed { return assumed(ours) }
         if ours.reason == .inGrace { return grace(ours) }
         if ours.transactionID == nil, ours.productKind != .consumable {
-            return finding(.grantedByHand, "Assay is right: an operator granted \(subject) to \(customer)\(until).")
+            return finding(
+                .grantedByHand,
+                "Assay is right: an operator granted \(subject) to \(customer), or another shop gives it\(until).")
         }
         if let withdrawal = reversed {
             return finding(

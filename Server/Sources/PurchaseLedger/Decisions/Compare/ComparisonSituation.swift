@@ -51,6 +51,8 @@ extension ComparisonRule {
             self = .settings
         } else if entitlement.reason == .revokedByHand {
             self = .byHand
+        } else if entitlement.reason == .noSeat || entitlement.reason == .seatUnclaimed {
+            self = .seats
         } else if entitlement.productKind != .autoRenewable {
             let isGrant = entitlement.state == .active && entitlement.transactionID == nil
             self = isGrant && entitlement.productKind != .consumable ? .byHand : .kind(entitlement.productKind)
