@@ -58,6 +58,9 @@ final class KitQueue: PaymentQueue, Sendable {
     /// An environment other than the store's, as that of another build on the same phone.
     let otherEnvironment = Mutex<String?>(nil)
 
+    /// The error of the next purchases, before the customer is asked.
+    let refusal = Mutex<PurchaseError?>(nil)
+
     init(_ device: SimulatorDevice) { self.device = device }
 
     /// Lets the next calls of `finish` fail.
@@ -83,7 +86,10 @@ final class KitQueue: PaymentQueue, Sendable {
         if let other = otherEnvironment.withLock({ $0 }) { return other }
         return await device.environment()
     }
-    func buy(_ payment: PurchasePayment) async throws -> PaymentResult { try await device.buy(payment) }
+    func buy(_ payment: PurchasePayment) async throws -> PaymentResult {
+        if let error = refusal.withLock({ $0 }) { throw error }
+        return try await device.buy(payment)
+    }
     func restore() async throws -> [PaymentTransaction] { try await device.restore() }
 
     func finish(_ transaction: PaymentTransaction) async throws {

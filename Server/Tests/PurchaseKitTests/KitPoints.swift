@@ -85,12 +85,27 @@ final class KitLife: AppLife, Sendable {
     }
 }
 
+/// Takes its time in each callback, until the test ends it.
+final class SlowDelegate: PurchaseDelegate {
+    let seen = Mutex<[String]>([])
+    let isReleased = Mutex(false)
+
+    func didVerify(_: PaymentTransaction, isValid: Bool) async { await hold("\(isValid)") }
+    func didFailToVerify(_: PaymentTransaction, error: PurchaseError) async { await hold(error.code.rawValue) }
+
+    private func hold(_ text: String) async {
+        seen.withLock { $0.append(text) }
+        while !isReleased.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(5)) }
+    }
+}
+
 /// Calls everything from every callback.
 final class BusyDelegate: PurchaseDelegate {
     let engine: PurchaseEngine
+    let customer: PurchaseCustomer
     let seen = Mutex<[String]>([])
 
-    init(_ engine: PurchaseEngine) { self.engine = engine }
+    init(_ engine: PurchaseEngine, _ customer: PurchaseCustomer) { (self.engine, self.customer) = (engine, customer) }
 
     func didVerify(_ transaction: PaymentTransaction, isValid: Bool) async {
         seen.withLock { $0.append("\(isValid)") }
@@ -109,11 +124,37 @@ final class BusyDelegate: PurchaseDelegate {
         await engine.refreshEntitlements(evenIfKnown: true)
         _ = try? await engine.entitlements()
         _ = try? await engine.diagnostics()
+        _ = try? await engine.balance(of: "coins")
+        _ = try? await engine.purchases()
+        _ = try? await engine.guest()
+        _ = await engine.events()
+        _ = engine.entitlementUpdates()
+        await engine.setDelegate(self)
+        await engine.promote("pro")
         // A second purchase from a callback would bring a callback of its own.
         if seen.withLock({ $0.count }) == 1 {
             _ = await engine.restore()
             await engine.handle(transaction)
             await Task.detached { [engine] in await engine.retryNow() }.value
+            await callTheRest(transaction)
         }
+    }
+
+    private func callTheRest(_ transaction: PaymentTransaction) async {
+        let run = Task { [engine] in await engine.run() }
+        run.cancel()
+        await run.value
+        await engine.refreshAndRetry()
+        await engine.withdraw(["nothing"])
+        try? await engine.consume(of: "coins", consumptionID: "one")
+        _ = try? await engine.verifiedReceipt()
+        _ = try? await engine.verify(appTransaction: "none")
+        if let exported = try? await engine.exportPurchases() { try? await engine.importPurchases(exported) }
+        try? await engine.adopt([])
+        try? await engine.discard("none")
+        engine.handle(transaction) { _ in }
+        _ = await engine.buy("")
+        await engine.signIn(customer)
+        try? await engine.signIn(customer) { _, _ in }
     }
 }

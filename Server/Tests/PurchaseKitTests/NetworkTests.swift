@@ -259,7 +259,8 @@ struct NetworkTests {
 
     /// The answer signed with another key over this very request.
     static func resigned(
-        _ answer: ServiceAnswer, _ request: ServiceRequest, by key: Curve25519.Signing.PrivateKey, keyID: String?
+        _ answer: ServiceAnswer, _ request: ServiceRequest, by key: Curve25519.Signing.PrivateKey, keyID: String?,
+        created: Int64 = 0
     ) throws -> ServiceAnswer {
         var answer = answer
         let wanted = try #require(AnswerSignature.Wanted(acceptSignature: request.headers["accept-signature"] ?? ""))
@@ -268,7 +269,7 @@ struct NetworkTests {
                 label: wanted.label, input: answer.headers["signature-input"] ?? "",
                 signature: answer.headers["signature"] ?? ""))
         let parameters = AnswerSignature(
-            label: wanted.label, created: 0, keyID: keyID ?? signed.parameters.keyID, nonce: wanted.nonce)
+            label: wanted.label, created: created, keyID: keyID ?? signed.parameters.keyID, nonce: wanted.nonce)
         let digest = ContentDigest.text(sha256: Array(SHA256.hash(data: answer.body)))
         let base = parameters.base(
             of: AnswerSignature.Message(

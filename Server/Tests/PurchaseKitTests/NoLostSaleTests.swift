@@ -186,7 +186,7 @@ struct NoLostSaleTests {
         try await KitWorld.run { world in
             let device = try await world.device()
             let engine = try await device.engine()
-            let delegate = BusyDelegate(engine)
+            let delegate = BusyDelegate(engine, PurchaseCustomer(id: device.customer))
             await engine.setDelegate(delegate)
             if isCut { device.link.isCut(true) }
             let outcome = await engine.buy("coins")

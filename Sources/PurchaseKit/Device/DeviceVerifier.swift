@@ -32,7 +32,10 @@ public struct DeviceVerifier: Sendable {
     /// - Parameters:
     ///   - evidence: the evidence.
     ///   - transaction: the transaction; `nil` to check the evidence alone, as at the launch of a Mac app.
-    public func verify(_ evidence: PurchaseEvidence, proves transaction: PaymentTransaction?) async -> Verdict {
+    ///   - isVerifiedByStoreKit: whether StoreKit verified signed evidence that is checked alone, such as an app transaction.
+    public func verify(
+        _ evidence: PurchaseEvidence, proves transaction: PaymentTransaction?, isVerifiedByStoreKit: Bool = false
+    ) async -> Verdict {
         let verified: VerifiedEvidence
         do throws(VerificationError) {
             verified = try verifier.verify(
@@ -48,7 +51,9 @@ public struct DeviceVerifier: Sendable {
         } catch {
             return .undetermined(PurchaseError(error))
         }
-        if let error = await deviceError(verified, of: transaction) { return .undetermined(error) }
+        let isVouchedFor =
+            transaction.map { $0.signedTransaction != nil && $0.isVerifiedByStoreKit } ?? isVerifiedByStoreKit
+        if let error = await deviceError(verified, isVouchedFor: isVouchedFor) { return .undetermined(error) }
         if let error = transaction.flatMap({ Self.error(of: $0, in: verified) }) {
             return .undetermined(error)
         }
@@ -81,19 +86,17 @@ public struct DeviceVerifier: Sendable {
 
     /// Why the evidence is not for this device; `nil` if it is.
     private func deviceError(
-        _ evidence: VerifiedEvidence, of transaction: PaymentTransaction?
+        _ evidence: VerifiedEvidence, isVouchedFor: Bool
     ) async -> PurchaseError? {
         let candidates: [DeviceIdentifier]
         switch evidence {
-        case .appReceipt, .transactionReceipt: candidates = await device.receiptIdentifiers()
+        case .appReceipt, .transactionReceipt:
+            candidates = await device.receiptIdentifiers()
+            if candidates.isEmpty { return PurchaseError(.deviceUnknown) }
         default: candidates = await device.deviceVerificationID().map { [$0] } ?? []
         }
         // `AppStore.deviceVerificationID` is `nil` for some customers for good; StoreKit has compared the device by then.
-        if candidates.isEmpty, let transaction, transaction.signedTransaction != nil,
-            transaction.isVerifiedByStoreKit
-        {
-            return nil
-        }
+        if candidates.isEmpty, isVouchedFor { return nil }
         var last = PurchaseError(.deviceUnknown)
         for candidate in candidates {
             do throws(VerificationError) {

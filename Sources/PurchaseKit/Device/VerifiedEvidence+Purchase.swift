@@ -48,6 +48,12 @@ extension VerifiedEvidence {
         }
     }
 
+    /// Whether a purchase that ended at a date counts again, because this evidence does not withdraw it. A signed transaction is made
+    /// anew; a receipt can be an old one.
+    func reverses(anEndAt endedAt: Date) -> Bool {
+        kind == .signedTransaction || facts.signingDate.map { $0.date > endedAt } ?? false
+    }
+
     func productKind(of transactionID: String) -> PurchaseProductKind? {
         switch self {
         case .signedTransaction(let transaction):

@@ -58,7 +58,8 @@ extension PurchaseEngine {
                 emit(.cancelled(PurchaseReport(nil, productID)))
                 return .cancelled
             }
-            // The started purchase stays: an interrupted one can still arrive.
+            // An interrupted purchase can still arrive; one that nobody was asked to pay cannot.
+            if error.isBeforePayment { cancel(started) }
             emit(.failed(PurchaseReport(nil, productID), error))
             return .failed(error)
         }
@@ -150,6 +151,7 @@ extension PurchaseEngine {
             emit(.failedOutside(PurchaseError(.queueFailed, error), PurchaseReport(transaction)))
         }
         guard error.isCancellation else {
+            if error.isBeforePayment, let started = startedPurchase(of: transaction) { cancel(started) }
             emit(.failed(PurchaseReport(transaction), error))
             tell(transaction, .failed(error))
             return .failed(error)
@@ -160,7 +162,13 @@ extension PurchaseEngine {
         return .cancelled
     }
 
-    /// Ends a started purchase that the customer cancelled. One with an order stays: the backend cancels orders.
+    /// Drops started purchases that are too old, except those of this run.
+    func dropOldStarted() {
+        let (now, kept) = (currentTime(), startedInThisRun)
+        _ = changes { $0.dropOldStarted(at: now, except: kept) }
+    }
+
+    /// Ends a started purchase that the customer cancelled, or was never asked to pay. One with an order stays: the backend cancels orders.
     private func cancel(_ started: StartedPurchase) {
         guard started.orderID == nil else { return }
         if let index = startedInThisRun.lastIndex(of: started) { startedInThisRun.remove(at: index) }

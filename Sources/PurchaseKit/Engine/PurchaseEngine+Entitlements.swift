@@ -23,10 +23,11 @@ extension PurchaseEngine {
         }
         let granted = grantedPurchases().filter { isOfThisApp($0.key.environment) }
         var products = Dictionary(grouping: granted, by: \.productID)
+        let units = record.units(where: isOfThisApp)
         // Units whose purchases are no longer listed.
-        if server == nil { for product in record.units.keys where products[product] == nil { products[product] = [] } }
+        if server == nil { for product in units.keys where products[product] == nil { products[product] = [] } }
         for (product, purchases) in products where found[product] == nil {
-            found[product] = localEntitlement(product, purchases, now)
+            found[product] = localEntitlement(product, purchases, units[product] ?? [], now)
         }
         return found.values.sorted { $0.productID < $1.productID }
     }
@@ -49,14 +50,16 @@ extension PurchaseEngine {
         guard quantity >= 1, !consumptionID.isEmpty else {
             throw PurchaseError(.fieldMissing, expected: "a quantity from 1, and a consumption id")
         }
-        let uses = record.units[productID]?.uses ?? []
-        guard !uses.contains(where: { $0.consumptionID == consumptionID }) else { return }
+        let known = record.units(where: isOfThisApp)[productID] ?? []
+        guard !known.contains(where: { $0.uses.contains { $0.consumptionID == consumptionID } }) else { return }
         let balance = try balance(of: productID)
         guard balance >= quantity else {
             throw PurchaseError(.balanceInsufficient, expected: "\(quantity)", found: "\(balance)")
         }
+        // What a tester uses up in TestFlight is not taken from what somebody paid for.
+        let name = PurchaseRecord.unitsName(productID, in: record.environment)
         try change {
-            $0.units[productID, default: UnitTotals()].use(
+            $0.units[name, default: UnitTotals()].use(
                 ConsumedUnits(consumptionID: consumptionID, productID: productID, quantity: quantity))
         }
         announce()
@@ -130,17 +133,22 @@ extension PurchaseEngine {
         var mark = record.mark
         guard mark.see(signed: date, isFresh: isFresh, device: time.now) else { return }
         seenTime = nil
-        move(mark)
+        move(mark, endingBy: isFresh ? date : nil)
     }
 
     // MARK: Helpers
 
     /// The customer whose purchases are shown: until somebody signs in, the last one, so that a launch without a network shows what
-    /// they have. Purchases never go to them before they sign in.
+    /// they have. Purchases are neither begun nor sent for them before they sign in.
     private var shownCustomer: PurchaseCustomer? { customer ?? record.lastCustomer }
 
     func isOfCustomer(_ customerID: String?) -> Bool {
         server == nil || (shownCustomer.map { $0.id == customerID } ?? false)
+    }
+
+    /// Whether a purchase may be sent now: without a server always, otherwise if its customer is signed in.
+    func isOfSignedInCustomer(_ customerID: String?) -> Bool {
+        server == nil || (customer.map { $0.id == customerID } ?? false)
     }
 
     /// Whether a purchase of an environment counts in this installation: TestFlight's does not count in the App Store's.
@@ -167,20 +175,19 @@ extension PurchaseEngine {
     }
 
     private func localEntitlement(
-        _ product: String, _ purchases: [GrantedPurchase], _ now: Date
+        _ product: String, _ purchases: [GrantedPurchase], _ totals: [UnitTotals], _ now: Date
     ) -> PurchaseEntitlement {
         let kept = purchases.filter { $0.endedAt == nil }
         let counting = kept.filter { purchase in purchase.until.map { now < $0 } ?? true }
         let lasting = counting.contains { $0.until == nil }
-        let totals = record.units[product]
         var entitlement = PurchaseEntitlement(
             productID: product, environment: purchases.last?.key.environment, isActive: !counting.isEmpty,
             until: lasting ? nil : (counting.isEmpty ? kept : counting).compactMap(\.until).max(),
             renewal: lasting ? nil : kept.max { ($0.until ?? .distantPast) < ($1.until ?? .distantPast) }?.renewal,
             source: .device)
-        if totals != nil || purchases.contains(where: { $0.kind == .consumable }) {
-            let bought = kept.reduce(totals?.boughtEarlier ?? 0) { $0 + $1.quantity }
-            let balance = max(0, bought - (totals?.used ?? 0))
+        if !totals.isEmpty || purchases.contains(where: { $0.kind == .consumable }) {
+            let bought = kept.reduce(totals.reduce(0) { $0 + $1.boughtEarlier }) { $0 + $1.quantity }
+            let balance = max(0, bought - totals.reduce(0) { $0 + $1.used })
             entitlement.balance = balance
             entitlement.isActive = balance > 0
         }

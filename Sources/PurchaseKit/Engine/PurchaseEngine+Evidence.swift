@@ -80,12 +80,19 @@ extension PurchaseEngine {
     /// Checks a signed app transaction (`AppTransaction.jwsRepresentation`) as an app does at its launch, without network: Apple's signature,
     /// bundle id, environment and device.
     ///
+    /// - Parameters:
+    ///   - appTransaction: the signed app transaction.
+    ///   - isVerifiedByStoreKit: whether StoreKit returned it as `verified`. Then it also counts on a device that has no identifier.
     /// - Returns: its content: `originalApplicationVersion` and `originalPurchaseDate` say whether the customer paid for the app before
     ///   it became free. In the sandbox the version is always 1.0.
     /// - Throws: `PurchaseError`: why it is not accepted.
     @discardableResult
-    public func verify(appTransaction: String) async throws -> SignedAppTransaction {
-        switch await verifier.verify(.signedTransaction(appTransaction), proves: nil) {
+    public func verify(
+        appTransaction: String, isVerifiedByStoreKit: Bool = false
+    ) async throws -> SignedAppTransaction {
+        switch await verifier.verify(
+            .signedTransaction(appTransaction), proves: nil, isVerifiedByStoreKit: isVerifiedByStoreKit)
+        {
         case .verified(.appTransaction(let transaction)): return transaction
         case .verified(let other):
             throw PurchaseError(.evidenceMissing, expected: "an app transaction", found: other.kind.rawValue)

@@ -2,7 +2,9 @@ import Foundation
 
 extension PurchaseEngine {
     /// Signs in a customer without a login. The id is random, made once, and kept until its purchases are handed to a customer with a
-    /// login; a reinstall of the app makes a new one, and restores what belongs to the device's App Store account.
+    /// login. A reinstall of the app makes a new one. Under `transfer: move` a restore then gives it the non-consumables and subscriptions of the
+    /// device's App Store account; under `transfer: deny` they stay with the former guest, unless the store kept its id (Keychain), so offer a
+    /// login early.
     ///
     /// - Returns: the customer.
     /// - Throws: `PurchaseError` with the code `store_failed`: without the stored id, the purchases would be lost.

@@ -19,17 +19,15 @@ extension PurchaseEngine {
         decoder.dateDecodingStrategy = .millisecondsSince1970
         let exported = try decoder.decode(ExportedPurchases.self, from: data)
         try change { record in
-            for purchase in exported.granted { record.add(purchase) }
-            for (product, totals) in exported.units { record.units[product, default: UnitTotals()].add(totals) }
+            record.adopt(exported.granted)
+            for (name, totals) in exported.units { record.units[name, default: UnitTotals()].add(totals) }
         }
     }
 
     /// Adds purchases that the app stored before it used the kit, such as those of RMStore's persistor. Give each a transaction id: a
-    /// repeated call then adds nothing.
+    /// repeated call then adds nothing, for up to 5,000 consumables.
     public func adopt(_ purchases: [GrantedPurchase]) throws {
-        try change { record in
-            for purchase in purchases { record.add(purchase) }
-        }
+        try change { $0.adopt(purchases) }
     }
 
     private struct ExportedPurchases: Codable {

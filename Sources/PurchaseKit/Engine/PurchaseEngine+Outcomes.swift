@@ -10,7 +10,7 @@ extension PurchaseEngine {
     ) async -> PurchaseOutcome {
         let isKnown = record.granted(entry.purchaseKey).map { $0.endedAt == nil } ?? false
         let purchase = GrantedPurchase(entry, verified, at: trustedNow(), submissionID: decision?.submissionID)
-        (entry.decision, entry.code) = (.granted, nil)
+        (entry.decision, entry.code, entry.nextAttempt) = (.granted, nil, nil)
         let granted = entry
         guard
             changes({ record in
@@ -32,7 +32,7 @@ extension PurchaseEngine {
     func passOver(
         _ entry: inout OutboxEntry, _ error: PurchaseError, _ decision: ServerDecision
     ) async -> PurchaseOutcome {
-        (entry.decision, entry.code) = (.notCounted, error.code)
+        (entry.decision, entry.code, entry.nextAttempt) = (.notCounted, error.code, nil)
         let passed = entry
         guard
             changes({ record in
@@ -51,7 +51,7 @@ extension PurchaseEngine {
     func refuse(
         _ entry: inout OutboxEntry, _ error: PurchaseError, _ decision: ServerDecision? = nil
     ) async -> PurchaseOutcome {
-        (entry.decision, entry.code) = (.refused, error.code)
+        (entry.decision, entry.code, entry.nextAttempt) = (.refused, error.code, nil)
         let refused = entry
         let now = trustedNow()
         let endsPurchase = entry.isWithdrawn || error.code.endsPurchase
@@ -117,6 +117,12 @@ extension PurchaseEngine {
             emit(.failedOutside(PurchaseError(.queueFailed, error), PurchaseReport(waiting)))
             tell(entry.transaction, outcome)
             return outcome
+        }
+        // Until the delegate knows it, the entry stays; nothing is left to try.
+        if delegate != nil, var finished = record.entry(entry.key), finished.nextAttempt != nil {
+            finished.nextAttempt = nil
+            let stored = finished
+            _ = changes { $0.put(stored) }
         }
         if tell(entry.transaction, outcome, removing: entry.key) { settle(outcome, of: entry) }
         return outcome

@@ -27,6 +27,16 @@ extension PurchaseEngine {
         pass = task
         await task.value
         if pass == task { pass = nil }
+        // Outside the pass, because it calls the delegate, which may ask for another pass.
+        await handleOfLearnedTokens()
+    }
+
+    /// Handles transactions that waited because nobody knew whom their tokens name.
+    private func handleOfLearnedTokens() async {
+        guard server != nil, let customer else { return }
+        for entry in record.outbox where entry.customerID == nil && owner(of: entry.transaction, nil) == customer.id {
+            await handle(entry.transaction)
+        }
     }
 
     /// How old an answer about the current evidence may be, in seconds.
@@ -35,6 +45,7 @@ extension PurchaseEngine {
     private func look(evenIfKnown: Bool) async {
         guard loads() else { return }
         await learnEnvironment()
+        dropOldStarted()
         let isDone: Bool
         do {
             let transactions = try await queue.current()
@@ -61,6 +72,8 @@ extension PurchaseEngine {
         let evidence: PurchaseEvidence
         /// What tells it from an earlier state.
         let version: String
+        /// A token that is unknown on this device, and the transaction that carries it.
+        var unknown: (token: UUID, transactionID: String)?
     }
 
     /// Sends the evidence if there is something new in it.
@@ -80,6 +93,7 @@ extension PurchaseEngine {
             do {
                 guard case .accepted(let answer, let signedAt) = try await server.restore(request) else { continue }
                 take(answer, of: customerID, signedAt)
+                learnTokens(proofs.compactMap(\.unknown), of: customerID, answer)
                 answeredAt = signedAt
             } catch {
                 emit(.failedOutside(PurchaseError(.connectionFailed, error), nil))
@@ -105,10 +119,16 @@ extension PurchaseEngine {
         }
         var proofs: [Proof] = []
         for transaction in transactions {
-            guard let text = transaction.signedTransaction,
-                owner(of: transaction, startedPurchase(of: transaction)) == customerID
-            else { continue }
-            proofs.append(Proof(evidence: .signedTransaction(text), version: Self.version(of: transaction)))
+            guard let text = transaction.signedTransaction else { continue }
+            let owner = owner(of: transaction, startedPurchase(of: transaction))
+            let ownerOfOriginal = record.customerID(ofOriginal: transaction) ?? customerID
+            guard owner == customerID || (owner == nil && ownerOfOriginal == customerID) else { continue }
+            var proof = Proof(evidence: .signedTransaction(text), version: Self.version(of: transaction))
+            // The server knows former tokens, and those of merged customers. It accepts nothing that carries another customer's.
+            if owner == nil, let token = transaction.appAccountToken, let id = transaction.transactionID {
+                proof.unknown = (token, id)
+            }
+            proofs.append(proof)
             if let renewal = transaction.signedRenewalInfo {
                 let original = transaction.originalTransactionID
                 let news = verifier.renewal(renewal, of: original)?.version ?? "none"
@@ -117,6 +137,19 @@ extension PurchaseEngine {
             }
         }
         return proofs
+    }
+
+    /// Notes whom tokens name that were unknown here: the customer for whom the server accepted their transactions.
+    private func learnTokens(
+        _ unknown: [(token: UUID, transactionID: String)], of customerID: String, _ answer: RestoreAnswer
+    ) {
+        let accepted = answer.purchases.filter { $0.disposition == .granted }
+        let tokens = unknown.filter { one in accepted.contains { one.transactionID.isSame(as: $0.transactionID) } }
+            .map(\.token)
+        guard !tokens.isEmpty else { return }
+        _ = changes { record in
+            for token in tokens { record.customers[token] = customerID }
+        }
     }
 
     private func take(_ answer: RestoreAnswer, of customerID: String, _ signedAt: Date) {
@@ -196,8 +229,7 @@ extension PurchaseEngine {
                     if let one = record.end(key, at: now) { ended.append((one, error)) }
                     continue
                 }
-                // Only a signed transaction, which is made anew, reverses a refund; a receipt can be an old one.
-                if record.granted(key)?.endedAt != nil, verified.kind != .signedTransaction { continue }
+                if let endedAt = record.granted(key)?.endedAt, !verified.reverses(anEndAt: endedAt) { continue }
                 record.grant(
                     GrantedPurchase(
                         key: key, originalTransactionID: facts.originalTransactionID, productID: productID, kind: kind,

@@ -43,8 +43,9 @@ extension PurchaseEngine {
             entry.prove(by: verified)
             withdrawal = self.withdrawal(of: entry, verified)
             if let matched, verified.isWithoutCall {
-                // It is not the started purchase, which may still arrive.
+                // It is not the started purchase, which may still arrive, and not its customer's.
                 (entry.wasStarted, entry.orderID, unpaid) = (false, nil, matched)
+                entry.customerID = owner(of: entry.transaction, nil, besides: entry.key)
             }
         }
         let prepared = entry
@@ -64,7 +65,11 @@ extension PurchaseEngine {
                 &entry, gathered.error ?? PurchaseError(.evidenceMissing), isForged: gathered.isForged)
         }
         if let withdrawal { end(entry, withdrawal) }
-        guard isOfCustomer(entry.customerID) else {
+        guard isOfSignedInCustomer(entry.customerID) else {
+            var waiting = entry
+            waiting.waits = (entry.waits ?? 0) + 1
+            let waited = waiting
+            _ = changes { $0.put(waited) }
             emit(.customerNeeded(PurchaseReport(entry)))
             return .undetermined(PurchaseError(.customerUnknown))
         }
@@ -135,14 +140,16 @@ extension PurchaseEngine {
     /// `nil` if its token names a customer who is not known here.
     ///
     /// A purchase of somebody who is not signed in waits for them, and is never given to another customer.
-    func owner(of transaction: PaymentTransaction, _ started: StartedPurchase?) -> String? {
+    func owner(
+        of transaction: PaymentTransaction, _ started: StartedPurchase?, besides key: PurchaseKey? = nil
+    ) -> String? {
         guard server != nil else { return started?.customerID ?? customer?.id }
         if let token = transaction.appAccountToken {
             if let known = record.customers[token] { return known }
             if customer?.appAccountToken == token { return customer?.id }
             if customer == nil || customer?.appAccountToken != nil { return nil }
         }
-        return record.customerID(ofOriginal: transaction) ?? started?.customerID ?? customer?.id
+        return record.customerID(ofOriginal: transaction, besides: key) ?? started?.customerID ?? customer?.id
     }
 
     // MARK: Decisions
@@ -160,10 +167,13 @@ extension PurchaseEngine {
         return .granted(purchase, isReplayed: true)
     }
 
-    /// Why signed evidence grants nothing. Only a signed transaction, which is made anew, reverses a refund; a receipt can be an old one.
+    /// Why signed evidence grants nothing. A signed transaction is made anew and reverses a refund; a receipt does only if it was signed
+    /// after the purchase had ended.
     func withdrawal(of entry: OutboxEntry, _ verified: VerifiedEvidence) -> PurchaseError? {
         if let error = verified.withdrawal(of: entry.purchaseKey.transactionID) { return error }
-        guard record.granted(entry.purchaseKey)?.endedAt != nil, verified.kind != .signedTransaction else { return nil }
+        guard let endedAt = record.granted(entry.purchaseKey)?.endedAt, !verified.reverses(anEndAt: endedAt) else {
+            return nil
+        }
         return PurchaseError(.purchaseRevoked)
     }
 

@@ -53,6 +53,8 @@ public actor PurchaseEngine {
     /// The pause of the loop that repeats attempts.
     var sleeper: Task<Void, Never>?
     private var listeners: [UUID: AsyncStream<PurchaseEvent>.Continuation] = [:]
+    /// That the store was set aside in this run: it is read before most listeners exist.
+    private var setAside: PurchaseEvent?
     weak var delegate: (any PurchaseDelegate)?
 
     /// - Parameters:
@@ -116,7 +118,9 @@ public actor PurchaseEngine {
             // Entries that the queue no longer knows were finished by another device, or only the record does not show yet that
             // they were.
             let others = record.outbox.filter { entry in !known.contains { $0.matches(entry.key) } }
-            let old = others.filter { $0.isOld(at: time.now) && $0.attempts >= Self.attemptsOfOldEntries }
+            let old = others.filter {
+                $0.isOld(at: time.now) && $0.attempts + ($0.waits ?? 0) >= Self.attemptsOfOldEntries
+            }
             for entry in old { forget(entry) }
             transactions += others.filter { !old.contains($0) }.map(\.transaction)
         } catch {
@@ -186,11 +190,12 @@ public actor PurchaseEngine {
 
     // MARK: Events
 
-    /// Every event from now on. Each call creates a separate stream.
+    /// Every event from now on, and that the store was set aside before in this run. Each call creates a separate stream.
     public func events() -> AsyncStream<PurchaseEvent> {
         let id = UUID()
         return AsyncStream { continuation in
             listeners[id] = continuation
+            if let setAside { continuation.yield(setAside) }
             continuation.onTermination = { _ in Task { await self.removeListener(id) } }
         }
     }
@@ -218,6 +223,7 @@ public actor PurchaseEngine {
         do {
             if let document = try store.read() { record = try PurchaseRecord(document) }
         } catch let error as PurchaseError where error.code == .storeDamaged {
+            setAside = .storeSetAside(error)
             emit(.storeSetAside(error))
             // The next write replaces it in any case.
             do { try store.setAside() } catch { emit(.failedOutside(PurchaseError(.storeFailed, error), nil)) }
@@ -251,7 +257,12 @@ public actor PurchaseEngine {
     }
 
     /// Moves the mark of time. It is stored with the next change; until then the signed time can be seen again.
-    func move(_ mark: TimeMark) { record.mark = mark }
+    ///
+    /// - Parameter date: the time of a fresh answer, after which nothing can have ended yet.
+    func move(_ mark: TimeMark, endingBy date: Date? = nil) {
+        record.mark = mark
+        if let date { record.endNoLater(than: date) }
+    }
 
     /// Asks for the environment of this installation. It is stored with the next change, so that it is known offline.
     func learnEnvironment() async {

@@ -68,7 +68,7 @@ extension PurchaseEngine {
     /// The pause until an entry is tried; `nil` if it waits for something other than time.
     private func pause(of entry: OutboxEntry, at now: Date) -> Double? {
         guard let next = entry.nextAttempt, !entry.isOld(at: now),
-            entry.decision != nil || isOfCustomer(entry.customerID)
+            entry.decision != nil || isOfSignedInCustomer(entry.customerID)
         else { return nil }
         return RetryDelay.pause(until: next, at: now)
     }

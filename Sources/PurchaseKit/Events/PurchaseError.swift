@@ -59,6 +59,10 @@ public struct PurchaseError: Error, Sendable, Codable, Equatable {
     var isCancellation: Bool {
         code == .paymentCancelled || cause == Cause(domain: "SKErrorDomain", code: 2)
     }
+
+    /// Whether it says that the customer was not asked to pay: the queue failed before, or the product is not sold
+    /// (`SKError.storeProductNotAvailable`).
+    var isBeforePayment: Bool { code == .queueFailed || cause == Cause(domain: "SKErrorDomain", code: 5) }
 }
 
 extension PurchaseError: CustomStringConvertible, LocalizedError {

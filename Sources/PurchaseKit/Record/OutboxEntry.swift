@@ -15,6 +15,8 @@ struct OutboxEntry: Codable, Equatable {
     /// When it arrived, by the device's clock.
     var arrivedAt: Date
     var attempts = 0
+    /// How often it waited for a customer who was not signed in.
+    var waits: Int?
     /// When it is tried again; `nil` as soon as possible.
     var nextAttempt: Date?
     /// The code of the last attempt.

@@ -9,6 +9,8 @@ struct PurchaseRecord: Codable, Equatable {
     static let startedLimit = 50
     /// The number of consumables and of ended purchases that are listed one by one.
     static let grantedLimit = 200
+    /// The number of consumables that are no longer listed, and still recognised when they are added again.
+    static let unlistedLimit = 5000
     /// The number of periods of one subscription that are listed.
     static let periodLimit = 3
 
@@ -16,8 +18,10 @@ struct PurchaseRecord: Codable, Equatable {
     var started: [StartedPurchase] = []
     var outbox: [OutboxEntry] = []
     var granted: [GrantedPurchase] = []
-    /// The units of each consumable, without a server.
+    /// The units of each consumable in each environment, without a server, by `unitsName`.
     var units: [String: UnitTotals] = [:]
+    /// The digests of consumables that are part of `units`, and no longer listed one by one.
+    var unlisted: [String]?
     /// The customers by the tokens that their purchases carry.
     var customers: [UUID: String] = [:]
     /// What the server's answers say, the newest for each product, environment and customer.
@@ -55,10 +59,13 @@ struct PurchaseRecord: Codable, Equatable {
 
     /// The customer whom the original of a transaction waits for, or was granted to: a renewal or a copy belongs to them, whoever
     /// is signed in.
-    func customerID(ofOriginal transaction: PaymentTransaction) -> String? {
+    ///
+    /// - Parameter key: an entry that says nothing about it, because its own customer is asked for.
+    func customerID(ofOriginal transaction: PaymentTransaction, besides key: PurchaseKey? = nil) -> String? {
         guard let original = transaction.originalTransactionID else { return nil }
         let entry = outbox.last { entry in
-            [entry.transaction.transactionID, entry.transaction.originalTransactionID].contains(original)
+            guard !(key.map { entry.key.matches($0) } ?? false) else { return false }
+            return [entry.transaction.transactionID, entry.transaction.originalTransactionID].contains(original)
         }
         let purchase = granted.last { [$0.key.transactionID, $0.originalTransactionID].contains(original) }
         return entry?.customerID ?? purchase?.customerID
@@ -70,6 +77,20 @@ struct PurchaseRecord: Codable, Equatable {
             outbox[index] = entry
         } else {
             outbox.append(entry)
+        }
+    }
+
+    /// Drops started purchases that no transaction can pay any more. One that was started by a clock that was ahead gets its age from
+    /// now on.
+    ///
+    /// - Parameter kept: those of this run, whose dates stay as they are.
+    mutating func dropOldStarted(at now: Date, except kept: [StartedPurchase]) {
+        started = started.compactMap { purchase in
+            guard now.timeIntervalSince(purchase.startedAt) <= StartedPurchase.longestAge else { return nil }
+            guard !kept.contains(purchase) else { return purchase }
+            var aged = purchase
+            aged.startedAt = min(now, purchase.startedAt)
+            return aged
         }
     }
 
@@ -96,6 +117,12 @@ struct PurchaseRecord: Codable, Equatable {
         granted[index].graceUntil = purchase.graceUntil ?? granted[index].graceUntil
     }
 
+    /// Adds purchases that were granted elsewhere, and not those that are no longer listed one by one.
+    mutating func adopt(_ purchases: [GrantedPurchase]) {
+        var known = Set(unlisted ?? [])
+        for purchase in purchases where known.insert(purchase.key.digest).inserted { add(purchase) }
+    }
+
     /// Adds a purchase that was granted elsewhere; an existing one is not changed.
     mutating func add(_ purchase: GrantedPurchase) {
         guard granted(purchase.key) == nil else { return }
@@ -115,11 +142,13 @@ struct PurchaseRecord: Codable, Equatable {
         return granted[index]
     }
 
-    /// Stores what an answer says. Of two answers about a product the one that was signed later counts.
+    /// Stores what a fresh answer says. Of two answers about a product that arrive together, the one that was signed later counts. If the
+    /// stored one was signed much later, the server's clock was ahead then.
     mutating func keep(_ answer: [StoredEntitlement]) {
         for new in answer {
             if let place = entitlements.firstIndex(where: { $0.isSameProduct(as: new) }) {
-                guard new.signedAt >= entitlements[place].signedAt else { continue }
+                let behind = entitlements[place].signedAt.timeIntervalSince(new.signedAt)
+                guard behind <= 0 || behind > TimeMark.tolerance else { continue }
                 entitlements[place] = new
             } else {
                 entitlements.append(new)
@@ -130,6 +159,16 @@ struct PurchaseRecord: Codable, Equatable {
             {
                 granted[index].endedAt = nil
             }
+        }
+    }
+
+    /// Corrects ends that a wrong clock noted after a time that a fresh answer proves: they were before it.
+    mutating func endNoLater(than date: Date) {
+        for index in granted.indices {
+            guard let endedAt = granted[index].endedAt, endedAt.timeIntervalSince(date) > TimeMark.tolerance else {
+                continue
+            }
+            granted[index].endedAt = date.addingTimeInterval(-1)
         }
     }
 
@@ -158,9 +197,10 @@ struct PurchaseRecord: Codable, Equatable {
                 consumables += 1
                 guard consumables > Self.grantedLimit else { continue }
                 dropped.insert(index)
-                // What was bought in the sandbox is not carried on.
-                if purchase.endedAt == nil, purchase.key.environment.map({ $0 == "Production" }) ?? true {
-                    units[purchase.productID, default: UnitTotals()].boughtEarlier += purchase.quantity
+                unlisted = (unlisted ?? []).suffix(Self.unlistedLimit - 1) + [purchase.key.digest]
+                if purchase.endedAt == nil {
+                    let name = Self.unitsName(purchase.productID, in: purchase.key.environment)
+                    units[name, default: UnitTotals()].boughtEarlier += purchase.quantity
                 }
             } else if purchase.expirationDate != nil {
                 let original = "\(purchase.originalTransactionID ?? purchase.key.transactionID) \(purchase.productID)"

@@ -7,5 +7,8 @@ struct StartedPurchase: Codable, Equatable {
     var customerID: String
     let orderID: String?
     let appAccountToken: UUID?
-    let startedAt: Date
+    var startedAt: Date
+
+    /// The age from which it is dropped: 60 days, longer than any approval or payment takes.
+    static let longestAge: Double = 60 * 86_400
 }

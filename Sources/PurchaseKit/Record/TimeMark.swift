@@ -24,17 +24,18 @@ struct TimeMark: Codable, Equatable {
     mutating func see(_ time: Date) { latest = max(time, latest ?? time) }
 
     /// A newer signed time replaces the mark, also by an earlier one: the clock was wrong when the mark was set. A fresh one, which
-    /// a nonce proves, is the newest even if it was rounded down.
+    /// a nonce proves, is always the newest: if it is much earlier than the newest signed time, the server's clock was ahead then.
     ///
     /// - Returns: whether it is newer.
     mutating func see(signed date: Date, isFresh: Bool, device: Date) -> Bool {
         let newest = signed ?? .distantPast
-        guard isFresh ? date.timeIntervalSince(newest) > -Self.rounding : date > newest else { return false }
-        (signed, latest) = (max(date, newest), max(date, newest))
+        guard isFresh || date > newest else { return false }
+        let new = newest.timeIntervalSince(date) <= Self.tolerance ? max(date, newest) : date
+        (signed, latest) = (new, new)
         if isFresh { ahead = device.timeIntervalSince(date) }
         return true
     }
 
-    /// How far the clocks of the App Store and of the server may differ, in seconds.
-    private static let rounding: Double = 300
+    /// How far the clocks of the App Store and of the server may differ, and how late an answer may arrive, in seconds.
+    static let tolerance: Double = 300
 }

@@ -1,4 +1,37 @@
-/// The units of one consumable that were bought and used, without a server.
+import Foundation
+
+#if canImport(CryptoKit)
+    import CryptoKit
+#else
+    import Crypto
+#endif
+
+extension PurchaseKey {
+    /// A short name of the transaction, for long lists.
+    var digest: String { Data(SHA256.hash(data: Data(transactionID.utf8)).prefix(8)).base64EncodedString() }
+}
+
+extension PurchaseRecord {
+    /// The name of a consumable's totals in an environment. Without an environment it is the product's id, as it was for all totals before
+    /// they were separated. No product id has a space.
+    static func unitsName(_ productID: String, in environment: String?) -> String {
+        environment.map { "\($0) \(productID)" } ?? productID
+    }
+
+    /// The totals of each consumable in the environments that count.
+    func units(where counts: (String?) -> Bool) -> [String: [UnitTotals]] {
+        var found: [String: [UnitTotals]] = [:]
+        for (name, totals) in units {
+            let parts = name.split(separator: " ", maxSplits: 1)
+            let environment = parts.count > 1 ? parts.first.map { String($0) } : nil
+            guard counts(environment), let product = parts.last else { continue }
+            found[String(product), default: []].append(totals)
+        }
+        return found
+    }
+}
+
+/// The units of one consumable that were bought and used in one environment, without a server.
 struct UnitTotals: Codable, Equatable {
     /// Units of purchases that are no longer listed one by one.
     var boughtEarlier: Int64 = 0
