@@ -148,7 +148,10 @@ struct RenewalChangeTests {
             #expect(changes.map(\.originalTransactionID) == ["90", "80", "90"])
             #expect(changes.allSatisfy { $0.customerID == nil && $0.changed == ["auto_renew"] })
             let lanes = try await world.ledger.answer(OutgoingEvents(app: "example", after: 0, limit: 100))
-                .filter { $0.content.type == "renewal_changed" }.map(\.customer)
+                .filter { event in
+                    guard case .event(let content) = event.content else { return false }
+                    return content.type == "renewal_changed"
+                }.map(\.customer)
             #expect(Set(lanes).count == 2 && lanes.first == lanes.last && lanes.allSatisfy { $0 < 0 })
             // Somebody else's notice in the lane of its original does not come twice after a claim.
             try await Self.claim("90", world)
