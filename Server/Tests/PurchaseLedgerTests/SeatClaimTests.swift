@@ -289,6 +289,7 @@ struct SeatClaimTests {
             _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "alice", reason: "asked"))
             #expect(try await Self.states(world, ["carol", "erin"]) == ["none", "none"])
             try await world.requireConsistency()
+            #expect(try await world.ledger.audit(isVerifyingEvidence: false).findings == [])
             // What is bought after the erasure gives the members access again.
             world.clock.advance(days: 31)
             try await world.observe(try MintedWorld.mint(try SeatCountTests.team("901", 2, from: 30)))
