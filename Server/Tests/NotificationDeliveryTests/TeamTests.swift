@@ -37,6 +37,8 @@ struct TeamTests {
             let present = try await team.present()
             try await team.control("transactions/\(present)/refund")
             try await team.compare("the whole period is refunded", total: 0)
+            try await team.control("clock", ["advance": "P1D"])
+            try await team.compare("a day passes", total: 0)
             try await team.control("transactions/\(present)/reverse-refund")
             try await team.compare("the refund is reversed", total: 2)
             _ = try await team.act("cancel")

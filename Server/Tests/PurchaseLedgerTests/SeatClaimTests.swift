@@ -206,6 +206,29 @@ struct SeatClaimTests {
         }
     }
 
+    @Test("28.2 Of concurrent claims, as many are accepted as there are seats")
+    func concurrent() async throws {
+        try await Self.with(seats: 3) { world async throws in
+            let accepted = await withTaskGroup(of: Bool.self) { group in
+                for number in 0..<9 {
+                    group.addTask {
+                        do {
+                            _ = try await Self.claim(world, "member \(number)")
+                            return true
+                        } catch {
+                            let code = (error as? LedgerRefusal)?.code
+                            #expect(code == .noSeat)
+                            return false
+                        }
+                    }
+                }
+                return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+            }
+            #expect(accepted == 3)
+            #expect(try await Self.list(world).claims == 3)
+        }
+    }
+
     @Test("28.2 An unclaimed seat id never lives again, whichever came first, and the earliest end counts")
     func unclaimedByTheStore() async throws {
         for isToldFirst in [false, true] {
@@ -289,6 +312,7 @@ struct SeatClaimTests {
             _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "alice", reason: "asked"))
             #expect(try await Self.states(world, ["carol", "erin"]) == ["none", "none"])
             try await world.requireConsistency()
+            #expect(try await world.ledger.audit(isVerifyingEvidence: false).findings == [])
             // What is bought after the erasure gives the members access again.
             world.clock.advance(days: 31)
             try await world.observe(try MintedWorld.mint(try SeatCountTests.team("901", 2, from: 30)))

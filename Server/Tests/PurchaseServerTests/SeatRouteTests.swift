@@ -4,6 +4,7 @@ import HTTPTypes
 import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
+import PurchaseVerification
 import TestSupport
 import Testing
 
