@@ -23,7 +23,7 @@ FLOOR_MACOS = (12, 0)
 LIBRARIES = ["PurchaseVerification", "PurchaseMessages", "PurchaseKit", "PurchaseKitStoreKit", "PurchaseKitSimulator"]
 
 # Programs of the documents that use the libraries.
-EXAMPLES = ["StoreKit2App", "ProScreen", "OriginalAPIApp"]
+EXAMPLES = ["StoreKit2App", "ProScreen", "OriginalAPIApp", "PurchaseActionQueue"]
 
 # Newer API as it appears in sources, and the system that introduced it. Types of the standard library are read from its interface
 # as well.

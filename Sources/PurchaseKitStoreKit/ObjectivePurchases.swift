@@ -1,12 +1,12 @@
 #if canImport(StoreKit) && canImport(ObjectiveC)
     public import Foundation
     public import PurchaseKit
-    import PurchaseVerification
 
     /// Tells an app in Objective-C what happened to its purchases, on the main thread.
     @objc(ASYPurchasesDelegate)
     public protocol ObjectivePurchasesDelegate: NSObjectProtocol {
-        /// A purchase that the customer began has ended.
+        /// A purchase that the customer began has an outcome. `pending` comes first, and the outcome follows when the queue has brought
+        /// the transaction.
         ///
         /// - Parameters:
         ///   - productID: the product.
@@ -60,17 +60,16 @@
         public init(_ engine: PurchaseEngine) {
             model = PurchaseModel(engine)
             super.init()
+            model.onOutcome = { [weak self] productID, outcome in
+                self?.delegate?.purchasesDidBuy(productID, isGranted: outcome.isGranted, code: outcome.code)
+            }
             following = Task { [weak self] in
                 for await _ in engine.entitlementUpdates() { self?.delegate?.purchasesDidChange?() }
             }
         }
 
         private convenience init(bundleID: String, server: PurchaseConnection?) {
-            self.init(
-                PurchaseEngine(
-                    queue: OriginalQueue(), receipts: DeviceReceipt(),
-                    verifier: DeviceVerifier(app: AppIdentity(bundleID: bundleID), device: AppleDevice()),
-                    server: server, store: KeychainPurchaseStore(service: bundleID), life: AppleAppLife()))
+            self.init(PurchaseEngine(bundleID: bundleID, queue: OriginalQueue(), server: server))
         }
 
         deinit { following?.cancel() }
@@ -88,14 +87,10 @@
             }
         }
 
-        /// Asks the customer to pay; the delegate is told of the end.
+        /// Asks the customer to pay; the delegate is told of the outcome.
         @objc(buyProduct:quantity:)
         public func buy(_ productID: String, quantity: Int) {
-            Task {
-                await model.buy(productID, quantity: quantity)
-                guard let outcome = model.outcome else { return }
-                delegate?.purchasesDidBuy(productID, isGranted: outcome.isGranted, code: outcome.code)
-            }
+            Task { await model.buy(productID, quantity: quantity) }
         }
 
         /// Restores earlier purchases; the delegate is told of the end. It may ask for a password.

@@ -16,13 +16,19 @@
         private let shouldAddStorePayment: @Sendable (_ productID: String) -> Bool
         private let lock = NSLock()
         private let prefersSignedTransactions: Bool
-        private var listeners: [UUID: AsyncStream<PaymentTransaction>.Continuation] = [:]
+        private var inboxes: [UUID: Inbox] = [:]
         private var withdrawalListeners: [UUID: AsyncStream<[String]>.Continuation] = [:]
         private var restoring: [CheckedContinuation<[PaymentTransaction], any Error>] = []
         private var restored: [PaymentTransaction] = []
         private var productRequests: [ProductRequest] = []
-        private let kept = KeptTransactions<SKPaymentTransaction>()
+        let kept = KeptTransactions<SKPaymentTransaction>()
         private let keptRefunds = KeptTransactions<StoreKit.Transaction>()
+
+        /// What arrived for one listener since it last looked.
+        private struct Inbox {
+            let signal: AsyncStream<Void>.Continuation
+            var arrived: [PaymentTransaction] = []
+        }
 
         /// - Parameters:
         ///   - queue: the queue, as a rule `SKPaymentQueue.default()`.
@@ -43,14 +49,15 @@
 
         public func updates() -> AsyncStream<PaymentTransaction> {
             let id = UUID()
-            let delivered = AsyncStream<PaymentTransaction> { continuation in
-                locked { $0.listeners[id] = continuation }
-                continuation.onTermination = { _ in self.locked { $0.listeners[id] = nil } }
-            }
+            // One signal for all that arrived, so that the proofs of a thousand transactions are looked up once.
+            let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+            locked { $0.inboxes[id] = Inbox(signal: signal) }
             return AsyncStream { continuation in
                 let task = Task {
-                    for await transaction in delivered {
-                        for transaction in await self.withProofs([transaction]) { continuation.yield(transaction) }
+                    for await _ in signals {
+                        for transaction in await self.withProofs(self.takeArrived(id)) {
+                            continuation.yield(transaction)
+                        }
                     }
                     continuation.finish()
                 }
@@ -58,6 +65,7 @@
                 continuation.onTermination = { _ in
                     task.cancel()
                     refunds.cancel()
+                    self.locked { $0.inboxes[id] = nil }
                 }
             }
         }
@@ -114,18 +122,16 @@
         // MARK: SKPaymentTransactionObserver
 
         public func paymentQueue(_: SKPaymentQueue, updatedTransactions transactions: [SKPaymentTransaction]) {
-            for transaction in transactions {
-                let payment = keep(transaction)
-                let listeners = locked { own in
-                    // A restore that the app asked for is answered as a whole.
-                    if payment.state == .restored, !own.restoring.isEmpty {
-                        own.restored.append(payment)
-                        return [AsyncStream<PaymentTransaction>.Continuation]()
-                    }
-                    return Array(own.listeners.values)
-                }
-                for listener in listeners { listener.yield(payment) }
+            let payments = transactions.map { keep($0) }
+            let signals = locked { own in
+                // A restore that the app asked for is answered as a whole.
+                let answered = own.restoring.isEmpty ? [] : payments.filter { $0.state == .restored }
+                own.restored += answered
+                let others = answered.isEmpty ? payments : payments.filter { $0.state != .restored }
+                for id in own.inboxes.keys { own.inboxes[id]?.arrived += others }
+                return own.inboxes.values.map(\.signal)
             }
+            for signal in signals { signal.yield() }
         }
 
         public func paymentQueueRestoreCompletedTransactionsFinished(_: SKPaymentQueue) {
@@ -169,11 +175,22 @@
             }
         }
 
-        /// Delivers a transaction, and keeps StoreKit's value of it. The queue of a customer may hold a thousand.
+        /// Delivers a transaction, and keeps StoreKit's value of it if it is at an end: StoreKit raises an exception when one that is
+        /// not is finished. The queue of a customer may hold a thousand.
         private func keep(_ transaction: SKPaymentTransaction) -> PaymentTransaction {
             let payment = PaymentTransaction(transaction)
-            kept.add(transaction, Self.key(payment)) { $0 === transaction }
+            switch payment.state {
+            case .purchasing, .deferred: break
+            case .purchased, .restored, .failed: kept.add(transaction, Self.key(payment)) { $0 === transaction }
+            }
             return payment
+        }
+
+        private func takeArrived(_ id: UUID) -> [PaymentTransaction] {
+            locked { own in
+                defer { own.inboxes[id]?.arrived = [] }
+                return own.inboxes[id]?.arrived ?? []
+            }
         }
 
         /// A failed transaction has no id.

@@ -26,7 +26,7 @@
                 quantity: transaction.payment.quantity,
                 appAccountToken: transaction.payment.applicationUsername.flatMap { UUID(uuidString: $0) },
                 transactionReceipt: receipt, purchaseDate: transaction.transactionDate,
-                failure: transaction.error.map { PurchaseError(.paymentFailed, found: $0.localizedDescription) })
+                failure: transaction.error.map { PurchaseError(.paymentFailed, $0) })
         }
     }
 #endif

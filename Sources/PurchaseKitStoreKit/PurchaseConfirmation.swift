@@ -11,7 +11,7 @@
 
     /// The ready ways to ask a customer to pay: where the system shows the sheet that confirms a purchase.
     ///
-    /// In SwiftUI, give the `PurchaseAction` of the environment's `purchase` to `StoreKit2Queue(purchase:)` instead.
+    /// In SwiftUI, the `PurchaseAction` of the environment does it, too: `StoreKit2Queue { try await purchase($0, options: $1) }`.
     public enum PurchaseConfirmation {
         #if !os(visionOS)
             /// Lets StoreKit choose the place. It needs an app with scenes since iOS 18.2, and does not exist on visionOS.

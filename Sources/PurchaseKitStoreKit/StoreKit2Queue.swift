@@ -5,7 +5,7 @@
 
     /// The payment queue of StoreKit 2.
     public struct StoreKit2Queue: PaymentQueue {
-        /// Asks the customer to pay. SwiftUI's `PurchaseAction` fits.
+        /// Asks the customer to pay. With SwiftUI's `PurchaseAction`: `{ try await purchase($0, options: $1) }`.
         public typealias Purchase =
             @MainActor @Sendable (Product, Set<Product.PurchaseOption>) async throws -> Product.PurchaseResult
 

@@ -64,13 +64,15 @@ struct Simulator {
         try await body(simulator)
     }
 
-    /// An engine without a server: the adapters are what is tested here.
-    func engine(_ queue: any PaymentQueue, _ receipts: any ReceiptSource) throws -> PurchaseEngine {
+    /// An engine, as a rule without a server: the adapters are what is tested here.
+    func engine(
+        _ queue: any PaymentQueue, _ receipts: any ReceiptSource, _ server: PurchaseConnection? = nil
+    ) throws -> PurchaseEngine {
         PurchaseEngine(
             queue: queue, receipts: receipts,
             verifier: DeviceVerifier(
                 app: AppIdentity(bundleID: Self.bundleID, version: "1.0"), device: AppleDevice(), anchors: anchors),
-            server: nil,
+            server: server,
             store: FilePurchaseStore(
                 file: folder.appendingPathComponent("purchases"), key: SymmetricKey(size: .bits256)))
     }

@@ -16,6 +16,18 @@ extension StoreKitAdapterTests {
                 server: nil, store: MemoryPurchaseStore())
         }
 
+        @Test("10 A purchase with an offer ends before the customer pays the full price")
+        func offer() async throws {
+            try await Simulator.run { simulator in
+                let engine = try await engine(simulator.store)
+                for offer in StoreKitAdapterTests.QueueTests.offers {
+                    #expect(await engine.buy("monthly", offer: offer).code == "queue_failed")
+                }
+                #expect(try await SimulatorQueue(simulator.store).current()?.isEmpty == true)
+                #expect(await engine.buy("monthly").isGranted)
+            }
+        }
+
         @Test("3 An app buys at the simulator's store and sees a refund, with no more than its queue")
         func refund() async throws {
             try await Simulator.run { simulator in

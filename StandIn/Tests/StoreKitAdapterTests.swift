@@ -126,7 +126,15 @@ struct StoreKitAdapterTests {
             #expect(try await engine.balance(of: "coins") == 1)
             try await simulator.post("control/payments/mode", ["mode": "interrupted"], isControl: true)
             _ = await engine.buy("coins")
-            for await event in events { if event.name == "failed" || event.name == "cancelled" { break } }
+            // The customer may still complete it, so it is not cancelled.
+            for await event in events {
+                if case .failed(let report, let error) = event {
+                    #expect(report.productID == "coins" && error.code == .paymentFailed)
+                    #expect(error.cause == PurchaseError.Cause(domain: "SKErrorDomain", code: 0))
+                    break
+                }
+                #expect(event.name != "cancelled")
+            }
             while try await queue.unfinished().count > 0 { try await Task.sleep(nanoseconds: 20_000_000) }
             #expect(try await engine.balance(of: "coins") == 1)
         }

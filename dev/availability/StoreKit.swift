@@ -2,6 +2,7 @@
 // implementation, for dev/check-availability.py.
 
 public import Foundation
+public import SwiftUI
 
 #if os(macOS)
     public import AppKit
@@ -161,6 +162,16 @@ public struct Product: Sendable {
             confirmIn viewController: UIViewController, options: Set<PurchaseOption> = []
         ) async throws -> PurchaseResult { fatalError() }
     #endif
+}
+
+// Of SwiftUI's part of StoreKit: what the environment's `purchase` is.
+@available(iOS 17.0, macOS 14.0, macCatalyst 17.0, tvOS 17.0, watchOS 10.0, visionOS 1.0, *)
+@MainActor
+@preconcurrency
+public struct PurchaseAction {
+    public func callAsFunction(
+        _ product: Product, options: Set<Product.PurchaseOption> = []
+    ) async throws -> Product.PurchaseResult { fatalError() }
 }
 
 public enum AppStore {

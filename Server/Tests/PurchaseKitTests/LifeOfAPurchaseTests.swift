@@ -20,7 +20,11 @@ struct LifeOfAPurchaseTests {
     @Test("1 The screen shows what docs/life-of-a-purchase.md says, in each of three ways", .timeLimit(.minutes(5)))
     func table() async throws {
         var columns: [[(step: String, shown: String)]] = []
-        for way in Way.allCases { columns.append(try await Self.live(way)) }
+        for way in Way.allCases {
+            let (rows, told) = try await Self.live(way)
+            columns.append(rows)
+            #expect(told == Self.told, "\(way)")
+        }
         let rows = columns[0].indices.map { index in
             "| \(index + 1) | \(columns[0][index].step) | "
                 + columns.map { $0[index].shown }.joined(separator: " | ") + " |"
@@ -33,8 +37,13 @@ struct LifeOfAPurchaseTests {
         #expect(written == rows, "the table is:\n\(rows.joined(separator: "\n"))")
     }
 
-    /// Lives it, and returns each step with what the screen shows after it.
-    private static func live(_ way: Way) async throws -> [(step: String, shown: String)] {
+    /// What the delegate is told in each way, by the number of the step: each payment once as valid, and the refund as invalid. A
+    /// second device, a reinstallation and a wrong clock bring no purchase.
+    private static let told = ["1 true", "2 true", "3 true", "4 true", "7 true", "8 false", "11 true"]
+
+    /// Lives it, and returns each step with what the screen shows after it, and what the delegate was told.
+    private static func live(_ way: Way) async throws -> (rows: [(step: String, shown: String)], told: [String]) {
+        let told = Mutex<[String]>([])
         let rows = Mutex<[(step: String, shown: String)]>([])
         try await KitWorld.run { world in
             let device = try await world.device(isSigned: way != .delegate)
@@ -49,7 +58,15 @@ struct LifeOfAPurchaseTests {
             }
             func show(_ step: String, _ engine: PurchaseEngine) async throws {
                 let active = try await engine.active()
-                rows.withLock { $0.append((step, active.isEmpty ? "–" : active.joined(separator: ", "))) }
+                let number = rows.withLock { rows in
+                    rows.append((step, active.isEmpty ? "–" : active.joined(separator: ", ")))
+                    return rows.count
+                }
+                let new = delegate.seen.withLock { seen in
+                    defer { seen = [] }
+                    return seen
+                }
+                told.withLock { $0 += new.map { "\(number) \($0)" } }
             }
             var engine = try await launch()
             await engine.buy("monthly")
@@ -101,6 +118,6 @@ struct LifeOfAPurchaseTests {
             try await show("the first customer signs in again", engine)
             #expect(try await device.unfinished() == 0)
         }
-        return rows.withLock { $0 }
+        return (rows.withLock { $0 }, told.withLock { $0 })
     }
 }

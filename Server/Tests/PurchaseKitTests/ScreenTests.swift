@@ -3,6 +3,7 @@ import KitTestSupport
 import PurchaseAPI
 import PurchaseKit
 import PurchaseVerification
+import Synchronization
 import Testing
 
 /// What an app developer writes: screens, widgets, logs.
@@ -45,6 +46,49 @@ struct ScreenTests {
                 if seen.last == false { break }
             }
             #expect(seen == [true, false])
+        }
+    }
+
+    @Test("3 A screen sleeps until the paid time ends, also if the device's clock is already past it")
+    func wrongClock() async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            // The server's answer tells how wrong it is.
+            device.time.set(40 * 86_400)
+            let time = SleepRecorder(device.time)
+            let engine = try await device.engine(time: time)
+            #expect(await engine.buy("monthly").code == "granted")
+            let following = Task {
+                for await entitlements in engine.entitlementUpdates() {
+                    let monthly = entitlements.first { $0.productID == "monthly" }
+                    #expect(monthly?.isActive == true && monthly?.until ?? .distantFuture < device.time.now)
+                }
+            }
+            defer { following.cancel() }
+            try await Self.wait { !time.sleeps.withLock { $0.isEmpty } }
+            try await Task.sleep(for: .milliseconds(400))
+            let sleeps = time.sleeps.withLock { $0 }
+            #expect(sleeps.allSatisfy { $0 > 20 * 86_400 }, "\(sleeps)")
+        }
+    }
+
+    @Test(
+        "1.8 When a model goes away or the app's own run ends, another model of the engine goes on",
+        arguments: [true, false])
+    @MainActor
+    func twoModels(isModel: Bool) async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            let engine = try await device.engine(hasServer: false)
+            let first = await FirstRun(engine, isModel: isModel)
+            // It listens.
+            _ = try await device.sell("coins")
+            try await Self.wait { try await engine.balance(of: "coins") == 1 }
+            let second = await PurchaseModel(engine)
+            try await Self.wait { await second.balance("coins") == 1 }
+            await first.end()
+            _ = try await device.sell("pro")
+            try await Self.wait { await second.isActive("pro") }
         }
     }
 
@@ -186,5 +230,37 @@ struct ScreenTests {
             try await Task.sleep(for: .milliseconds(20))
         }
         Issue.record("it did not happen within ten seconds")
+    }
+}
+
+/// Runs an engine until it is told to end.
+@MainActor
+private final class FirstRun {
+    private var model: PurchaseModel?
+    private var run: Task<Void, Never>?
+
+    init(_ engine: PurchaseEngine, isModel: Bool) {
+        if isModel { model = PurchaseModel(engine) } else { run = Task { await engine.run() } }
+    }
+
+    func end() {
+        model = nil
+        run?.cancel()
+    }
+}
+
+/// A clock that records for how long somebody sleeps.
+private final class SleepRecorder: PurchaseTime {
+    private let time: KitTime
+    let sleeps = Mutex<[Double]>([])
+
+    init(_ time: KitTime) { self.time = time }
+
+    var now: Date { time.now }
+    var uptime: Double { time.uptime }
+
+    func sleep(seconds: Double) async throws {
+        sleeps.withLock { $0.append(seconds) }
+        try await SystemPurchaseTime().sleep(seconds: seconds)
     }
 }

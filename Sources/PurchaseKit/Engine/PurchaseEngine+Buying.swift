@@ -8,7 +8,7 @@ extension PurchaseEngine {
     ///
     /// - Parameters:
     ///   - productID: the product.
-    ///   - quantity: the quantity; more than 1 only for consumables.
+    ///   - quantity: how many units of a consumable, or how many seats of a subscription that is sold by the seat; otherwise 1.
     ///   - order: the order that it pays, if the backend made one.
     ///   - offer: the offer that it uses.
     ///   - simulatesAskToBuyInSandbox: whether the sandbox acts as if the customer had to ask a parent.

@@ -22,7 +22,9 @@ public actor PurchaseEngine {
     private(set) var record = PurchaseRecord()
     private var isLoaded = false
     private(set) var customer: PurchaseCustomer?
-    private var isRunning = false
+    private(set) var isRunning = false
+    /// Those who take over when the run ends.
+    var waitingForRunEnd: [AsyncStream<Void>.Continuation] = []
     private var hasStarted = false
     private var knowsEnvironment = false
     /// Purchases of this run, for which the receipt may be refreshed without asking.
@@ -88,7 +90,7 @@ public actor PurchaseEngine {
     public func run() async {
         guard !isRunning else { return }
         isRunning = true
-        defer { isRunning = false }
+        defer { endRun() }
         let updates = queue.updates()
         let withdrawals = queue.withdrawals()
         let moments = life.moments()
@@ -100,6 +102,12 @@ public actor PurchaseEngine {
             group.addTask { await self.keepRetrying() }
             await group.waitForAll()
         }
+    }
+
+    private func endRun() {
+        isRunning = false
+        waitingForRunEnd.forEach { $0.finish() }
+        waitingForRunEnd = []
     }
 
     /// Handles all transactions that the queue has not finished or the outbox keeps, and looks at the current evidence. `run`

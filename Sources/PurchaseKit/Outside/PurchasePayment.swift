@@ -3,6 +3,7 @@ public import Foundation
 /// A purchase that the customer is asked to make.
 public struct PurchasePayment: Sendable, Equatable {
     public var productID: String
+    /// How many units of a consumable, or how many seats of a subscription that is sold by the seat; otherwise 1.
     public var quantity: Int
     /// The customer's UUID, which the App Store returns with the transaction.
     public var appAccountToken: UUID?

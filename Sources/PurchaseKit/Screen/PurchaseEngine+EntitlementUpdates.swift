@@ -52,7 +52,7 @@ extension PurchaseEngine {
 
     private func secondsToNextEnd(_ entitlements: [PurchaseEntitlement]) -> Double? {
         let ends = entitlements.filter(\.isActive).compactMap(\.until)
-        // A little later, so that the end is in the past then.
-        return ends.min().map { max($0.timeIntervalSince(time.now), 0) + 0.1 }
+        // By the time that decides, which is not always the device's clock. A little later, so that the end is in the past then.
+        return ends.min().map { max($0.timeIntervalSince(currentTime()), 0) + 0.1 }
     }
 }

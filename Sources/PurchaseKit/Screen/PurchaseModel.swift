@@ -16,7 +16,8 @@ public final class PurchaseModel {
     #if canImport(Combine)
         /// What the customer may use now.
         @Published public private(set) var entitlements: [PurchaseEntitlement] = []
-        /// The outcome of the last purchase that the customer began here; `nil` before the first.
+        /// The newest outcome of the purchases that the customer began here, also when it comes after `buy` has returned: after an
+        /// approval, or with the original API. `nil` before the first.
         @Published public private(set) var outcome: PurchaseOutcome?
         /// The result of the last restore; `nil` before the first.
         @Published public private(set) var restored: RestoreSummary?
@@ -25,7 +26,8 @@ public final class PurchaseModel {
     #else
         /// What the customer may use now.
         public private(set) var entitlements: [PurchaseEntitlement] = [] { didSet { onChange?() } }
-        /// The outcome of the last purchase that the customer began here; `nil` before the first.
+        /// The newest outcome of the purchases that the customer began here, also when it comes after `buy` has returned: after an
+        /// approval, or with the original API. `nil` before the first.
         public private(set) var outcome: PurchaseOutcome? { didSet { onChange?() } }
         /// The result of the last restore; `nil` before the first.
         public private(set) var restored: RestoreSummary? { didSet { onChange?() } }
@@ -35,14 +37,31 @@ public final class PurchaseModel {
         public var onChange: (() -> Void)?
     #endif
 
+    /// Called with the product and each new value of `outcome`.
+    public var onOutcome: ((_ productID: String, _ outcome: PurchaseOutcome) -> Void)?
+
     /// The engine that the model shows.
     public let engine: PurchaseEngine
     private var work: [Task<Void, Never>] = []
+    private let events: Task<AsyncStream<PurchaseEvent>, Never>
+    /// The products of purchases that were begun here and whose outcome can change, with the present one.
+    private var open: [String: PurchaseOutcome] = [:]
+    /// What events said about products whose purchase is being begun.
+    private var early: [String: PurchaseOutcome?] = [:]
 
-    /// A model of an engine, which it runs.
+    /// A model of an engine, which it runs. Several models can have one engine: one of them runs it, and when that one goes away,
+    /// another.
     public init(_ engine: PurchaseEngine) {
         self.engine = engine
-        work.append(Task { await engine.run() })
+        let events = Task { await engine.events() }
+        self.events = events
+        work.append(Task { await engine.runAfterOthers() })
+        work.append(
+            Task { [weak self] in
+                for await event in await events.value {
+                    if let told = await engine.outcome(of: event) { self?.follow(told.productID, told.outcome) }
+                }
+            })
         work.append(
             Task { [weak self] in
                 for await entitlements in engine.entitlementUpdates() { self?.entitlements = entitlements }
@@ -61,13 +80,20 @@ public final class PurchaseModel {
         entitlements.first { $0.productID == productID }?.balance ?? 0
     }
 
-    /// Asks the customer to pay. The result is in `outcome`, and what changed in `entitlements`.
+    /// Asks the customer to pay. The result is in `outcome`, and what changed in `entitlements`; with the original API the outcome is
+    /// `pending` until the queue has brought the transaction.
     public func buy(
         _ productID: String, quantity: Int = 1, order: PurchaseOrder? = nil, offer: PaymentOffer? = nil
     ) async {
         isBusy = true
         defer { isBusy = false }
-        outcome = await engine.buy(productID, quantity: quantity, order: order, offer: offer)
+        // No event is missed.
+        _ = await events.value
+        early.updateValue(nil, forKey: productID)
+        let result = await engine.buy(productID, quantity: quantity, order: order, offer: offer)
+        // The original API's queue brings the outcome, perhaps before `buy` returns.
+        let told = early.removeValue(forKey: productID) ?? nil
+        show(result == .pending ? told ?? result : result, productID)
     }
 
     /// Restores earlier purchases, which may ask for a password: only when the customer taps on it.
@@ -75,6 +101,22 @@ public final class PurchaseModel {
         isBusy = true
         defer { isBusy = false }
         restored = await engine.restore()
+    }
+
+    /// Follows a purchase that was begun here.
+    private func follow(_ productID: String, _ outcome: PurchaseOutcome) {
+        guard early[productID] == nil else {
+            early[productID] = outcome
+            return
+        }
+        guard let present = open[productID], present != outcome else { return }
+        show(outcome, productID)
+    }
+
+    private func show(_ outcome: PurchaseOutcome, _ productID: String) {
+        open[productID] = outcome.isOpen ? outcome : nil
+        self.outcome = outcome
+        onOutcome?(productID, outcome)
     }
 }
 

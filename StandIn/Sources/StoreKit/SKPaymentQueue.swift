@@ -19,8 +19,16 @@ extension SKPaymentTransactionObserver {
     public func paymentQueue(_: SKPaymentQueue, didRevokeEntitlementsForProductIdentifiers _: [String]) {}
 }
 
-/// A payment that did not take place.
-struct PaymentCancelled: Error {}
+/// A payment that did not take place, as an `SKError`.
+struct PaymentFailure: CustomNSError {
+    let errorCode: Int
+    static let errorDomain = "SKErrorDomain"
+
+    /// `SKError.unknown`.
+    static let unknown = PaymentFailure(errorCode: 0)
+    /// `SKError.paymentCancelled`.
+    static let cancelled = PaymentFailure(errorCode: 2)
+}
 
 /// The queue of the original API. Like Apple's, it is not Sendable, and does not keep its observers alive.
 open class SKPaymentQueue: NSObject {
@@ -131,20 +139,23 @@ private final class PaymentDesk: @unchecked Sendable {
                 if let sold = paid.transaction {
                     deliver([SKPaymentTransaction(sold, .purchased)], from: store)
                 } else if paid.result == "ask-to-buy" {
-                    deliver([SKPaymentTransaction(Self.payment(product, quantity), .deferred)], from: store)
+                    deliver([SKPaymentTransaction(Self.payment(product, quantity, username), .deferred)], from: store)
                 } else {
-                    let payment = Self.payment(product, quantity)
-                    deliver([SKPaymentTransaction(payment, .failed, error: PaymentCancelled())], from: store)
+                    let payment = Self.payment(product, quantity, username)
+                    let failure: PaymentFailure = paid.result == "cancelled" ? .cancelled : .unknown
+                    deliver([SKPaymentTransaction(payment, .failed, error: failure)], from: store)
                 }
             } catch {
-                deliver([SKPaymentTransaction(Self.payment(product, quantity), .failed, error: error)], from: store)
+                let payment = Self.payment(product, quantity, username)
+                deliver([SKPaymentTransaction(payment, .failed, error: error)], from: store)
             }
         }
     }
 
-    private static func payment(_ product: String, _ quantity: Int) -> SKPayment {
+    private static func payment(_ product: String, _ quantity: Int, _ username: String?) -> SKPayment {
         let payment = SKPayment(product)
         payment.quantity = quantity
+        payment.applicationUsername = username
         return payment
     }
 

@@ -69,7 +69,14 @@ public struct Transaction: Sendable {
         public func makeAsyncIterator() -> AsyncStream<Element>.Iterator { stream.makeAsyncIterator() }
     }
 
-    public static var unfinished: Transactions { once { try await $0.get("app/queue") } }
+    public static var unfinished: Transactions {
+        reads.add()
+        return once { try await $0.get("app/queue") }
+    }
+
+    /// How often an app listed the unfinished transactions, for tests.
+    public static var standInReads: Int { reads.number }
+    private static let reads = ReadCount()
 
     /// No restore: nothing is asked of the customer, and nothing changes in the store.
     public static var currentEntitlements: Transactions { once { try await $0.get("app/current") } }
@@ -118,6 +125,16 @@ public struct Transaction: Sendable {
                 continuation.onTermination = { _ in task.cancel() }
             })
     }
+}
+
+/// Unchecked, because the lock guards the number.
+private final class ReadCount: @unchecked Sendable {
+    private let lock = NSLock()
+    private var count = 0
+
+    var number: Int { lock.withLock { count } }
+
+    func add() { lock.withLock { count += 1 } }
 }
 
 public struct Product: Sendable {
