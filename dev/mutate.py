@@ -138,9 +138,9 @@ def switches(changes):
         elif operator in LOGIC:
             precedence = "LogicalConjunctionPrecedence" if operator == "&&" else "LogicalDisjunctionPrecedence"
             parts.append(f"infix operator {own}: {precedence}")
-            parts.append(f"func {own} <E>(left: Bool, right: @autoclosure () throws(E) -> Bool) throws(E) -> Bool {{ "
-                         f"if Mutant.active == {number} {{ return left {other} (try right()) }}; "
-                         f"return left {operator} (try right()) }}")
+            parts.append(f"func {own} (left: Bool, right: @autoclosure () throws -> Bool) rethrows -> Bool {{ "
+                         f"if Mutant.active == {number} {{ return try left {other} right() }}; "
+                         f"return try left {operator} right() }}")
         else:
             precedence = "AdditionPrecedence" if operator in "+-" else "MultiplicationPrecedence"
             bound = "AdditiveArithmetic" if operator in "+-" else "FixedWidthInteger"

@@ -151,7 +151,7 @@ struct DryRunTests {
             let advisory = """
                 SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database \
                 WHERE locktype = 'advisory' AND datname = current_database() \
-                AND classid::bigint >> 16 NOT IN (16724, 16725)
+                AND classid::bigint >> 16 NOT IN (16724, 16725, 16727)
                 """
             #expect(try await world.query(advisory) == "0")
             let other = try await world.run("testers add --app game --reason test owner")

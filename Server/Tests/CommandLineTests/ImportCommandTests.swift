@@ -177,7 +177,7 @@ struct ImportCommandTests {
             for line in [
                 "line 2: rejected, column_unknown: there is no member 'reciept_data'; did you mean 'receipt_data'?",
                 "line 3: rejected, field_malformed: the member receipt_data is not a string",
-                "line 4: rejected, row_malformed: the member customer_id is repeated",
+                "line 4: rejected, row_malformed: a member is repeated, at byte",
                 "line 5: rejected, row_malformed",
                 "line 6: rejected, row_malformed", "line 8: rejected, field_malformed: customer_id",
             ] {

@@ -178,7 +178,10 @@ struct EntitlementsTable {
         let product = EntitlementWrites.Product(customer: customer, product: product, environment: environment)
         if let writes, writes.isKnown(product) {
             var rows: [EntitlementRow] = []
-            for row in try connection.rows(Self.ofName.sql, parameters, of: [CustomerMoveRow.table.name]) {
+            for row in try connection.rows(
+                Self.ofName.sql, parameters,
+                of: [CustomerMoveRow.table.name, SeatRow.table.name, SeatAccessRow.table.name])
+            {
                 var reader = row.reader
                 rows.append(try EntitlementRow(&reader))
             }
@@ -191,7 +194,10 @@ struct EntitlementsTable {
         }
         // The rows of a merged customer are read with the changes of this write, which can concern both.
         return try EntitlementRow.query(
-            Self.ofName.sql, of: [EntitlementRow.table.name, CustomerMoveRow.table.name], parameters, connection
+            Self.ofName.sql,
+            of: [
+                EntitlementRow.table.name, CustomerMoveRow.table.name, SeatRow.table.name, SeatAccessRow.table.name,
+            ], parameters, connection
         ).sorted { ($0.ground, $0.customerKey) < ($1.ground, $1.customerKey) }
     }
 

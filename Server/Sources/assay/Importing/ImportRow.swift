@@ -74,17 +74,25 @@ struct ImportRow: Sendable {
     }
 
     private static func fields(of json: [UInt8]) throws(ImportFlaw) -> [ImportColumn: [UInt8]] {
-        guard let json = WrittenJSON.bounded(json), json.isObject else {
-            throw ImportFlaw(.rowMalformed, "the line is not a JSON object with each member once")
+        let document: WrittenJSON
+        switch WrittenJSON.read(json, bounds: WrittenJSON.Bounds(values: 65_536)) {
+        case .success(let read): document = read
+        case .failure(.duplicateName(let offset)):
+            throw ImportFlaw(.rowMalformed, "a member is repeated, at byte \(offset) of the line")
+        case .failure(.tooMuch(let found)):
+            throw ImportFlaw(.rowMalformed, "the line has too many values, or is too long: \(found)")
+        case .failure(.malformed(let offset)):
+            throw ImportFlaw(.rowMalformed, "the line is not JSON, from byte \(offset) on")
         }
+        guard document.isObject else { throw ImportFlaw(.rowMalformed, "the line is not a JSON object") }
         var fields: [ImportColumn: [UInt8]] = [:]
-        for member in json.members(of: 0) {
-            let name = json.text(of: member.name)
+        for member in document.members(of: 0) {
+            let name = document.text(of: member.name)
             guard let column = ImportColumn(name) else {
                 throw ImportFlaw(.columnUnknown, ImportColumn.complaint(name, of: "member"))
             }
-            let text = json.text(of: member.value)
-            switch json.nodes[member.value].kind {
+            let text = document.text(of: member.value)
+            switch document.nodes[member.value].kind {
             case .string: fields[column] = text
             // Many systems number their customers.
             case .number where column == .customerID && text.allSatisfy(isDigit): fields[column] = text

@@ -79,11 +79,11 @@ struct ObservationTests {
         #expect(facts.accountToken?.description == "0b5b2f5e-9d2c-4a7e-8f00-000000000001")
         #expect(facts.signedRevocation?.percentage == 33_333)
         #expect(facts.signedRevocation?.type == "REFUND_PRORATED")
-        #expect(
-            facts.withdrawal
-                == Withdrawal(
-                    date: Timestamp(MintedWorld.moment.addingTimeInterval(9)), cause: .revoked, units: 1,
-                    stamp: Timestamp(MintedWorld.moment.addingTimeInterval(10))))
+        var withdrawal = Withdrawal(
+            date: Timestamp(MintedWorld.moment.addingTimeInterval(9)), cause: .revoked, units: 1,
+            stamp: Timestamp(MintedWorld.moment.addingTimeInterval(10)))
+        withdrawal.appStoreReason = 1
+        #expect(facts.withdrawal == withdrawal)
         #expect(facts.upgradedAt == facts.newestStamp)
         #expect(facts.newestStamp == observation.transactions.first?.stamp)
         #expect(facts.price == PurchasePrice(milliunits: 990, currency: "USD"))

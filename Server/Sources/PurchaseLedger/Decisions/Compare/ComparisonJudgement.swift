@@ -285,7 +285,7 @@ struct ComparisonJudgement {
         }
         return finding(
             .untilDiffers,
-            "It is open who is right: both give access, Assay \(ourEnd) by \(ours.transactionID.map { "transaction \($0)" } ?? "an operator's grant"), and the other system \(theirEnd)."
+            "It is open who is right: both give access, Assay \(ourEnd) by \(ours.transactionID.map { "transaction \($0)" } ?? "a grant or another shop"), and the other system \(theirEnd)."
         )
     }
 

@@ -6,15 +6,17 @@ public enum SeatGrounds {
     ///   - purchases: those of the purchaser, with any owner.
     ///   - renewal: the renewal facts of the original.
     ///   - revocations: the manual revocations of the purchaser's purchases.
+    ///   - status: the newest signed status of the purchaser's subscription.
     /// - Returns: the access by product, for products of which a transaction has `invitationManagement: DEVELOPER`.
     public static func access(
-        of purchases: [OwnedPurchase], renewal: ObservedRenewal?, revocations: [HandRevocation] = []
+        of purchases: [OwnedPurchase], renewal: ObservedRenewal?, revocations: [HandRevocation] = [],
+        status: SignedStatus? = nil
     ) -> [ExactText: SeatAccess] {
         let periods = purchases.filter { ($0.statedKind ?? $0.terms?.kind) == .autoRenewable }
         let ours = periods.filter { $0.transactions.contains(where: \.isInvitedByBackend) }
         let products = Set(ours.compactMap(\.productID))
         guard !products.isEmpty else { return [:] }
-        let table = SubscriptionTable(periods, renewal: renewal)
+        let table = SubscriptionTable(periods, renewal: renewal, status: status)
         var access: [ExactText: SeatAccess] = [:]
         for product in products {
             let seats = SubscriptionSeats(ours, of: product)

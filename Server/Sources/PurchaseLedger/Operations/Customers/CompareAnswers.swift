@@ -43,7 +43,7 @@ private struct AnswerComparer {
             theirs: theirs, isTheirsActive: theirs.isActive(at: question.moment), ours: situation.ours)
         // Most answers agree, so the rest is read only for those that do not.
         guard ComparisonJudgement(theirs: theirs, situation: situation).finding() != nil else { return comparison }
-        try readHistory(theirs, into: &situation)
+        try readHistory(theirs, of: customer, into: &situation)
         guard let finding = ComparisonJudgement(theirs: theirs, situation: situation).finding() else {
             return comparison
         }
@@ -95,7 +95,7 @@ private struct AnswerComparer {
 
     /// The purchases behind the entitlement, and the purchase that the other system names.
     private func readHistory(
-        _ theirs: ForeignAnswer, into situation: inout ComparisonSituation
+        _ theirs: ForeignAnswer, of customer: CustomerRow?, into situation: inout ComparisonSituation
     ) throws(LedgerStorageError) {
         if let id = theirs.transactionID, let row = try rows(id, in: theirs.environment).first {
             let environment = try reader.environments.environment(row.environment)
@@ -108,10 +108,13 @@ private struct AnswerComparer {
         guard let ours = situation.ours, let id = ours.transactionID,
             let row = try rows(id, in: ours.environment).first
         else { return }
-        situation.ownerReason = row.ownerReason
+        // What a seat gives is a purchase of somebody else.
+        if let key = row.ownerKey, let customer, try owner(key).rawValue == customer.key {
+            situation.ownerReason = try reader.customers.row(key).mergedInto == nil ? row.ownerReason : "merge"
+        }
         let original = try OriginalsTable(connection: reader.connection).row(row.originalKey)
         let history = try HistoryReader(transaction: reader).history(original)
-        let ownership = Ownership.stored(history)
+        let ownership = Ownership.stored(history, counting: try customer.map { row throws(LedgerStorageError) in try reader.keys(of: row.key) } ?? [])
         var purchases: [OwnedPurchase] = []
         for holder in history.holders { purchases += history.purchases(of: holder, ownership) }
         situation.purchases = purchases.sorted { $0.start < $1.start }

@@ -75,7 +75,9 @@ struct EntitlementReading {
 
 extension EntitlementRow {
     /// The grant that it is about; `nil` for purchases.
-    fileprivate var grant: Int64? { ground < 0 && ground != Self.passGround ? -ground : nil }
+    fileprivate var grant: Int64? {
+        ground < 0 && ground != Self.passGround && seatEntry == nil ? -ground : nil
+    }
 }
 
 extension Entitlement {

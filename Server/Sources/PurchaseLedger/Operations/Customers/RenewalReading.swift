@@ -30,7 +30,9 @@ struct RenewalReading {
         }
         // A transaction of the access tells its original, not the period that counts: consecutive periods are one step.
         if let history, let known = history.records.first(where: { Self.isMeant($0.facts, id, entitlement) }) {
-            return try added(to: entitlement, known, among: history.records, history.renewal)
+            // A merge moved an original before it was opened, so its rows have no former owner.
+            return added(
+                to: entitlement, known, among: history.records, history.renewal, keys: [customer.key])
         }
         for row in try reader.transactions.rows(id: id.string) {
             guard try reader.environments.environment(row.environment) == entitlement.environment else { continue }
@@ -46,7 +48,8 @@ struct RenewalReading {
                 records.append(
                     TransactionRecord(row, facts: try row.observed(in: entitlement.environment), productID: ""))
             }
-            return try added(to: entitlement, record, among: records, renewal)
+            return added(
+                to: entitlement, record, among: records, renewal, keys: try reader.keys(of: customer.key))
         }
         return entitlement
     }
@@ -59,11 +62,11 @@ struct RenewalReading {
     /// The entitlement with what is signed about a purchase among the transactions of one original.
     private func added(
         to entitlement: Entitlement, _ record: TransactionRecord, among records: [TransactionRecord],
-        _ renewal: ObservedRenewal?
-    ) throws(LedgerStorageError) -> Entitlement {
+        _ renewal: ObservedRenewal?, keys: [Int64]
+    ) -> Entitlement {
         guard let productID = record.facts.productID else { return entitlement }
         var shown = entitlement
-        let owners = Ownership.stored(records, counting: try reader.keys(of: customer.key))
+        let owners = Ownership.stored(records, counting: keys)
         let purchases = records.purchases(of: record.facts.ownership.holder, owners)
         let purchase: OwnedPurchase?
         if entitlement.productKind == .autoRenewable {

@@ -78,7 +78,7 @@ private struct JoinedEntitlements {
             }
             let access = OriginalAccess(
                 history.purchases(of: holder, ownership), renewal: history.renewal,
-                revocations: history.handRevocations(of: holder))
+                revocations: history.handRevocations(of: holder), status: history.status(of: holder))
             grounds += access.grounds.filter { ground in
                 ground.customer == customer
                     && history.records.contains {

@@ -69,7 +69,8 @@ extension PurchaseHistory {
     func seatAccess(_ ownership: Ownership) -> [ExactText: SeatAccess] {
         guard records.contains(where: \.facts.isInvitedByBackend) else { return [:] }
         return SeatGrounds.access(
-            of: purchases(of: .buyer, ownership), renewal: renewal, revocations: handRevocations(of: .buyer))
+            of: purchases(of: .buyer, ownership), renewal: renewal, revocations: handRevocations(of: .buyer),
+            status: status(of: .buyer))
     }
 
     /// The rows of what the subscription gives those who claim its seats.

@@ -21,25 +21,35 @@ public struct SubscriptionsOfCustomer: LedgerQuery {
         let app = try reader.app(app)
         guard let customer = try reader.customer(customerID, app) else { return Answer(subscriptions: []) }
         let question = AccessQuestion.now(reader.now)
-        let reading = EntitlementReading(app: app.settings, question: question)
+        let reading = EntitlementReading(
+            app: app.settings, question: question, news: NewsSource(reader: reader, app: app))
         let renewals = RenewalReading(reader: reader, customer: customer, question: question)
         var subscriptions: [CustomerSubscription] = []
-        let rows = try reader.entitlements.rows(of: customer.key)
-        for (row, productID) in try SeatReading(reader: reader, question: question).resolved(rows)
-        where row.kind == .autoRenewable {
-            let seat = try row.seatEntry.flatMap { try SeatsTable(connection: reader.connection).row(entry: $0) }
-            guard let key = seat?.originalKey ?? (row.ground > 0 ? row.ground : nil) else { continue }
-            let environment = try reader.environments.environment(row.environment)
-            let counts = try reader.counts(environment, for: customer.key, app)
-            guard let uncounted = try reading.entitlements([row], productID: productID, environment: environment).first
-            else { continue }
-            let original = try OriginalsTable(connection: reader.connection).row(key)
-            var record = try seat.map { try SeatRecord($0, of: original, reader) }
-            let entitlement = try renewals.added(to: uncounted.counted(counts))
-            record?.isSeated = seat?.endedAt == nil && entitlement.state == .active
-            subscriptions.append(
-                CustomerSubscription(
-                    originalTransactionID: original.originalID, entitlement: entitlement, seat: record))
+        let seats = SeatReading(reader: reader, question: question)
+        var rows = try seats.resolved(try reader.entitlements.rows(of: customer.key))[...]
+        while let first = rows.first {
+            let group = rows.prefix {
+                $0.row.productKey == first.row.productKey && $0.row.environment == first.row.environment
+            }
+            rows = rows.dropFirst(group.count)
+            for row in try reader.joined(group.map(\.row), of: customer.key) where row.kind == .autoRenewable {
+                let seat = try row.seatEntry.flatMap { try SeatsTable(connection: reader.connection).row(entry: $0) }
+                guard let key = seat?.originalKey ?? (row.ground > 0 ? row.ground : nil) else { continue }
+                let environment = try reader.environments.environment(row.environment)
+                let counts = try reader.counts(environment, for: customer.key, app)
+                guard
+                    let uncounted = try reading.entitlements(
+                        [row], productID: first.productID, environment: environment
+                    ).first
+                else { continue }
+                let original = try OriginalsTable(connection: reader.connection).row(key)
+                var record = try seat.map { try SeatRecord($0, of: original, reader) }
+                let entitlement = try renewals.added(to: uncounted.counted(counts))
+                record?.isSeated = seat?.endedAt == nil && entitlement.state == .active
+                subscriptions.append(
+                    CustomerSubscription(
+                        originalTransactionID: original.originalID, entitlement: entitlement, seat: record))
+            }
         }
         return Answer(subscriptions: subscriptions, mergedInto: customer.survivor(of: customerID))
     }
