@@ -1,14 +1,15 @@
-import AsyncHTTPClient
+import EvidenceMint
 import Foundation
 import NIOCore
 import NIOHTTP1
+import NIOPosix
 
 /// A client for one server over plain HTTP/1.1, with one connection per request.
 struct AttackClient: Sendable {
-    /// `http://HOST:PORT`, without a path.
-    private let address: String
+    let host: String
+    let port: Int
     /// The time limit of an attack, from the connection to the end of its answer.
-    private let timeLimit: Duration
+    let timeLimit: Duration
 
     /// The largest answer that is read. A drop-in's answers to this evidence have a few kilobytes.
     static let answerBytes = 1 << 20
@@ -34,24 +35,13 @@ struct AttackClient: Sendable {
         let body: Data
     }
 
-    /// It follows no redirect, because the evidence is for one server, and makes no retries, because each attack is one request.
-    private static let client: HTTPClient = {
-        var pool = HTTPClient.Configuration.ConnectionPool()
-        pool.retryConnectionEstablishment = false
-        var configuration = HTTPClient.Configuration(
-            redirectConfiguration: .disallow, timeout: .init(connect: .seconds(10)), connectionPool: pool)
-        configuration.httpVersion = .http1Only
-        // A server that refuses a body early does not read the rest of it, so the connection cannot be used again.
-        configuration.maximumUsesPerConnection = 1
-        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-    }()
-
     /// - Parameter address: `http://HOST:PORT`, without a path.
     init(_ address: String, timeLimit: Duration) throws(AttackError) {
         guard let components = URLComponents(string: address), components.scheme?.lowercased() == "http",
             let host = components.host, !host.isEmpty, ["", "/"].contains(components.path), components.query == nil
         else { throw AttackError.notPlainHTTP(address) }
-        self.address = address.hasSuffix("/") ? String(address.dropLast()) : address
+        self.host = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+        port = components.port ?? 80
         self.timeLimit = timeLimit
     }
 
@@ -66,35 +56,76 @@ struct AttackClient: Sendable {
     func request(
         _ method: String, _ path: String, _ body: [UInt8], headers: [(String, String)] = []
     ) async throws -> Answer {
-        var request = HTTPClientRequest(url: address + path)
-        request.method = HTTPMethod(rawValue: method)
-        request.headers = ["content-type": "application/json"]
-        for (name, value) in headers { request.headers.add(name: name, value: value) }
-        // In pieces, so that an answer that refuses the body early is read while the body still goes.
-        request.body = .stream(AttackBody(body), length: .known(Int64(body.count)))
-        let (sent, timeLimit) = (request, timeLimit)
-        return try await withThrowingTaskGroup(of: Answer.self) { group in
-            group.addTask { try await Self.answer(sent, timeLimit) }
-            // The library's deadline ends with the head of the answer.
-            group.addTask {
-                try await Task.sleep(for: timeLimit)
-                throw Failure.timeout(timeLimit)
+        let deadline = ContinuousClock.now + timeLimit
+        do {
+            return try await answer(HTTPMethod(rawValue: method), path, body, headers: headers, until: deadline)
+        } catch {
+            // At the deadline the connection is closed, which throws as if the server had closed it.
+            throw ContinuousClock.now < deadline ? error : Failure.timeout(timeLimit)
+        }
+    }
+
+    private func answer(
+        _ method: HTTPMethod, _ path: String, _ body: [UInt8], headers: [(String, String)],
+        until deadline: ContinuousClock.Instant
+    ) async throws -> Answer {
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connectTimeout(min(.seconds(10), TimeAmount(timeLimit)))
+            .connect(host: host, port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHTTPClientHandlers()
+                    return try NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>(
+                        wrappingChannelSynchronously: channel)
+                }
             }
-            defer { group.cancelAll() }
-            guard let answer = try await group.next() else { throw CancellationError() }
+        let connection = channel.channel
+        let closing = connection.eventLoop.scheduleTask(in: TimeAmount(ContinuousClock.now.duration(to: deadline))) {
+            connection.close(promise: nil)
+        }
+        defer { closing.cancel() }
+        var head = HTTPRequestHead(version: .http1_1, method: method, uri: path)
+        head.headers.add(name: "Host", value: "\(host):\(port)")
+        head.headers.add(name: "Content-Type", value: "application/json")
+        head.headers.add(name: "Content-Length", value: "\(body.count)")
+        head.headers.add(name: "Connection", value: "close")
+        for (name, value) in headers { head.headers.add(name: name, value: value) }
+        let request = head
+        return try await channel.executeThenClose { inbound, outbound in
+            async let sent: Void = Self.send(request, body, to: outbound)
+            let answer = try await Self.read(inbound)
+            // A server that refuses a body early stops reading it; its answer still counts.
+            _ = try? await sent
             return answer
         }
     }
 
-    private static func answer(_ request: HTTPClientRequest, _ timeLimit: Duration) async throws -> Answer {
-        let response = try await client.execute(request, timeout: TimeAmount(timeLimit) + .seconds(1))
-        do {
-            let body = try await response.body.collect(upTo: answerBytes)
-            return Answer(
-                status: Int(response.status.code), reason: response.headers.first(name: "Assay-Reason"),
-                body: Data(body.readableBytesView))
-        } catch is NIOTooManyBytesError {
-            throw Failure.answerTooLarge
+    private static func send(
+        _ head: HTTPRequestHead, _ body: [UInt8], to outbound: NIOAsyncChannelOutboundWriter<HTTPClientRequestPart>
+    ) async throws {
+        try await outbound.write(.head(head))
+        var rest = body[...]
+        while !rest.isEmpty {
+            try await outbound.write(.body(.byteBuffer(ByteBuffer(bytes: rest.prefix(65_536)))))
+            rest = rest.dropFirst(65_536)
         }
+        try await outbound.write(.end(nil))
+    }
+
+    private static func read(_ inbound: NIOAsyncChannelInboundStream<HTTPClientResponsePart>) async throws -> Answer {
+        var status = 0
+        var reason: String?
+        var body = Data()
+        for try await part in inbound {
+            switch part {
+            case .head(let head):
+                status = Int(head.status.code)
+                reason = head.headers.first(name: "Assay-Reason")
+            case .body(let buffer):
+                guard body.count + buffer.readableBytes <= answerBytes else { throw Failure.answerTooLarge }
+                body.append(contentsOf: buffer.readableBytesView)
+            case .end: return Answer(status: status, reason: reason, body: body)
+            }
+        }
+        throw ChannelError.eof
     }
 }

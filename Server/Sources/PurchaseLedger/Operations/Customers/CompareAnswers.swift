@@ -109,12 +109,17 @@ private struct AnswerComparer {
             let row = try rows(id, in: ours.environment).first
         else { return }
         // What a seat gives is a purchase of somebody else.
-        if let key = row.ownerKey, let customer, try owner(key).rawValue == customer.key {
-            situation.ownerReason = try reader.customers.row(key).mergedInto == nil ? row.ownerReason : "merge"
+        if let key = row.ownerKey {
+            let isOwn = try owner(key).rawValue == customer?.key
+            if isOwn || ours.state != .active { situation.ownerReason = row.ownerReason }
+            // A merge has not moved the row yet.
+            if isOwn, try reader.customers.row(key).mergedInto != nil { situation.ownerReason = "merge" }
         }
         let original = try OriginalsTable(connection: reader.connection).row(row.originalKey)
         let history = try HistoryReader(transaction: reader).history(original)
-        let ownership = Ownership.stored(history, counting: try customer.map { row throws(LedgerStorageError) in try reader.keys(of: row.key) } ?? [])
+        let ownership = Ownership.stored(
+            history, counting: try customer.map { row throws(LedgerStorageError) in try reader.keys(of: row.key) } ?? []
+        )
         var purchases: [OwnedPurchase] = []
         for holder in history.holders { purchases += history.purchases(of: holder, ownership) }
         situation.purchases = purchases.sorted { $0.start < $1.start }
