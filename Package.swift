@@ -59,7 +59,8 @@ let package = Package(
             resources: [.copy("PrivacyInfo.xcprivacy"), .process("Localizable.xcstrings")],
             swiftSettings: strict
         ),
-        // Empty where there is no StoreKit. Apple deprecates parts of it with newer systems, which must not stop anybody's build.
+        // Empty where there is no StoreKit. Apple deprecates parts of it with newer systems, which must not stop
+        // anybody's build.
         .target(
             name: "PurchaseKitStoreKit",
             dependencies: ["PurchaseKit", "PurchaseVerification"],
@@ -110,8 +111,8 @@ let package = Package(
     ]
 )
 
-// Tests are not optimised in any configuration: what they call is, and compiling them optimised takes several times as long.
-// Only test targets have unsafe flags, so packages that depend on this one are not refused.
+// Tests are not optimised in any configuration: what they call is, and compiling them optimised takes several times as
+// long. Only test targets have unsafe flags, so packages that depend on this one are not refused.
 for target in package.targets where target.type == .test {
     target.swiftSettings = strict + [.unsafeFlags(["-Onone"])]
 }

@@ -363,8 +363,8 @@ let package = Package(
     ]
 )
 
-// Tests are not optimised in any configuration: what they call is, and compiling them optimised takes several times as long.
-// Only test targets have unsafe flags, so packages that depend on this one are not refused.
+// Tests are not optimised in any configuration: what they call is, and compiling them optimised takes several times as
+// long. Only test targets have unsafe flags, so packages that depend on this one are not refused.
 for target in package.targets where target.type == .test {
     target.swiftSettings = strict + [.unsafeFlags(["-Onone"])]
 }

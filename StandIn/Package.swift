@@ -9,8 +9,8 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-/// What imports StoreKit gets the stand-in. The module has another name, because a module that is called StoreKit would be found by
-/// whatever asks whether there is one, in the scratch folder that the packages share.
+/// What imports StoreKit gets the stand-in. The module has another name, because a module that is called StoreKit would
+/// be found by whatever asks whether there is one, in the scratch folder that the packages share.
 let standIn = strict + [.unsafeFlags(["-module-alias", "StoreKit=StoreKitStandIn"])]
 
 // Compiles and runs the StoreKit adapters where there is no StoreKit.

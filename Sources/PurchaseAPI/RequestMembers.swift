@@ -202,7 +202,8 @@ public struct RequestMembers {
         if flaw == nil { flaw = .missing(name) }
     }
 
-    /// Notes a member that has the name of another API for the same value. Call it only if the member itself is missing.
+    /// Notes a member that has the name of another API for the same value. Call it only if the member itself is
+    /// missing.
     mutating func findMisnamed(_ others: [String], expected key: some CodingKey) {
         guard flaw == nil, let other = others.first(where: { members[$0] != nil }) else { return }
         flaw = .misnamed(other, expected: key.stringValue)

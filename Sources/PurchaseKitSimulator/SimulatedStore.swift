@@ -7,8 +7,8 @@ public import PurchaseVerification
 
 /// One customer's device at the simulated App Store of `assay dev` or `assay simulate`, over its door for apps.
 ///
-/// For debug builds: an app that is sold uses `PurchaseKitStoreKit`, and trusts Apple's roots only. On Apple's systems the app needs
-/// `NSAllowsLocalNetworking` in its `Info.plist`, because the door is plain HTTP.
+/// For debug builds: an app that is sold uses `PurchaseKitStoreKit`, and trusts Apple's roots only. On Apple's systems
+/// the app needs `NSAllowsLocalNetworking` in its `Info.plist`, because the door is plain HTTP.
 public struct SimulatedStore: Sendable {
     let address: String
     let bundleID: String
@@ -17,7 +17,8 @@ public struct SimulatedStore: Sendable {
     /// - Parameters:
     ///   - port: the port of the store on this machine; `assay dev` opens it on 8090.
     ///   - bundleID: the app, which the store must know; `assay dev` has `com.example.app`.
-    ///   - customerID: the store's customer whose device this is; `assay dev` has `alice`. It is an account of the App Store, not
+    ///   - customerID: the store's customer whose device this is; `assay dev` has `alice`. It is an account of the App
+    ///     Store, not
     ///     one of your server's customers.
     public init(port: UInt16 = 8090, bundleID: String = "com.example.app", customerID: String = "alice") {
         self.init(address: "http://127.0.0.1:\(port)", bundleID: bundleID, customerID: customerID)
@@ -80,8 +81,8 @@ public struct SimulatedStore: Sendable {
         return data
     }
 
-    /// A cancelled task waits for its answer: on Linux, `URLSession.data(for:)` can deadlock when its task is cancelled while the
-    /// answer arrives.
+    /// A cancelled task waits for its answer: on Linux, `URLSession.data(for:)` can deadlock when its task is cancelled
+    /// while the answer arrives.
     private static func answer(_ request: URLRequest) async throws -> (Data, Int) {
         try await withCheckedThrowingContinuation { continuation in
             URLSession.shared.dataTask(with: request) { data, response, error in

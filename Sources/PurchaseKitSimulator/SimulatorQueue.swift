@@ -39,8 +39,9 @@ public struct SimulatorQueue: PaymentQueue {
         return answer.transactions.map(\.payment)
     }
 
-    /// Asks the customer to pay. The store's door for apps takes no offer, so a purchase with one ends before the customer is asked:
-    /// they must not pay the full price instead. A new subscriber gets the introductory offer of the product in any case.
+    /// Asks the customer to pay. The store's door for apps takes no offer, so a purchase with one ends before the
+    /// customer is asked: they must not pay the full price instead. A new subscriber gets the introductory offer of the
+    /// product in any case.
     public func buy(_ payment: PurchasePayment) async throws -> PaymentResult {
         guard payment.offer == nil else {
             throw PurchaseError(

@@ -4,7 +4,8 @@
 
     /// The environment of this installation of the app.
     enum AppEnvironment {
-        /// The environment of the app transaction; before iOS 16 and macOS 13, the one that the name of the receipt's file says.
+        /// The environment of the app transaction; before iOS 16 and macOS 13, the one that the name of the receipt's
+        /// file says.
         static func name(receipt: URL? = Bundle.main.appStoreReceiptURL) async -> String? {
             if #available(iOS 16, macOS 13, tvOS 16, watchOS 9, *) {
                 do {

@@ -4,12 +4,13 @@
     public import PurchaseVerification
 
     extension AppIdentity {
-        /// The app with the version of its bundle, so that no build needs an edit. The bundle id stays a literal: `Info.plist` can be
-        /// changed on the device together with the receipt, and a version that was changed too admits only an older receipt of the
-        /// same app.
+        /// The app with the version of its bundle, so that no build needs an edit. The bundle id stays a literal:
+        /// `Info.plist` can be changed on the device together with the receipt, and a version that was changed too
+        /// admits only an older receipt of the same app.
         ///
         /// - Parameters:
-        ///   - bundleID: the bundle id, as a literal; of an app for Apple Watch with an iPhone app, that of the iPhone app.
+        ///   - bundleID: the bundle id, as a literal; of an app for Apple Watch with an iPhone app, that of the iPhone
+        ///     app.
         ///   - bundle: the bundle of the app, not that of an extension.
         ///   - environments: the accepted environments. TestFlight is `sandbox`.
         public init(

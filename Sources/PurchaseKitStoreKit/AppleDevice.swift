@@ -25,8 +25,8 @@
                 return id.map { [DeviceIdentifier(identifierForVendor: $0)] } ?? []
             }
         #elseif canImport(UIKit) && !targetEnvironment(macCatalyst)
-            /// `nil` before the first unlock of the device. An app for iOS that runs on a Mac has the identifier of iOS, too: its
-            /// receipt is one of iOS.
+            /// `nil` before the first unlock of the device. An app for iOS that runs on a Mac has the identifier of
+            /// iOS, too: its receipt is one of iOS.
             public func receiptIdentifiers() async -> [DeviceIdentifier] {
                 let id = await MainActor.run { UIDevice.current.identifierForVendor }
                 return id.map { [DeviceIdentifier(identifierForVendor: $0)] } ?? []

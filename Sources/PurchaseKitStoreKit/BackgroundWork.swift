@@ -10,7 +10,8 @@
 
         init(_ name: String) {
             ProcessInfo.processInfo.performExpiringActivity(withReason: name) { [isOver] isExpired in
-                // The system takes the time back when the first call returns, and ends the app if that does not happen after the second.
+                // The system takes the time back when the first call returns, and ends the app if that does not happen
+                // after the second.
                 if isExpired { isOver.signal() } else { isOver.wait() }
             }
         }

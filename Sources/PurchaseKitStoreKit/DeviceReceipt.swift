@@ -5,8 +5,8 @@
 
     /// The app receipt of this device. The refresh may ask the customer for their password.
     ///
-    /// On the Mac, an app can also end with the status 173 at launch, whereupon the system fetches a receipt and starts it again.
-    /// That is the method of old systems, and is not used here.
+    /// On the Mac, an app can also end with the status 173 at launch, whereupon the system fetches a receipt and starts
+    /// it again. That is the method of old systems, and is not used here.
     public struct DeviceReceipt: ReceiptSource {
         private let file: URL?
 
@@ -18,13 +18,15 @@
             return [UInt8](try Data(contentsOf: file))
         }
 
-        /// Replaces the file by a new receipt. `AppTransaction.refresh()` would not: it brings an app transaction and writes no file.
+        /// Replaces the file by a new receipt. `AppTransaction.refresh()` would not: it brings an app transaction and
+        /// writes no file.
         public func refresh() async throws { try await ReceiptRefresh().run() }
 
-        /// The signed app transaction, which proves the app and its download where there is no receipt; `nil` before iOS 16 and macOS 13.
-        /// Give it to `PurchaseEngine.verify(appTransaction:)`.
+        /// The signed app transaction, which proves the app and its download where there is no receipt; `nil` before
+        /// iOS 16 and macOS 13. Give it to `PurchaseEngine.verify(appTransaction:)`.
         ///
-        /// - Parameter refreshes: whether the App Store is asked for a new one, which may ask the customer for their password.
+        /// - Parameter refreshes: whether the App Store is asked for a new one, which may ask the customer for their
+        ///   password.
         public func appTransaction(refreshes: Bool = false) async throws -> String? {
             guard #available(iOS 16, macOS 13, tvOS 16, watchOS 9, *) else { return nil }
             let result =

@@ -1,7 +1,8 @@
 #if canImport(StoreKit)
     import Foundation
 
-    /// StoreKit's values of the transactions that were delivered and not finished, by a key, so that `finish` need not search for them.
+    /// StoreKit's values of the transactions that were delivered and not finished, by a key, so that `finish` need not
+    /// search for them.
     ///
     /// Unchecked, because the lock guards the values.
     final class KeptTransactions<Value>: @unchecked Sendable {

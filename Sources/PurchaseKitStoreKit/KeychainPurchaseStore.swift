@@ -3,11 +3,11 @@
     public import PurchaseKit
     import Security
 
-    /// A store in the Keychain, which survives the deletion of the app. The record is one item, and the evidence of each waiting
-    /// transaction is one.
+    /// A store in the Keychain, which survives the deletion of the app. The record is one item, and the evidence of
+    /// each waiting transaction is one.
     ///
-    /// On the Mac it is the data protection keychain, which only signed apps with a keychain group have; the old keychain of files would
-    /// ask the user.
+    /// On the Mac it is the data protection keychain, which only signed apps with a keychain group have; the old
+    /// keychain of files would ask the user.
     public struct KeychainPurchaseStore: PurchaseStore {
         private let service: String
         private let account: String
@@ -16,7 +16,8 @@
         /// - Parameters:
         ///   - service: the name of the items, such as the bundle id.
         ///   - account: another name, if the app has several stores.
-        ///   - movesAlong: whether a new device that is set up from a backup of this one gets the store. RMStore's does: consumables that
+        ///   - movesAlong: whether a new device that is set up from a backup of this one gets the store. RMStore's
+        ///     does: consumables that
         ///     only the device counts are then kept. With a server, leave it out: the server counts.
         public init(service: String, account: String = "purchases", movesAlong: Bool = false) {
             self.service = service

@@ -11,8 +11,9 @@
         let isBuiltIn: Bool
         let address: [UInt8]
 
-        /// The order of Apple's sample code: the built-in `en0`, the built-in `en1`, and `en0` that is not built in, as on a Mac whose
-        /// only interface is an adapter. After them come the other built-in ones: on a Mac with a new board, the interface can be `en11`.
+        /// The order of Apple's sample code: the built-in `en0`, the built-in `en1`, and `en0` that is not built in, as
+        /// on a Mac whose only interface is an adapter. After them come the other built-in ones: on a Mac with a new
+        /// board, the interface can be `en11`.
         static func likeliestFirst(_ interfaces: [NetworkInterface]) -> [NetworkInterface] {
             let builtIn = interfaces.filter(\.isBuiltIn)
             let first = ["en0", "en1"].flatMap { name in builtIn.filter { $0.name == name } }
@@ -21,7 +22,8 @@
         }
 
         #if canImport(IOKit)
-            /// Apple's sample code looks for interfaces by their names, because not every one is of the class `IOEthernetInterface`.
+            /// Apple's sample code looks for interfaces by their names, because not every one is of the class
+            /// `IOEthernetInterface`.
             static func all() -> [NetworkInterface] { (0..<32).flatMap { named("en\($0)") } }
 
             /// Several devices can have the name: AirPlay adds one without an address.

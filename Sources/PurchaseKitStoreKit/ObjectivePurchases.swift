@@ -5,8 +5,8 @@
     /// Tells an app in Objective-C what happened to its purchases, on the main thread.
     @objc(ASYPurchasesDelegate)
     public protocol ObjectivePurchasesDelegate: NSObjectProtocol {
-        /// A purchase that the customer began has an outcome. `pending` comes first, and the outcome follows when the queue has brought
-        /// the transaction.
+        /// A purchase that the customer began has an outcome. `pending` comes first, and the outcome follows when the
+        /// queue has brought the transaction.
         ///
         /// - Parameters:
         ///   - productID: the product.
@@ -21,8 +21,8 @@
         optional func purchasesDidRestore(_ count: Int, error: (any Error)?)
     }
 
-    /// Purchases for apps in Objective-C: buy, restore, what is active, balances, and a delegate. Apps in Swift use `PurchaseEngine` and
-    /// `PurchaseModel`.
+    /// Purchases for apps in Objective-C: buy, restore, what is active, balances, and a delegate. Apps in Swift use
+    /// `PurchaseEngine` and `PurchaseModel`.
     @objc(ASYPurchases)
     @MainActor
     public final class ObjectivePurchases: NSObject {

@@ -3,11 +3,12 @@
     public import PurchaseKit
     public import StoreKit
 
-    /// The payment queue of the original API (`SKPaymentQueue`). Make one at launch and keep it: StoreKit delivers transactions to
-    /// observers only.
+    /// The payment queue of the original API (`SKPaymentQueue`). Make one at launch and keep it: StoreKit delivers
+    /// transactions to observers only.
     ///
-    /// The proof of a purchase is StoreKit 2's signed transaction, which is there at once; the receipt on the disk lags behind
-    /// it. Without a signed transaction, the receipt is the proof. Refunds arrive from StoreKit 2, too: the original API reports none.
+    /// The proof of a purchase is StoreKit 2's signed transaction, which is there at once; the receipt on the disk lags
+    /// behind it. Without a signed transaction, the receipt is the proof. Refunds arrive from StoreKit 2, too: the
+    /// original API reports none.
     ///
     /// Unchecked, because the lock guards everything that changes.
     public final class OriginalQueue: NSObject, PaymentQueue, SKPaymentTransactionObserver, @unchecked Sendable {
@@ -33,7 +34,8 @@
         /// - Parameters:
         ///   - queue: the queue, as a rule `SKPaymentQueue.default()`.
         ///   - prefersSignedTransactions: whether to look for StoreKit 2's signed transaction of each purchase.
-        ///   - shouldAddStorePayment: whether a promoted purchase that the customer began on the App Store continues at once.
+        ///   - shouldAddStorePayment: whether a promoted purchase that the customer began on the App Store continues at
+        ///     once.
         public init(
             queue: SKPaymentQueue = .default(), prefersSignedTransactions: Bool = true,
             shouldAddStorePayment: @escaping @Sendable (_ productID: String) -> Bool = { _ in true }
@@ -175,8 +177,8 @@
             }
         }
 
-        /// Delivers a transaction, and keeps StoreKit's value of it if it is at an end: StoreKit raises an exception when one that is
-        /// not is finished. The queue of a customer may hold a thousand.
+        /// Delivers a transaction, and keeps StoreKit's value of it if it is at an end: StoreKit raises an exception
+        /// when one that is not is finished. The queue of a customer may hold a thousand.
         private func keep(_ transaction: SKPaymentTransaction) -> PaymentTransaction {
             let payment = PaymentTransaction(transaction)
             switch payment.state {
@@ -217,8 +219,8 @@
             }
         }
 
-        /// The transactions with StoreKit 2's proofs, which it has of purchases by both APIs until they are finished. A restored
-        /// transaction has an id of its own, and the restore has refreshed its receipt.
+        /// The transactions with StoreKit 2's proofs, which it has of purchases by both APIs until they are finished. A
+        /// restored transaction has an id of its own, and the restore has refreshed its receipt.
         private func withProofs(_ transactions: [PaymentTransaction]) async -> [PaymentTransaction] {
             guard prefersSignedTransactions, transactions.contains(where: { $0.state == .purchased }) else {
                 return transactions

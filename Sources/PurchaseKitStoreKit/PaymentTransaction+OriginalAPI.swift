@@ -4,7 +4,8 @@
     public import StoreKit
 
     extension PaymentTransaction {
-        /// A transaction of the original API. Its proof is the app receipt, or its own receipt if there is no app receipt.
+        /// A transaction of the original API. Its proof is the app receipt, or its own receipt if there is no app
+        /// receipt.
         public init(_ transaction: SKPaymentTransaction) {
             var state = State.purchasing
             switch transaction.transactionState {

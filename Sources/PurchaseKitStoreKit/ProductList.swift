@@ -72,7 +72,8 @@
             }
         }
 
-        /// An offer of a way of payment that this version knows; others are left out, because a shop could not describe them.
+        /// An offer of a way of payment that this version knows; others are left out, because a shop could not describe
+        /// them.
         private static func offer(
             _ offer: Product.SubscriptionOffer, _ kind: PurchaseProductOffer.Kind, isEligible: Bool?
         ) -> PurchaseProductOffer? {

@@ -11,10 +11,12 @@
 
     /// The ready ways to ask a customer to pay: where the system shows the sheet that confirms a purchase.
     ///
-    /// In SwiftUI, the `PurchaseAction` of the environment does it, too: `StoreKit2Queue { try await purchase($0, options: $1) }`.
+    /// In SwiftUI, the `PurchaseAction` of the environment does it, too:
+    /// `StoreKit2Queue { try await purchase($0, options: $1) }`.
     public enum PurchaseConfirmation {
         #if !os(visionOS)
-            /// Lets StoreKit choose the place. It needs an app with scenes since iOS 18.2, and does not exist on visionOS.
+            /// Lets StoreKit choose the place. It needs an app with scenes since iOS 18.2, and does not exist on
+            /// visionOS.
             public static let automatic: StoreKit2Queue.Purchase = { product, options in
                 try await product.purchase(options: options)
             }

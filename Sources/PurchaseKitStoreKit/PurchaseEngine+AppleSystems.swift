@@ -3,8 +3,8 @@
     import PurchaseVerification
 
     extension PurchaseEngine {
-        /// The engine of an app on Apple's systems: with the receipt and the identifiers of the device, the Keychain, and the moments of
-        /// the app's life.
+        /// The engine of an app on Apple's systems: with the receipt and the identifiers of the device, the Keychain,
+        /// and the moments of the app's life.
         ///
         /// - Parameters:
         ///   - bundleID: the bundle id, as a literal. The version is read from the bundle.

@@ -6,7 +6,8 @@
     extension Product.PurchaseOption {
         /// The options of StoreKit 2 for a payment.
         ///
-        /// - Throws: `PurchaseError` if the product or this system has no such offer: the customer must not pay the full price instead.
+        /// - Throws: `PurchaseError` if the product or this system has no such offer: the customer must not pay the
+        ///   full price instead.
         static func options(
             of payment: PurchasePayment, for product: Product
         ) throws -> Set<Product.PurchaseOption> {

@@ -1,4 +1,5 @@
-/// The state of a customer's entitlement to a product in an environment, by purchases of one kind, and the reason for it.
+/// The state of a customer's entitlement to a product in an environment, by purchases of one kind, and the reason for
+/// it.
 public struct EntitlementMessage: Codable, Sendable, Equatable {
     public var productID: String
     public var productType: ProductType
@@ -18,11 +19,11 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
     public var until: String?
     /// The transaction that it rests on; absent for a balance and for a grant by an operator.
     public var transactionID: String?
-    /// `true` if the paid time has ended and the news of the renewal are late: then it is active until `until` by the setting
-    /// `lapse_tolerance`; absent otherwise.
+    /// `true` if the paid time has ended and the news of the renewal are late: then it is active until `until` by the
+    /// setting `lapse_tolerance`; absent otherwise.
     public var assumed: Bool?
-    /// What the App Store signed about the renewal after the period that it rests on; only for auto-renewable subscriptions, and
-    /// absent if nothing was signed.
+    /// What the App Store signed about the renewal after the period that it rests on; only for auto-renewable
+    /// subscriptions, and absent if nothing was signed.
     public var renewal: RenewalMessage?
     /// Why the App Store revoked it; absent if it did not sign a reason.
     public var cancelReason: CancelReason?
@@ -30,8 +31,8 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
     public var lastConfirmedAt: String?
     /// The other shops that give it, by the names that your backend gave them; absent if none does.
     public var sources: [String]?
-    /// The seats of the present period, without those that were refunded; only for the purchaser of a subscription that is sold by the
-    /// seat, while it is active.
+    /// The seats of the present period, without those that were refunded; only for the purchaser of a subscription that
+    /// is sold by the seat, while it is active.
     public var seats: Int64?
 
     /// An entitlement by its parts.
@@ -121,7 +122,8 @@ extension EntitlementMessage {
         public static let billingRetry = Reason(rawValue: "billing_retry")
         /// The paid time has ended, and nothing says that the subscription was not renewed.
         public static let newsMissing = Reason(rawValue: "news_missing")
-        /// Active: the paid time has ended, and the App Store gives a grace period while it tries to collect the next payment.
+        /// Active: the paid time has ended, and the App Store gives a grace period while it tries to collect the next
+        /// payment.
         public static let inGrace = Reason(rawValue: "in_grace")
         /// It is no longer shared with this member of a family.
         public static let familyRevoked = Reason(rawValue: "family_revoked")

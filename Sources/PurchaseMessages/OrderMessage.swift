@@ -24,10 +24,11 @@ public struct OrderMessage: Codable, Sendable, Equatable {
     public var closedAt: String?
     /// The payment of the order.
     public var payment: PaymentMessage?
-    /// The units to deliver, in the answer to a fulfilment: those that the request took or, if `replayed`, the request that it
-    /// repeats. Absent if another request fulfilled the order.
+    /// The units to deliver, in the answer to a fulfilment: those that the request took or, if `replayed`, the request
+    /// that it repeats. Absent if another request fulfilled the order.
     public var takenUnits: Int64?
-    /// Whether an earlier request created, fulfilled or closed it; then deliver nothing. Absent if the order is only shown.
+    /// Whether an earlier request created, fulfilled or closed it; then deliver nothing. Absent if the order is only
+    /// shown.
     public var replayed: Bool?
 
     /// An order by its parts.

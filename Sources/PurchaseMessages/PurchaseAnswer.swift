@@ -5,7 +5,8 @@ public struct PurchaseAnswer: Codable, Sendable, Equatable {
     public var code: String
     /// `granted`.
     public var disposition: Disposition
-    /// Whether the same customer claimed the transaction before, whatever became of that claim. The claim can still pay an order.
+    /// Whether the same customer claimed the transaction before, whatever became of that claim. The claim can still pay
+    /// an order.
     public var replayed: Bool
     /// The submission in the record.
     public var submissionID: String

@@ -1,5 +1,5 @@
-/// What the App Store signed about the next renewal of a subscription. A member that it did not sign is absent; times are RFC 3339
-/// in UTC.
+/// What the App Store signed about the next renewal of a subscription. A member that it did not sign is absent; times
+/// are RFC 3339 in UTC.
 public struct RenewalMessage: Codable, Sendable, Equatable {
     /// Whether the subscription renews automatically.
     public var autoRenew: Bool?

@@ -25,15 +25,15 @@ public struct TransactionMessage: Codable, Sendable, Equatable {
     public var offer: OfferMessage?
     /// Whether the customer has it through Family Sharing.
     public var familyShared: Bool?
-    /// The seats that the transaction has left, without those that were refunded; only for the purchaser of a subscription that is sold
-    /// by the seat.
+    /// The seats that the transaction has left, without those that were refunded; only for the purchaser of a
+    /// subscription that is sold by the seat.
     public var seats: Int64?
     /// The rule that gave it its owner.
     public var ownerReason: OwnerReason?
     /// When the ledger first knew of it.
     public var knownAt: String?
-    /// What the App Store signed about the renewal after this period; only for auto-renewable subscriptions, and absent if nothing was
-    /// signed about it.
+    /// What the App Store signed about the renewal after this period; only for auto-renewable subscriptions, and absent
+    /// if nothing was signed about it.
     public var renewal: RenewalMessage?
 
     /// A purchase by its parts.

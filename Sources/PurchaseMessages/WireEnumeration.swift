@@ -1,5 +1,5 @@
-/// One of several words on the wire. A word that this version does not know is kept unchanged, so that an older client can read
-/// the answers of a newer server.
+/// One of several words on the wire. A word that this version does not know is kept unchanged, so that an older client
+/// can read the answers of a newer server.
 ///
 /// Words are compared byte by byte: the comparison of strings normalizes Unicode, in quadratic time for hostile text.
 public protocol WireEnumeration: RawRepresentable, Codable, Hashable, Sendable, CustomStringConvertible

@@ -1,12 +1,13 @@
-/// What a code says about the purchase behind the evidence. Whoever finishes transactions must not take damage for forgery: a
-/// finished transaction does not come again.
+/// What a code says about the purchase behind the evidence. Whoever finishes transactions must not take damage for
+/// forgery: a finished transaction does not come again.
 public enum EvidenceConclusion: String, Sendable, CaseIterable {
     /// The bytes could not be read or checked completely. They may be a damaged or cut copy of genuine evidence, or a
     /// format that this version does not know; another copy may be accepted.
     case unread
     /// A certificate or a signature proves that Apple did not sign these bytes as evidence of a purchase.
     case forged
-    /// The evidence may be genuine, but is of an app, version, environment or authority that the caller does not accept.
+    /// The evidence may be genuine, but is of an app, version, environment or authority that the caller does not
+    /// accept.
     case notAccepted
     /// The evidence is genuine, and gives this customer nothing.
     case worthless

@@ -10,7 +10,8 @@ public struct OwnershipType: OpenValue {
     /// A seat that another purchaser pays for.
     public static let assigned = Self(rawValue: "ASSIGNED")
 
-    /// The type as attribute 1722 of a receipt numbers it. The raw value of a number without a known meaning is the number.
+    /// The type as attribute 1722 of a receipt numbers it. The raw value of a number without a known meaning is the
+    /// number.
     init(receiptNumber number: UInt64) {
         self =
             switch number {

@@ -10,8 +10,8 @@ public struct ProductType: OpenValue {
     /// Only in receipts: a subscription without a price.
     public static let freeSubscription = Self(rawValue: "Free Subscription")
 
-    /// The kind as attribute 1707 of a receipt numbers it; the numbering is inferred from names and periods of real purchases.
-    /// The raw value of a number without a known meaning is the number.
+    /// The kind as attribute 1707 of a receipt numbers it; the numbering is inferred from names and periods of real
+    /// purchases. The raw value of a number without a known meaning is the number.
     init(receiptNumber number: UInt64) {
         self =
             switch number {

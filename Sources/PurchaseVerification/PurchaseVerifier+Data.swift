@@ -5,7 +5,8 @@
 #endif
 
 extension PurchaseVerifier {
-    /// Verifies evidence as Foundation reads it from a file or a request, in any encoding that `verify(_:policies:)` accepts.
+    /// Verifies evidence as Foundation reads it from a file or a request, in any encoding that `verify(_:policies:)`
+    /// accepts.
     public func verify(
         _ evidence: Data, policies: [any PurchasePolicy]
     ) throws(VerificationError) -> VerifiedEvidence { try verify([UInt8](evidence), policies: policies) }

@@ -1,7 +1,7 @@
 /// Verifies evidence: bytes in, a verified value or one reason out.
 ///
-/// It does no I/O, reads no clock and holds no state but the certificates that it has verified before. One verifier serves any
-/// number of threads.
+/// It does no I/O, reads no clock and holds no state but the certificates that it has verified before. One verifier
+/// serves any number of threads.
 ///
 ///     let verifier = PurchaseVerifier()
 ///     switch try verifier.verify(bytes, policies: [
@@ -36,8 +36,9 @@ public struct PurchaseVerifier: Sendable {
         signedPayloadAuthority.memory = memory
     }
 
-    /// Verifies evidence of any kind, cheapest checks first, and stops at the first that fails: size and form, certificates at
-    /// the date of signing, marker extensions, signature, content, and then the caller's policies in their order.
+    /// Verifies evidence of any kind, cheapest checks first, and stops at the first that fails: size and form,
+    /// certificates at the date of signing, marker extensions, signature, content, and then the caller's policies in
+    /// their order.
     ///
     /// - Parameters:
     ///   - evidence: an app receipt or a transaction receipt, bare or in base64, or signed data as a compact JWS.

@@ -1,7 +1,7 @@
 /// The limits on the cost of hostile bytes. Each limit has its reason beside it.
 enum VerificationBudget {
-    /// The largest evidence as it arrives, in bytes. The largest real receipt known has 200 purchases and 108 kB of base64;
-    /// 10,000 purchases take about 5.5 MB.
+    /// The largest evidence as it arrives, in bytes. The largest real receipt known has 200 purchases and 108 kB of
+    /// base64; 10,000 purchases take about 5.5 MB.
     static let evidenceBytes = 16 << 20
 
     /// Bytes of the evidence in one fact of an error. No identifier or serial number of a real receipt is longer.
@@ -23,14 +23,15 @@ enum VerificationBudget {
     /// Certificates between the leaf and the anchor. Apple has one; two more leave room for a private authority.
     static let intermediates = 3
 
-    /// The weight of all signature checks of one search for a path, in checks with RSA-2048 (`PublicKey.signatureCheckWeight`):
-    /// about two milliseconds. Apple's chain of signed data, two checks with P-384, weighs 32; the rest leaves room for two
-    /// private authorities in addition, and for roots that share a name. A receipt with every place for a certificate taken by
-    /// an impostor of its issuer weighs some twenty.
+    /// The weight of all signature checks of one search for a path, in checks with RSA-2048
+    /// (`PublicKey.signatureCheckWeight`): about two milliseconds. Apple's chain of signed data, two checks with P-384,
+    /// weighs 32; the rest leaves room for two private authorities in addition, and for roots that share a name. A
+    /// receipt with every place for a certificate taken by an impostor of its issuer weighs some twenty.
     static let pathSignatureWeight = 80
 
-    /// Entries of the memory of verified paths, all kinds of evidence together. Apple has signed receipts with a dozen leaves
-    /// since 2010 and transaction receipts with about as many; signed payloads, with three, take two entries each.
+    /// Entries of the memory of verified paths, all kinds of evidence together. Apple has signed receipts with a dozen
+    /// leaves since 2010 and transaction receipts with about as many; signed payloads, with three, take two entries
+    /// each.
     static let rememberedPaths = 64
 
     /// Attributes of the receipt itself without purchases, and of one purchase. Apple writes fewer than 30 of each.
@@ -45,8 +46,8 @@ enum VerificationBudget {
     /// The longest key of a property list in bytes. Apple's longest, `version-external-identifier`, has 27.
     static let propertyListKeyBytes = 64
 
-    /// The largest signed data (JWS) in bytes. A notification with both of its parts takes some 12 kB; reading the JSON of hostile
-    /// claims takes up to twenty times their size, before any signature is checked.
+    /// The largest signed data (JWS) in bytes. A notification with both of its parts takes some 12 kB; reading the JSON
+    /// of hostile claims takes up to twenty times their size, before any signature is checked.
     static let signedPayloadBytes = 1 << 18
 
     /// Nesting depth of the JSON of signed data. Apple's has four levels.

@@ -18,8 +18,8 @@ public struct VerificationError: Error, Sendable, Equatable {
         self.found = found.map(Self.clipped)
     }
 
-    /// Facts come from the evidence and may be as long as the evidence. Even a single character with its combining marks may be
-    /// that long.
+    /// Facts come from the evidence and may be as long as the evidence. Even a single character with its combining
+    /// marks may be that long.
     private static func clipped(_ fact: String) -> String {
         fact.utf8.count <= 512 ? fact : String(fact.unicodeScalars.prefix(128)) + "…"
     }

@@ -7,7 +7,8 @@ import StoreKit
 import StoreKitAdapters
 import Testing
 
-/// A file as an app has it. It compiles only if the modules of the kit share no name with StoreKit or with another library.
+/// A file as an app has it. It compiles only if the modules of the kit share no name with StoreKit or with another
+/// library.
 @Suite("Names in an app")
 struct NameTests {
     @Test(

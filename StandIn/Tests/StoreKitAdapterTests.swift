@@ -7,8 +7,8 @@ import StoreKitAdapters
 import TestSupport
 import Testing
 
-/// The adapters, compiled from the sources that are shipped, against the stand-in, which is a client of a simulator that runs as a
-/// process. One test after the other, because a process has one store.
+/// The adapters, compiled from the sources that are shipped, against the stand-in, which is a client of a simulator
+/// that runs as a process. One test after the other, because a process has one store.
 @Suite(
     "The StoreKit adapters", .serialized, .timeLimit(.minutes(2)),
     .enabled(if: Simulator.program != nil, "build the program first: make build"))

@@ -85,7 +85,8 @@ struct AppStoreAuthorityFolderTests {
                 try TransactionReceiptEncoder(authority: made).encode(World.transactionReceipt, version: version)
                     == TransactionReceiptEncoder(authority: loaded).encode(World.transactionReceipt, version: version))
         }
-        // ECDSA signatures differ each time, so the authority that was read back must produce the same content as the first one.
+        // ECDSA signatures differ each time, so the authority that was read back must produce the same content as the
+        // first one.
         let memory = try World.store()
         for fault in TransactionReceiptFault.allCases where fault != .oversized {
             #expect(

@@ -107,7 +107,8 @@ struct Judgement {
     let verdict: OpenSSL.Verdict
     let content: [UInt8]
 
-    /// - Parameter purpose: the purpose that the leaf must have, as OpenSSL names it; CMS uses the one for signing mail.
+    /// - Parameter purpose: the purpose that the leaf must have, as OpenSSL names it; CMS uses the one for signing
+    ///   mail.
     init(_ receipt: [UInt8], anchor: SigningIdentity? = nil, purpose: String = "smimesign") throws {
         let scratch = try ScratchFolder()
         let anchor = try anchor ?? World.authority().root

@@ -51,7 +51,8 @@ struct CertificateSearchTests {
         #expect(try Self.code(of: try MintedWorld.mint(fault: .crossSigned)) == .issuerUnknown)
         #expect(
             try Self.code(of: try CrossSignedSet(authorities: 9, key: .makeP384()).receipt()) == .issuerUnknown)
-        // Below the name of such a root, each of them weighs 16 for the leaf and 16 for the root: the third ends the search.
+        // Below the name of such a root, each of them weighs 16 for the leaf and 16 for the root: the third ends the
+        // search.
         let root = try MintedWorld.store().signedPayload.root
         for count in 1...9 {
             let set = CrossSignedSet(authorities: count, key: .makeP384(), issuer: root.subject)

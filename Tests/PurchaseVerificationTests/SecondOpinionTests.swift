@@ -29,8 +29,8 @@ struct SecondOpinionTests {
                 #expect(theirs || embeddedRoot.contains(offset), "only the core accepts a change at \(offset)")
             } catch {
                 if theirs { stricter += 1 } else { neither += 1 }
-                // Evidence that only OpenSSL accepts violates a format rule, or one of Apple's rules; its signatures are always
-                // valid.
+                // Evidence that only OpenSSL accepts violates a format rule, or one of Apple's rules; its signatures
+                // are always valid.
                 #expect(!theirs || ![.signatureInvalid, .certificateSignatureInvalid].contains(error.code), "\(error)")
             }
         }

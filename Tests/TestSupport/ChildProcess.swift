@@ -8,8 +8,8 @@ public import Foundation
 
 /// A program that runs as a child process of the tests.
 ///
-/// On Linux, Foundation's `Process` learns of an exit through a socket that the child's own children and its siblings inherit; it
-/// sometimes missed an exit and waited forever. This type waits for the child itself.
+/// On Linux, Foundation's `Process` learns of an exit through a socket that the child's own children and its siblings
+/// inherit; it sometimes missed an exit and waited forever. This type waits for the child itself.
 ///
 /// Unchecked, because each test has its own instance and uses it from one task.
 public final class ChildProcess: @unchecked Sendable {

@@ -1,6 +1,7 @@
 public import EvidenceMint
 
-/// Authorities that have issued each other and a leaf, beside a receipt of that leaf: what makes the search for a path expensive.
+/// Authorities that have issued each other and a leaf, beside a receipt of that leaf: what makes the search for a path
+/// expensive.
 public struct CrossSignedSet {
     /// The number of authorities. A receipt has room for nine beside its leaf.
     public var authorities: Int

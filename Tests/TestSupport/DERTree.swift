@@ -1,5 +1,5 @@
-/// DER parsed into a tree, in which one thing can be changed and which can be written again. It expects well-formed bytes made by
-/// a test, and shares no code with the module under test.
+/// DER parsed into a tree, in which one thing can be changed and which can be written again. It expects well-formed
+/// bytes made by a test, and shares no code with the module under test.
 public struct DERTree: Sendable {
     public var tag: UInt8
     public var content: [UInt8]

@@ -6,7 +6,8 @@ import Foundation
     import Darwin
 #endif
 
-/// A PostgreSQL server of this test run. The first test that needs it starts it, and it is stopped and deleted when the run ends.
+/// A PostgreSQL server of this test run. The first test that needs it starts it, and it is stopped and deleted when the
+/// run ends.
 public actor ThrowawayPostgreSQL {
     public static let shared = ThrowawayPostgreSQL()
 

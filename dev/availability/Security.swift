@@ -1,5 +1,5 @@
-// What the libraries take from Security, declared without an implementation, for dev/check-availability.py. Core Foundation's types are
-// bridged by name only.
+// What the libraries take from Security, declared without an implementation, for dev/check-availability.py. Core
+// Foundation's types are bridged by name only.
 
 public import Foundation
 

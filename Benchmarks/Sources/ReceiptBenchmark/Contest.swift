@@ -1,7 +1,7 @@
 import Foundation
 
-/// Runs contenders in turn, in many rounds, and takes the median of each: anything that slows the machine down for a while slows
-/// all of them down.
+/// Runs contenders in turn, in many rounds, and takes the median of each: anything that slows the machine down for a
+/// while slows all of them down.
 struct Contest {
     let contenders: [Contender]
     /// How long one turn of one contender lasts, in seconds.

@@ -2,8 +2,8 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// The parts of a receipt that the floors need: the signed content and the signers. It is a separate reader, so that the floors
-/// do not depend on the measured code, and it checks only as much as a benchmark needs.
+/// The parts of a receipt that the floors need: the signed content and the signers. It is a separate reader, so that
+/// the floors do not depend on the measured code, and it checks only as much as a benchmark needs.
 struct ReceiptParts {
     /// The content octets that were signed.
     let payload: [UInt8]

@@ -1,13 +1,13 @@
 import Crypto
 import Foundation
 
-/// The parts of signed evidence that the floors need: each signature in it, the content that it covers, and the signer. Like
-/// `ReceiptParts`, it is a separate reader.
+/// The parts of signed evidence that the floors need: each signature in it, the content that it covers, and the signer.
+/// Like `ReceiptParts`, it is a separate reader.
 struct SignedEvidenceParts {
     /// The description of the evidence.
     let words: String
-    /// Checks every signature of the evidence once, with keys and signatures decoded in advance; those of certificates are not
-    /// checked.
+    /// Checks every signature of the evidence once, with keys and signatures decoded in advance; those of certificates
+    /// are not checked.
     let floor: () -> Bool
 
     init(_ evidence: [UInt8]) throws {

@@ -22,8 +22,8 @@ public struct ReceiptValidationRequest: Sendable {
         self.sharedSecret = sharedSecret
     }
 
-    /// Whether a receipt has auto-renewable subscriptions, which decides whether the shared secret is sent: Apple answers 21003
-    /// or 21004 if a secret is sent with a receipt that needs none.
+    /// Whether a receipt has auto-renewable subscriptions, which decides whether the shared secret is sent: Apple
+    /// answers 21003 or 21004 if a secret is sent with a receipt that needs none.
     public enum AutoRenewables: Sendable, Hashable {
         /// The secret is sent; 21004 is final.
         case present

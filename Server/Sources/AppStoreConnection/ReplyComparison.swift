@@ -1,7 +1,7 @@
 public import PurchaseAPI
 
-/// Compares a reply of `verifyReceipt` with what the receipt itself proves. Status 0 alone proves nothing: a reply can belong to
-/// another receipt, or have been edited on its way.
+/// Compares a reply of `verifyReceipt` with what the receipt itself proves. Status 0 alone proves nothing: a reply can
+/// belong to another receipt, or have been edited on its way.
 public struct ReplyComparison: Sendable {
     /// The differences, at most `most`.
     public private(set) var contradictions: [Contradiction] = []

@@ -3,7 +3,8 @@ public enum RetryPauses {
     /// Three more attempts: after half a second, a second, and two.
     public static let seconds: [Double] = [0.5, 1, 2]
 
-    /// The maximum random change of a pause, so that servers that failed at the same moment do not return at the same moment.
+    /// The maximum random change of a pause, so that servers that failed at the same moment do not return at the same
+    /// moment.
     public static let jitter = 0.5
 
     /// The pause after this number of undetermined attempts; `nil` if there is no further attempt.

@@ -5,13 +5,15 @@ public struct UndeterminedValidation: Error, Sendable, Equatable, CustomStringCo
     public let code: Code
     /// The environment that was asked last.
     public let environment: ValidationEnvironment
-    /// A description of what was received instead of a conclusive reply. It contains no secret and at most 200 bytes of text.
+    /// A description of what was received instead of a conclusive reply. It contains no secret and at most 200 bytes of
+    /// text.
     public let seen: String
     /// The status, if a reply had one.
     public let status: VerifyReceiptStatus?
     /// The last reply as received, if there was one of at most `keptReplyBytes`.
     public let json: [UInt8]?
-    /// The earliest time to ask again, from now. An earlier call is unlikely to succeed, or the circuit breaker refuses it.
+    /// The earliest time to ask again, from now. An earlier call is unlikely to succeed, or the circuit breaker refuses
+    /// it.
     public let retryAfter: Duration
 
     /// An undetermined outcome by its parts.

@@ -5,8 +5,9 @@ import Synchronization
 
 /// The client of `verifyReceipt`.
 ///
-/// It asks production first; after 21007 it asks the sandbox. It retries temporary failures, stops asking an environment that
-/// does not answer (`CircuitBreaker`), limits the calls of each app (`CallLimit`), and makes one call for identical receipts.
+/// It asks production first; after 21007 it asks the sandbox. It retries temporary failures, stops asking an
+/// environment that does not answer (`CircuitBreaker`), limits the calls of each app (`CallLimit`), and makes one call
+/// for identical receipts.
 public final class VerifyReceiptClient: ReceiptValidation {
     private let exchange: VerifyReceiptExchange
     private let clock: ConnectionClock
@@ -33,7 +34,8 @@ public final class VerifyReceiptClient: ReceiptValidation {
     ///   - settings: the addresses and the trusted authorities.
     ///   - limits: the time limits of the parts of an attempt.
     ///   - clock: the clock of pauses and circuit breakers.
-    ///   - onCircuitChange: called when the circuit of an environment opens or closes, on the task of a call. It must not wait.
+    ///   - onCircuitChange: called when the circuit of an environment opens or closes, on the task of a call. It must
+    ///     not wait.
     /// - Throws: `AppStoreConnectionSettingsError` if the trusted authorities cannot be read.
     public init(
         _ settings: AppStoreConnectionSettings = .apple, limits: AttemptLimits = AttemptLimits(),
@@ -153,8 +155,8 @@ extension VerifyReceiptClient {
         case otherEnvironment
         case undetermined(UndeterminedValidation, ReplyJudgement.Persistence)
 
-        /// Whether the environment answered. A status that concerns the receipt and not the store is an answer too; otherwise one
-        /// customer's receipt could open the circuit for all.
+        /// Whether the environment answered. A status that concerns the receipt and not the store is an answer too;
+        /// otherwise one customer's receipt could open the circuit for all.
         var isAnswered: Bool {
             switch self {
             case .conclusive, .otherEnvironment: true

@@ -5,10 +5,11 @@ import Synchronization
 ///
 /// Beyond the server's limit, the connection that has made no progress for the longest time is closed.
 public final class AnswerBudget: Sendable {
-    /// Twice the answer to the largest body of `verifyReceipt` (17 MiB): an answer has three times the bytes of its receipt.
+    /// Twice the answer to the largest body of `verifyReceipt` (17 MiB): an answer has three times the bytes of its
+    /// receipt.
     public static let connectionBytes = 128 << 20
-    /// As much as all bodies of requests may take (`bufferedBytes`). 256 clients on a slow network can each take an answer of
-    /// 1 MB at the same time.
+    /// As much as all bodies of requests may take (`bufferedBytes`). 256 clients on a slow network can each take an
+    /// answer of 1 MB at the same time.
     public static let serverBytes = 256 << 20
 
     private let connectionBytes: Int

@@ -3,14 +3,15 @@ public import NIOCore
 import NIOHTTP1
 public import NIOHTTPTypes
 
-/// Lets one request of a connection into the server at a time: the next one only after the answer before it was flushed to the
-/// socket. So a client that sends many requests and reads no answer makes the server hold one answer, not all of them.
+/// Lets one request of a connection into the server at a time: the next one only after the answer before it was flushed
+/// to the socket. So a client that sends many requests and reads no answer makes the server hold one answer, not all of
+/// them.
 ///
-/// An answer that is not taken at once counts against an `AnswerBudget`. A connection whose client takes nothing of an answer for
-/// the time limit is closed.
+/// An answer that is not taken at once counts against an `AnswerBudget`. A connection whose client takes nothing of an
+/// answer for the time limit is closed.
 ///
-/// It stands right after the codec. Bytes that arrive meanwhile wait undecoded in a `RequestBytesHandler`, which it adds before
-/// the decoder.
+/// It stands right after the codec. Bytes that arrive meanwhile wait undecoded in a `RequestBytesHandler`, which it
+/// adds before the decoder.
 ///
 /// Unchecked because all of it runs on the event loop of its channel.
 public final class PipelineHandler: ChannelDuplexHandler, RemovableChannelHandler, @unchecked Sendable {

@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Holds the bytes of requests before the decoder while `PipelineHandler` accepts none, and passes them on in small slices: a
-/// request in the decoder's form takes dozens of times its bytes. Meanwhile nothing is read from the socket.
+/// Holds the bytes of requests before the decoder while `PipelineHandler` accepts none, and passes them on in small
+/// slices: a request in the decoder's form takes dozens of times its bytes. Meanwhile nothing is read from the socket.
 ///
 /// Unchecked because all of it runs on the event loop of its channel.
 final class RequestBytesHandler: ChannelDuplexHandler, RemovableChannelHandler, @unchecked Sendable {

@@ -2,8 +2,8 @@ import Logging
 import PurchaseLedger
 import ServiceLifecycle
 
-/// What runs beside the HTTP server and uses the ledger. It ends after the server has answered its last request, and then closes
-/// the database.
+/// What runs beside the HTTP server and uses the ledger. It ends after the server has answered its last request, and
+/// then closes the database.
 struct LedgerServices: Service, CustomStringConvertible {
     /// In the order of their dependencies: the last one ends first.
     let services: [any Service]

@@ -2,7 +2,8 @@ import Logging
 import PurchaseLedger
 import ServiceLifecycle
 
-/// Moves the rows of a merge of customers that the request did not wait for, or whose process ended before all rows had followed.
+/// Moves the rows of a merge of customers that the request did not wait for, or whose process ended before all rows had
+/// followed.
 struct MergeResumption: Service {
     /// How often it looks for a merge.
     private static let interval = Duration.seconds(5)

@@ -2,8 +2,8 @@ public import Logging
 import PurchaseLedger
 import PurchaseVerification
 
-/// Opens the ledger of a configuration, and puts its server together: sealing, webhooks, questions to the App Store, reloads and
-/// the HTTP interface. `assay serve`, `assay dev`, tests and benchmarks all start this server.
+/// Opens the ledger of a configuration, and puts its server together: sealing, webhooks, questions to the App Store,
+/// reloads and the HTTP interface. `assay serve`, `assay dev`, tests and benchmarks all start this server.
 ///
 /// ```swift
 /// let server = try await startPurchaseServer(configuration, logger: logger)
@@ -14,8 +14,8 @@ import PurchaseVerification
 ///   - configuration: the settings.
 ///   - dependencies: the clocks, the database, and the requests to read the settings again.
 ///   - logger: where to log; messages are constant, facts are metadata, and no secret or receipt is among them.
-/// - Throws: `LedgerStorageError`, `LedgerRefusal`, `LogError`, `NewRulesRefusal`, `AppStoreConnectionSettingsError`, and what
-///   `dependencies.openDatabase` throws. The database is closed then.
+/// - Throws: `LedgerStorageError`, `LedgerRefusal`, `LogError`, `NewRulesRefusal`, `AppStoreConnectionSettingsError`,
+///   and what `dependencies.openDatabase` throws. The database is closed then.
 public func startPurchaseServer(
     _ configuration: ServerConfiguration, _ dependencies: ServerDependencies = ServerDependencies(), logger: Logger
 ) async throws -> StartedServer {

@@ -74,8 +74,8 @@ package final class ReadinessMonitor: Service {
         }
     }
 
-    /// Waits for the first result, so that a server is ready from its first request on, but no longer than a moment: the database may
-    /// be away.
+    /// Waits for the first result, so that a server is ready from its first request on, but no longer than a moment:
+    /// the database may be away.
     func waitForFirst() async {
         let deadline = now() + Self.firstWait
         while latest.withLock({ $0 == nil }), now() < deadline {

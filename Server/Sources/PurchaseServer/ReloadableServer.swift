@@ -11,8 +11,8 @@ import Synchronization
 
 /// The server, whose settings can be replaced while it runs.
 ///
-/// Each request is answered under the settings that were in force when its head arrived. Counts of requests, connections and
-/// bodies are kept, so that a reload gives nobody more than their limit.
+/// Each request is answered under the settings that were in force when its head arrived. Counts of requests,
+/// connections and bodies are kept, so that a reload gives nobody more than their limit.
 final class ReloadableServer: Sendable {
     private let started: ServerConfiguration
     private let uptime: @Sendable () -> Double
@@ -41,7 +41,8 @@ final class ReloadableServer: Sendable {
     /// - Parameters:
     ///   - configuration: the settings.
     ///   - ledger: where purchases are recorded.
-    ///   - appStoreClaims: asks the App Store about claims of apps with the mode `apple` or `both`; it must run beside the server.
+    ///   - appStoreClaims: asks the App Store about claims of apps with the mode `apple` or `both`; it must run beside
+    ///     the server.
     ///   - uptime: seconds since any moment, never going back; rate limits are measured with it.
     init(
         _ configuration: ServerConfiguration, ledger: PurchaseLedger, appStoreClaims: AppStoreClaimService,
@@ -67,8 +68,8 @@ final class ReloadableServer: Sendable {
 
     /// Answers every later request under other settings. Requests in progress end under the previous ones.
     ///
-    /// Host, port, database, log level and format, the number of connections and the keys of the record stay as they were at the start
-    /// (`ServerConfiguration.settingsThatNeedRestart`).
+    /// Host, port, database, log level and format, the number of connections and the keys of the record stay as they
+    /// were at the start (`ServerConfiguration.settingsThatNeedRestart`).
     func replaceSettings(by configuration: ServerConfiguration, ledger: PurchaseLedger) {
         let limits = configuration.limits
         appStoreClaims.replaceSettings(by: configuration, ledger: ledger)
@@ -79,8 +80,8 @@ final class ReloadableServer: Sendable {
         inForce.withLock { $0 = InForce(responder: responder, limits: limits) }
     }
 
-    /// What the server does beside answering: checks whether it is ready, records the uses of keys and counted refusals, and
-    /// continues a merge.
+    /// What the server does beside answering: checks whether it is ready, records the uses of keys and counted
+    /// refusals, and continues a merge.
     func services(logger: Logger) -> [any Service] {
         [
             readiness, KeyUses.Recording(uses: uses, ledger: ledger, logger: logger),

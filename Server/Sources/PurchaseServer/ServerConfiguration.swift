@@ -66,7 +66,8 @@ public struct ServerConfiguration: Sendable {
     public struct Limits: Sendable {
         /// The largest request body, in bytes: base64 of the largest size that the core accepts (16 MiB), in JSON.
         public var bodyBytes = 17 << 20
-        /// The largest body of a request to `/v1`, in bytes: a receipt of more than 1,000 purchases, or 100 signed transactions.
+        /// The largest body of a request to `/v1`, in bytes: a receipt of more than 1,000 purchases, or 100 signed
+        /// transactions.
         public var apiBodyBytes = 1 << 20
         /// The time limit for the body of a request to arrive, in seconds.
         public var requestSeconds: Int64 = 30
@@ -74,28 +75,31 @@ public struct ServerConfiguration: Sendable {
         public var idleSeconds: Int64 = 60
         /// The maximum number of connections; further ones wait in the system's queue.
         public var connections = 4096
-        /// Connections of one address (or /64 network of IPv6) at the same time; more are closed at once. An eighth of all, so
-        /// that eight addresses are needed to lock out everybody else; a client with a pool of connections has far fewer.
+        /// Connections of one address (or /64 network of IPv6) at the same time; more are closed at once. An eighth of
+        /// all, so that eight addresses are needed to lock out everybody else; a client with a pool of connections has
+        /// far fewer.
         public var connectionsPerAddress = 512
-        /// Connections of one /24 network of IPv4, or one /48 network of IPv6, which a provider gives to one customer; more are
-        /// closed at once. Half of all: two networks are needed to take all, and then idle ones are closed for new ones.
+        /// Connections of one /24 network of IPv4, or one /48 network of IPv6, which a provider gives to one customer;
+        /// more are closed at once. Half of all: two networks are needed to take all, and then idle ones are closed for
+        /// new ones.
         public var connectionsPerNetwork = 2048
-        /// Addresses that carry the connections and requests of many clients, so neither is counted by address. Those of
-        /// `trustedProxies` are not counted either.
+        /// Addresses that carry the connections and requests of many clients, so neither is counted by address. Those
+        /// of `trustedProxies` are not counted either.
         public var uncountedAddresses: [AddressRange] = AddressRange.loopback
-        /// Bytes of bodies that are held at the same time, of all requests together; a further request is asked to try again
-        /// later. Only bytes that have arrived count, so slow senders do not block others.
+        /// Bytes of bodies that are held at the same time, of all requests together; a further request is asked to try
+        /// again later. Only bytes that have arrived count, so slow senders do not block others.
         public var bufferedBytes = 256 << 20
-        /// Pieces of evidence that are verified or wait for it at the same time; a further request is asked to try again later.
-        /// At 60 µs for a usual receipt, that is 60 ms of a core.
+        /// Pieces of evidence that are verified or wait for it at the same time; a further request is asked to try
+        /// again later. At 60 µs for a usual receipt, that is 60 ms of a core.
         public var waitingVerifications = 1024
-        /// The rate at which one address may call `/v1`, with any key, and `verifyReceipt`. It is more than two cores can answer,
-        /// so it does not slow a backend that sends everything from one address.
+        /// The rate at which one address may call `/v1`, with any key, and `verifyReceipt`. It is more than two cores
+        /// can answer, so it does not slow a backend that sends everything from one address.
         public var perAddress = RateLimit(perSecond: 50_000, burst: 100_000)
         /// The rate at which one key may call `/v1`.
         public var perKey = RateLimit(perSecond: 1000, burst: 2000)
-        /// The percentage of `perKey` that one IPv4 address, or one /64 network of IPv6, may take of a key with the scope `client`,
-        /// which all installations of an app share: 20 requests a second. Fifty addresses are needed to take the whole rate.
+        /// The percentage of `perKey` that one IPv4 address, or one /64 network of IPv6, may take of a key with the
+        /// scope `client`, which all installations of an app share: 20 requests a second. Fifty addresses are needed to
+        /// take the whole rate.
         public var addressPercentOfKey = 2.0
         /// The same for one /24 network of IPv4, or one /48 network of IPv6. Five are needed to take the whole rate.
         public var networkPercentOfKey = 20.0
@@ -108,12 +112,13 @@ public struct ServerConfiguration: Sendable {
             let part = percent / 100
             return RateLimit(perSecond: perKey.perSecond * part, burst: max(1, (perKey.burst * part).rounded(.up)))
         }
-        /// The time limit for one call of the database, in seconds; a request whose call takes longer gets 503. A write waits at
-        /// most 10 seconds for another one, and clients wait for a minute: a key is looked up and a claim recorded within it.
+        /// The time limit for one call of the database, in seconds; a request whose call takes longer gets 503. A write
+        /// waits at most 10 seconds for another one, and clients wait for a minute: a key is looked up and a claim
+        /// recorded within it.
         public var answerSeconds: Double = 20
-        /// The rate at which one address may send `verifyReceipt` a wrong shared secret for receipts of one app. Beyond it,
-        /// secrets from this address are no longer compared for this app; receipts that need none, and those of other apps, are
-        /// still answered.
+        /// The rate at which one address may send `verifyReceipt` a wrong shared secret for receipts of one app. Beyond
+        /// it, secrets from this address are no longer compared for this app; receipts that need none, and those of
+        /// other apps, are still answered.
         public var wrongSecrets = RateLimit(perSecond: 1, burst: 20)
 
         public init() {}

@@ -36,8 +36,8 @@ public struct StartedServer: Sendable {
             appStoreClaims: appStoreClaims, database: database, logger: logger)
     }
 
-    /// The server as an application that can be run, or tested in the same process. It can be run once, and it closes the
-    /// database at its end.
+    /// The server as an application that can be run, or tested in the same process. It can be run once, and it closes
+    /// the database at its end.
     ///
     /// - Parameter onReady: called once with the address, when the server accepts connections.
     public func application(

@@ -20,8 +20,8 @@ struct Assay: AsyncParsableCommand {
 
     static let version = "0.1.0"
 
-    /// Exit status 2 for wrong usage and for I/O, so that 1 means a negative result: evidence or an operator's action was
-    /// refused, or an audit has findings.
+    /// Exit status 2 for wrong usage and for I/O, so that 1 means a negative result: evidence or an operator's action
+    /// was refused, or an audit has findings.
     static func main() async {
         if let complaint = CommandSuggestion.complaint(CommandLine.arguments.dropFirst()) {
             Terminal.complain(complaint)
@@ -47,8 +47,8 @@ struct Assay: AsyncParsableCommand {
         return message.hasPrefix(prefix) ? "assay: " + message.dropFirst(prefix.count) : message
     }
 
-    /// Runs a command. If the command itself refuses a value, the message names the command's help; the parser would print the
-    /// usage of the program, because it knows only the command that it parsed last.
+    /// Runs a command. If the command itself refuses a value, the message names the command's help; the parser would
+    /// print the usage of the program, because it knows only the command that it parsed last.
     private static func run(_ command: any ParsableCommand) async throws {
         var command = command
         do {

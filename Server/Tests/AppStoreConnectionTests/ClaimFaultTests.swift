@@ -4,8 +4,8 @@ import HTTPTypes
 import PurchaseLedger
 import Testing
 
-/// Every fault of the simulated store, over real HTTP and TLS, in each mode of an app: the answer to a claim, and the rows that
-/// the ledger stores.
+/// Every fault of the simulated store, over real HTTP and TLS, in each mode of an app: the answer to a claim, and the
+/// rows that the ledger stores.
 @Suite("Claims and the faults of the store", .serialized)
 struct ClaimFaultTests {
     /// The answer to a claim in the mode `apple` while the store has a fault.

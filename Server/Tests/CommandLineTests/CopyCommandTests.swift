@@ -8,8 +8,8 @@ struct CopyCommandTests {
     private static let receipts = 8
     private static let purchases = 250
 
-    /// Calls the body with a folder that has a ledger of some thousand purchases in `assay.sqlite`, a checkpoint of it, and a role
-    /// for databases of PostgreSQL.
+    /// Calls the body with a folder that has a ledger of some thousand purchases in `assay.sqlite`, a checkpoint of it,
+    /// and a role for databases of PostgreSQL.
     private static func inFolder(
         _ body: (URL, ThrowawayPostgreSQL.Database) async throws -> Void
     ) async throws {
@@ -47,7 +47,8 @@ struct CopyCommandTests {
         try await Program.shell("assay \(command)", in: folder)
     }
 
-    /// Starts a copy repeatedly, and kills each as soon as the target is noted to be unfinished, or a random time later.
+    /// Starts a copy repeatedly, and kills each as soon as the target is noted to be unfinished, or a random time
+    /// later.
     ///
     /// - Parameter note: a command that prints the number of notes of an unfinished target.
     /// - Returns: how many were killed before they ended.
@@ -203,7 +204,8 @@ struct CopyCommandTests {
                 "audit verify --checkpoint checkpoint \(apart) --database '\(database)'", folder)
             #expect(alarm.status == 1 && alarm.output.contains("record_shorter_than_checkpoint"), "\(alarm.output)")
         }
-        // The last tree that this server signed counts as a checkpoint, too, so the copy of an old backup is not begun unnoticed.
+        // The last tree that this server signed counts as a checkpoint, too, so the copy of an old backup is not begun
+        // unnoticed.
         let refused = try await output("copy --from sqlite:backup.sqlite --to '\(third.url())'", folder)
         #expect(refused.status == 1 && refused.output.contains("record_shorter_than_checkpoint"), "\(refused.output)")
         let ended = try await output(

@@ -116,8 +116,8 @@ struct DevSettingsTests {
             """)
         #expect(try await entitlements(of: "bob").contains(#""balance":1"#))
 
-        // A year passes for both, and the store's notifications tell of the renewals; the webhook's signatures stay at the time of
-        // the machine.
+        // A year passes for both, and the store's notifications tell of the renewals; the webhook's signatures stay at
+        // the time of the machine.
         func control(_ path: String, _ body: String) async throws {
             _ = try await shell("curl -sSf -H 'Content-Type: application/json' $STORE/control/\(path) --data '\(body)'")
         }

@@ -54,7 +54,8 @@ struct DevTests {
         }
     }
 
-    /// Shell functions: a request to the store, which then delivers its notifications; a request to the server; a part of an answer.
+    /// Shell functions: a request to the store, which then delivers its notifications; a request to the server; a part
+    /// of an answer.
     private static let functions = #"""
         set -e
         json='Content-Type: application/json'

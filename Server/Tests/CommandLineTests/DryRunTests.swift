@@ -87,7 +87,8 @@ struct DryRunTests {
         output.split(separator: "\n").filter { !$0.contains("rows/s") && !$0.contains("database ") }
     }
 
-    /// Rows of the purchases of 64 other customers, one by one and all in one receipt, beside new, damaged and repeated rows.
+    /// Rows of the purchases of 64 other customers, one by one and all in one receipt, beside new, damaged and repeated
+    /// rows.
     private static func writeRows(_ world: World, times: Int = 1) async throws {
         let purchases = (0..<owners)
             .map { "--purchase product=coins,kind=consumable,transaction=\(1000 + $0)" }.joined(separator: " ")

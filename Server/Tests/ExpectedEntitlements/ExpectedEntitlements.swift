@@ -1,11 +1,12 @@
 public import AppStoreSimulator
 public import Foundation
 
-/// The expected entitlements of every customer at each time, derived from the store's events and the customers' actions at the
-/// server, in order.
+/// The expected entitlements of every customer at each time, derived from the store's events and the customers' actions
+/// at the server, in order.
 ///
-/// It reads no evidence, and shares no code with the ledger: this target does not depend on it. Its rules are a separate
-/// implementation of docs/ledger.md. A reversed refund, and an owner before a transfer, leave no trace at any time.
+/// It reads no evidence, and shares no code with the ledger: this target does not depend on it. Its rules are a
+/// separate implementation of docs/ledger.md. A reversed refund, and an owner before a transfer, leave no trace at any
+/// time.
 public struct ExpectedEntitlements: Sendable {
     /// The settings of the app.
     public struct Rules: Sendable {

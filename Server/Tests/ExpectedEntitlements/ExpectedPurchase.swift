@@ -95,8 +95,8 @@ struct ExpectedPurchase: Sendable {
         return ExpectedRun.joined(intervals)
     }
 
-    /// The intervals in which the passes of one customer and product give access: each begins when the previous one ends. A
-    /// refund ends a pass, and the next one begins then.
+    /// The intervals in which the passes of one customer and product give access: each begins when the previous one
+    /// ends. A refund ends a pass, and the next one begins then.
     static func passRuns(_ passes: [ExpectedPurchase], _ length: StorePeriod) -> [ExpectedRun] {
         var intervals: [(Date, Date)] = []
         var chainEnd = Date.distantPast

@@ -5,8 +5,8 @@ import PurchaseKit
 import PurchaseVerification
 import Synchronization
 
-/// An app as a process, which ends itself with SIGKILL at a step: before or after one of its external calls. Tests run it again
-/// and check the purchase.
+/// An app as a process, which ends itself with SIGKILL at a step: before or after one of its external calls. Tests run
+/// it again and check the purchase.
 ///
 ///     kit-app SIMULATOR-PORT SERVER-URL FOLDER API-KEY ANSWER-KEY TRUST CUSTOMER STEP PROOF ORDER buy|restore|resume
 ///

@@ -6,7 +6,8 @@ public import PurchaseVerification
 import ServerTestSupport
 import Synchronization
 
-/// A device with a customer of the simulated store: its payment queue, receipt and identity, over the simulator's interface for apps.
+/// A device with a customer of the simulated store: its payment queue, receipt and identity, over the simulator's
+/// interface for apps.
 public final class SimulatorDevice: PaymentQueue, ReceiptSource, DeviceIdentity, Sendable {
     private let http: LiveClient
     private let bundleID: String

@@ -2,11 +2,12 @@ import Foundation
 import PurchaseLedger
 import PurchaseVerification
 
-/// Submits the claims of a folder to a ledger, and prints a line for each that was acknowledged: id, code, and whether it was a
-/// repetition. `anchor…` in the folder are the trust anchors; the other files are signed transactions, named by their ids.
+/// Submits the claims of a folder to a ledger, and prints a line for each that was acknowledged: id, code, and whether
+/// it was a repetition. `anchor…` in the folder are the trust anchors; the other files are signed transactions, named
+/// by their ids.
 ///
-/// DATABASE is the path of a SQLite file, or the URL of a PostgreSQL database. With a number of clients, each submits every claim
-/// for one of a hundred customers, and one line says how many of the answers were new.
+/// DATABASE is the path of a SQLite file, or the URL of a PostgreSQL database. With a number of clients, each submits
+/// every claim for one of a hundred customers, and one line says how many of the answers were new.
 ///
 ///     ledger-writer DATABASE FOLDER OFFSET [forever|CLIENTS]
 @main

@@ -46,7 +46,8 @@ struct DeliveredWorld: Sendable {
         configuration.record.folder = folder.path
         var dependencies = ServerDependencies()
         dependencies.clock = { Timestamp(time.now) }
-        // A faster clock, because unoptimised verification would use up the tenth of a core that unknown certificates get.
+        // A faster clock, because unoptimised verification would use up the tenth of a core that unknown certificates
+        // get.
         dependencies.uptime = { ProcessInfo.processInfo.systemUptime * 1000 }
         let started = try await startPurchaseServer(configuration, dependencies, logger: silent)
         let ledger = started.ledger

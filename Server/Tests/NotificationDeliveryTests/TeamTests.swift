@@ -5,7 +5,8 @@ import PurchaseAPI
 import ServerTestSupport
 import Testing
 
-/// A team through some months in the simulated store. Its members are invited by the backend, which keeps their list in the server.
+/// A team through some months in the simulated store. Its members are invited by the backend, which keeps their list in
+/// the server.
 @Suite("28.2 The seats of a team beside the store's truth")
 struct TeamTests {
     @Test("28.2 After each step, the server's seats and the access of every member equal the store's truth")

@@ -17,7 +17,8 @@ struct HTTPPurchaseServiceTests {
                 for number in 0..<32 {
                     group.addTask {
                         let task = Task { try await service.send(request) }
-                        // Some are cancelled before they begin, some while they connect, and some while they wait for the answer.
+                        // Some are cancelled before they begin, some while they connect, and some while they wait for
+                        // the answer.
                         if number % 4 != 0 { try await Task.sleep(for: .milliseconds(number * 10)) }
                         task.cancel()
                         await #expect(throws: PurchaseError.self) { try await task.value }

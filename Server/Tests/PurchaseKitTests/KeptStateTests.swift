@@ -224,7 +224,8 @@ struct KeptStateTests {
             #expect(try await engine.balance(of: "coins") == 9700)
             let file = world.folder.appending(path: "\(device.customer).purchases")
             let size = try Data(contentsOf: file).count
-            // 6,000 uses in all. The names are short and of one length, so the size may differ by the digits of the totals.
+            // 6,000 uses in all. The names are short and of one length, so the size may differ by the digits of the
+            // totals.
             for number in 300..<6000 { try await engine.consume(of: "coins", consumptionID: "use-\(number)") }
             #expect(try await engine.balance(of: "coins") == 4000)
             #expect(try Data(contentsOf: file).count <= size + 512)

@@ -37,8 +37,8 @@ struct LifeOfAPurchaseTests {
         #expect(written == rows, "the table is:\n\(rows.joined(separator: "\n"))")
     }
 
-    /// What the delegate is told in each way, by the number of the step: each payment once as valid, and the refund as invalid. A
-    /// second device, a reinstallation and a wrong clock bring no purchase.
+    /// What the delegate is told in each way, by the number of the step: each payment once as valid, and the refund as
+    /// invalid. A second device, a reinstallation and a wrong clock bring no purchase.
     private static let told = ["1 true", "2 true", "3 true", "4 true", "7 true", "8 false", "11 true"]
 
     /// Lives it, and returns each step with what the screen shows after it, and what the delegate was told.

@@ -228,7 +228,8 @@ struct NetworkTests {
         },
     ]
 
-    /// A purchase whose answer is changed in transit: the server has granted it, and the device waits for a genuine answer.
+    /// A purchase whose answer is changed in transit: the server has granted it, and the device waits for a genuine
+    /// answer.
     private static func forged(
         _ name: String, _ code: String,
         _ change: @escaping @Sendable (ServiceRequest, ServiceAnswer) throws -> ServiceAnswer

@@ -8,8 +8,8 @@ import PurchaseVerification
 import Synchronization
 import Testing
 
-/// Transactions that must not be finished, must not be requested, or must be recovered: the cases in which money would be lost or
-/// given away.
+/// Transactions that must not be finished, must not be requested, or must be recovered: the cases in which money would
+/// be lost or given away.
 @Suite("Recovery")
 struct RecoveryTests {
     @Test("Each ends with the purchase granted once or not at all, and finished exactly then", arguments: cases)

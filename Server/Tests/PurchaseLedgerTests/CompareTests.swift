@@ -147,7 +147,8 @@ struct CompareTests {
             }
             let planted = wrong
             try await Self.concurrently(planted.keys.sorted()) { try await planted[$0]?.happen(world, $0) }
-            // The same histories, of which the other system says the truth; grants by hand; and customers without anything.
+            // The same histories, of which the other system says the truth; grants by hand; and customers without
+            // anything.
             let right: [(id: String, answer: ForeignAnswer)] = (0..<300).map { number in
                 let id = "3\(1000 + number)"
                 let answer =

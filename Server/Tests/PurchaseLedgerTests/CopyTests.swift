@@ -36,8 +36,8 @@ struct CopyTests {
         }
     }
 
-    /// Writes rows with the ends of each type's range into the tables that no operation above wrote to, so that each table is copied
-    /// with rows, also one that a later migration adds.
+    /// Writes rows with the ends of each type's range into the tables that no operation above wrote to, so that each
+    /// table is copied with rows, also one that a later migration adds.
     private static func fillEmptyTables(_ database: any LedgerDatabase) async throws {
         for table in try StoredTable.all() {
             try await database.write { connection in

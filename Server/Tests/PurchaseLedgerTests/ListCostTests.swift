@@ -127,7 +127,8 @@ struct ListCostTests {
         return filters
     }
 
-    /// One row of each kind by real operations, and many copies of each. The rows that a rare filter matches are the oldest.
+    /// One row of each kind by real operations, and many copies of each. The rows that a rare filter matches are the
+    /// oldest.
     private func fill(_ world: LedgerWorld, _ path: String, rows: Int) async throws -> Known {
         let rare = try await world.order("busy")
         _ = try await world.ledger.perform(CancelOrder(app: "example", orderID: rare.id))

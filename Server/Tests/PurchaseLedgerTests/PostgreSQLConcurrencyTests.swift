@@ -8,8 +8,8 @@ import Testing
 /// Several servers with one PostgreSQL.
 @Suite("PostgreSQL: several servers")
 struct PostgreSQLConcurrencyTests {
-    /// The number of claims that three processes share; `dev/torture.sh postgres` uses 1,000. A multiple of 100, one for each
-    /// customer.
+    /// The number of claims that three processes share; `dev/torture.sh postgres` uses 1,000. A multiple of 100, one
+    /// for each customer.
     private static let sharedClaims =
         ProcessInfo.processInfo.environment["ASSAY_SHARED_CLAIMS"].flatMap { Int($0) } ?? 100
 
@@ -146,7 +146,8 @@ struct PostgreSQLConcurrencyTests {
                 kill(writer.process.processIdentifier, SIGKILL)
                 let granted = try await ([first] + writer.lines()).filter { $0.hasSuffix(" accepted new") }
                 #expect(!granted.isEmpty)
-                // A transaction of the killed server may be committed after it: another claim of the customer waits for it.
+                // A transaction of the killed server may be committed after it: another claim of the customer waits for
+                // it.
                 _ = try await world.claim("1", try LedgerWorld.signed("1"))
                 let balance = Int(try await world.entitlement()?.balance ?? 0) - 1
                 #expect(balance == granted.count || balance == granted.count + 1)

@@ -122,8 +122,8 @@ struct PostgreSQLCostTests {
             }
             print("PostgreSQL, a receipt with 60 purchases: \(cost.trips) round trips, \(cost.statements) statements")
             #expect(cost.decisions == 1)
-            // The rows, the rest of the rows, numbers for them, the entitlements of the customer at the end, whether they are a
-            // tester, and the commit.
+            // The rows, the rest of the rows, numbers for them, the entitlements of the customer at the end, whether
+            // they are a tester, and the commit.
             #expect(cost.trips <= 6)
             #expect(try await world.entitlement(environment: .sandbox)?.balance == 60)
         }
@@ -134,7 +134,8 @@ struct PostgreSQLCostTests {
         var app = LedgerWorld.app()
         for number in 0..<40 { app.products["product-\(number)"] = RegisteredProduct(kind: .consumable) }
         try await withWorld(app) { world, database in
-            // A piece of a product that another piece has, too, is observed before both are decided, and read again afterwards.
+            // A piece of a product that another piece has, too, is observed before both are decided, and read again
+            // afterwards.
             let restore = RestoreSubmission(
                 app: "example", customerID: "alice",
                 evidence: try (0..<40).map { try LedgerWorld.signed("\(6000 + $0)", product: "product-\($0)") })

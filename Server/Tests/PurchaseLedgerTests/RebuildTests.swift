@@ -43,7 +43,8 @@ struct RebuildTests {
         }
     }
 
-    /// The balance of coins in the newest event of each customer. Merged customers are left out: a merge states no balance.
+    /// The balance of coins in the newest event of each customer. Merged customers are left out: a merge states no
+    /// balance.
     private func balances(fromEventsOf world: LedgerWorld) async throws -> [String: EventContent] {
         var balances: [String: EventContent] = [:]
         var merged: Set<String> = []

@@ -5,7 +5,8 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// The comparison of the tables with the pure rules, which finds a fault of what writes them: a rebuild repeats such a fault.
+/// The comparison of the tables with the pure rules, which finds a fault of what writes them: a rebuild repeats such a
+/// fault.
 @Suite("The audit by the rules")
 struct RuleAuditTests {
     /// A row as a faulty writer would leave it, and a part of the finding that names it.

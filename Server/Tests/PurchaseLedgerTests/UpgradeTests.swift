@@ -5,8 +5,9 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// Ledgers that releases with older rules wrote. `Fixtures/LedgerOfRules1` has orders, a copied receipt, restores, a refund, the
-/// sandbox, keys, testers, grants, tokens, a merge, a transfer, an erasure, imports, and the setting `require_account_token: true`.
+/// Ledgers that releases with older rules wrote. `Fixtures/LedgerOfRules1` has orders, a copied receipt, restores, a
+/// refund, the sandbox, keys, testers, grants, tokens, a merge, a transfer, an erasure, imports, and the setting
+/// `require_account_token: true`.
 @Suite("G Ledgers of older rules")
 struct UpgradeTests {
     private static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(

@@ -26,7 +26,8 @@ struct PurchaseTroubleTests {
                 ("max_page_count", pages, "1000000", "database_full"),
             ] {
                 try await world.database.set(cause, to: value)
-                // The server looks once a second. In a full database, its next probe fits into the space of the one before.
+                // The server looks once a second. In a full database, its next probe fits into the space of the one
+                // before.
                 if code == "database_read_only" {
                     var ready = try await world.send(.get, "/readyz", as: nil)
                     while ready.status == 200 { ready = try await world.send(.get, "/readyz", as: nil) }

@@ -89,8 +89,9 @@ struct GoldenPairReport {
         }
     }
 
-    /// Part A of the format notes: in a receipt that Apple's server made, attribute 12 is the request date, and attribute 8
-    /// the creation date of the receipt that was sent, or a second or two before it. The sandbox leaves 8 empty.
+    /// Part A of the format notes: in a receipt that Apple's server made, attribute 12 is the request date, and
+    /// attribute 8 the creation date of the receipt that was sent, or a second or two before it. The sandbox leaves 8
+    /// empty.
     private mutating func compareDates(_ ours: [String: Any], _ apple: [String: Any], _ request: Data) {
         guard let created = Int64(ours["receipt_creation_date_ms"] as? String ?? ""),
             let asked = Int64(apple["request_date_ms"] as? String ?? ""),

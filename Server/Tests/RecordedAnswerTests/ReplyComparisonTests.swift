@@ -26,8 +26,8 @@ struct ReplyComparisonTests {
                 #expect(contradictions.isEmpty, "\(item.file): \(contradictions)")
                 counts.genuine += 1
             case "latest":
-                // The reply is about an older receipt, which is not known: it can lack the newest purchases, and for transaction
-                // receipts it describes another period.
+                // The reply is about an older receipt, which is not known: it can lack the newest purchases, and for
+                // transaction receipts it describes another period.
                 guard case .appReceipt = evidence else { break }
                 let others = contradictions.filter { !($0.hasPrefix("receipt.in_app: ") && $0.hasSuffix(" -")) }
                 #expect(others.isEmpty, "\(item.file): \(others)")

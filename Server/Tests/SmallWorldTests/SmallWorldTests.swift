@@ -5,8 +5,8 @@ import WrittenRules
 
 /// Every history of a few events, by the rules of the ledger and by docs/ledger.md.
 ///
-/// `dev/torture.sh worlds` compares the long ones: `ASSAY_WORLD_EVENTS` is the number of events, `ASSAY_WORLD_DUPLICATES` the number
-/// up to which each is also repeated, and `ASSAY_WORLD_MINUTES` when to stop.
+/// `dev/torture.sh worlds` compares the long ones: `ASSAY_WORLD_EVENTS` is the number of events,
+/// `ASSAY_WORLD_DUPLICATES` the number up to which each is also repeated, and `ASSAY_WORLD_MINUTES` when to stop.
 @Suite("33.3 Small worlds")
 struct SmallWorldTests {
     private static func setting(_ name: String) -> Int? {

@@ -2,9 +2,11 @@ import PurchaseLedger
 import PurchaseVerification
 import WrittenRules
 
-/// Compares the rules of the ledger with those of docs/ledger.md over every history of a few events: enumerated, not sampled.
+/// Compares the rules of the ledger with those of docs/ledger.md over every history of a few events: enumerated, not
+/// sampled.
 ///
-/// Customers and products are exchangeable, so of the up to four histories that differ only in their names, the first counts.
+/// Customers and products are exchangeable, so of the up to four histories that differ only in their names, the first
+/// counts.
 public struct SmallWorlds {
     /// What was compared.
     public struct Report: Sendable {
@@ -60,7 +62,8 @@ public struct SmallWorlds {
     ///
     /// - Parameters:
     ///   - length: the number of events.
-    ///   - duplicatesLength: the number of events up to which each history is also told with each of its events once more, at
+    ///   - duplicatesLength: the number of events up to which each history is also told with each of its events once
+    ///     more, at
     ///     every later place.
     ///   - claimsTransfer: whether the setting `transfer` is `move`.
     ///   - fault: a wrong rule.
@@ -80,8 +83,8 @@ public struct SmallWorlds {
         return worlds.report
     }
 
-    /// The number of histories of a length, by Burnside's lemma: the mean over the four exchanges of the histories that each leaves
-    /// as they are.
+    /// The number of histories of a length, by Burnside's lemma: the mean over the four exchanges of the histories that
+    /// each leaves as they are.
     public static func histories(of length: Int) -> Int {
         let worlds = SmallWorlds(upTo: 1, duplicatesUpTo: 0, policy: .deny, fault: nil, deadline: nil)
         let fixed = worlds.images.map { image in image.indices.count { image[$0] == $0 } }
@@ -92,8 +95,8 @@ public struct SmallWorlds {
 
     // MARK: Enumerating
 
-    /// - Parameter exchanges: those that leave the path as it is. Of each class of histories the one with the smallest numbers is
-    ///   visited.
+    /// - Parameter exchanges: those that leave the path as it is. Of each class of histories the one with the smallest
+    ///   numbers is visited.
     private mutating func visit(exchanges: [Int]) {
         for number in events.indices {
             guard report.difference == nil, !isOver else { return }

@@ -6,7 +6,8 @@ import PurchaseVerification
 import Synchronization
 import TestSupport
 
-/// The ledger in an SQLite file, with a verifier that trusts the store's authority, and a clock that shows the store's time.
+/// The ledger in an SQLite file, with a verifier that trusts the store's authority, and a clock that shows the store's
+/// time.
 final class HistoryServer: Sendable {
     let ledger: PurchaseLedger
     private let clock: HistoryClock

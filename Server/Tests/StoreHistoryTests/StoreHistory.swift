@@ -7,7 +7,8 @@ import ServerTestSupport
 import Synchronization
 import TestSupport
 
-/// A store and a ledger, between which evidence is lost, repeated and delayed, and the expected entitlements of every customer.
+/// A store and a ledger, between which evidence is lost, repeated and delayed, and the expected entitlements of every
+/// customer.
 struct StoreHistory: Sendable {
     private(set) var counts = HistoryCounts()
     private(set) var store: AppStore

@@ -2,8 +2,8 @@ import ExpectedEntitlements
 import Foundation
 import Testing
 
-/// Compares the ledger with the store in random histories, in which evidence is lost, repeated and delayed. After all of it has
-/// arrived, the ledger answers for every time as the store itself would.
+/// Compares the ledger with the store in random histories, in which evidence is lost, repeated and delayed. After all
+/// of it has arrived, the ledger answers for every time as the store itself would.
 ///
 /// `dev/torture.sh store` runs twenty histories; `ASSAY_STORE_HISTORIES` sets another number, from seed 1.
 @Suite("The ledger and the store")

@@ -1,7 +1,8 @@
-/// One event of a small world: two customers, and two products of which each is sold as the start of a subscription of its own.
+/// One event of a small world: two customers, and two products of which each is sold as the start of a subscription of
+/// its own.
 ///
-/// A subscription that starts with a product has three transactions: the purchase (days 0 to 30), its renewal, which is charged
-/// early (days 28 to 60), and an upgrade to the other product (days 15 to 45).
+/// A subscription that starts with a product has three transactions: the purchase (days 0 to 30), its renewal, which is
+/// charged early (days 28 to 60), and an upgrade to the other product (days 15 to 45).
 public struct WorldEvent: Sendable, Hashable {
     public let kind: Kind
     /// The product with which the subscription starts; of `assigned` the token of that product.
@@ -51,7 +52,8 @@ public struct WorldEvent: Sendable, Hashable {
         public var isEvidence: Bool { rawValue < Kind.claimed.rawValue }
     }
 
-    /// Every event: nine of evidence for each product, four kinds of acts for each product and customer, and two merges.
+    /// Every event: nine of evidence for each product, four kinds of acts for each product and customer, and two
+    /// merges.
     public static let all: [WorldEvent] = Kind.allCases.flatMap { kind -> [WorldEvent] in
         if kind == .merged { return [0, 1].map { WorldEvent(kind, product: 0, customer: $0) } }
         let customers = kind.isEvidence ? [0] : [0, 1]

@@ -1,5 +1,5 @@
-/// A small world as docs/ledger.md describes it: a second implementation of its rules, as plain as the text. It shares no code with
-/// the ledger.
+/// A small world as docs/ledger.md describes it: a second implementation of its rules, as plain as the text. It shares
+/// no code with the ledger.
 public struct WrittenWorld: Sendable, Hashable {
     /// The evidence that has arrived: a bit for each kind and product. A piece that arrives again changes nothing.
     private var evidence: UInt64 = 0
@@ -79,8 +79,8 @@ public struct WrittenWorld: Sendable, Hashable {
 
     // MARK: Own
 
-    /// The owner of each of the three transactions of the subscription that starts with a product; nil for those that are held or
-    /// not known.
+    /// The owner of each of the three transactions of the subscription that starts with a product; nil for those that
+    /// are held or not known.
     public func owners(of product: Int) -> [Int?] {
         var owners: [Int?] = [nil, nil, nil]
         var (hasOwnToken, isNamed) = ([false, false, false], [false, false, false])

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A certificate authority for HTTPS servers: what a client must trust to reach a simulated store over TLS. It vouches for no
-/// evidence.
+/// A certificate authority for HTTPS servers: what a client must trust to reach a simulated store over TLS. It vouches
+/// for no evidence.
 ///
 /// ```swift
 /// let authority = try ServerCertificateAuthority(folder: URL(fileURLWithPath: "assay-authority/https"))
@@ -25,8 +25,8 @@ public struct ServerCertificateAuthority: Sendable {
         root = try SigningIdentity(template, key: key, issuerKey: key)
     }
 
-    /// An authority that is made once and kept in a folder: `root.der`, `root.pem`, and `root.key.pem`, which only the owner
-    /// may read.
+    /// An authority that is made once and kept in a folder: `root.der`, `root.pem`, and `root.key.pem`, which only the
+    /// owner may read.
     /// - Parameter folder: the path of the folder. It may be missing or empty, but not a mount point.
     /// - Throws: `MintError` when the folder cannot be read or written, or holds something else.
     public init(folder: URL) throws {

@@ -82,8 +82,8 @@ extension ReceiptFault {
         plan.options.embeddedCertificates = [leaf, second, authority.intermediate, authority.root].map(\.certificate)
     }
 
-    /// Replaces the authorities with nine of two names, each issued by all of the other name: they share one key. Together with
-    /// the leaf they fill all places for certificates that a verifier usually reads.
+    /// Replaces the authorities with nine of two names, each issued by all of the other name: they share one key.
+    /// Together with the leaf they fill all places for certificates that a verifier usually reads.
     private func crossSign(_ plan: inout ReceiptPlan) throws {
         let authority = plan.authority
         let key = ForeignKeys.elliptic.intermediate

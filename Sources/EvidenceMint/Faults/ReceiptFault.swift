@@ -32,8 +32,8 @@ public enum ReceiptFault: String, CaseIterable, Sendable {
     case wrongIssuerName = "wrong-issuer-name"
     /// The leaf's key has 1024 bits.
     case weakLeafKey = "weak-leaf-key"
-    /// Nine authorities with P-384 keys and two names have issued each other and the leaf, to make the search for a path
-    /// expensive.
+    /// Nine authorities with P-384 keys and two names have issued each other and the leaf, to make the search for a
+    /// path expensive.
     case crossSigned = "cross-signed"
 
     // MARK: Bytes

@@ -1,6 +1,7 @@
 public import Foundation
 
-/// The proof that a signed payload was made for a device: the claims `deviceVerification` and `deviceVerificationNonce`.
+/// The proof that a signed payload was made for a device: the claims `deviceVerification` and
+/// `deviceVerificationNonce`.
 public struct DeviceVerification: Hashable, Sendable {
     /// `deviceVerificationNonce`, written in small letters.
     public var nonce: UUID

@@ -1,6 +1,7 @@
 public import Foundation
 
-/// The content of a version 2 notification of the App Store server: `responseBodyV2DecodedPayload` in Apple's documents.
+/// The content of a version 2 notification of the App Store server: `responseBodyV2DecodedPayload` in Apple's
+/// documents.
 ///
 /// A genuine notification has exactly one of `data`, `summary`, `externalPurchaseToken` and `appData`.
 public struct NotificationTemplate: SignedPayloadTemplate, Hashable {

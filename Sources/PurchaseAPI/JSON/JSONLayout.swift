@@ -1,5 +1,5 @@
-/// The layout of JSON that was read into a typed value, so that the value can be written back in the same form: the order of the
-/// members, the white space, the escapes, and the members that the type does not have.
+/// The layout of JSON that was read into a typed value, so that the value can be written back in the same form: the
+/// order of the members, the white space, the escapes, and the members that the type does not have.
 ///
 /// The type writes the values themselves. So a value that was misread is not written back unchanged.
 struct JSONLayout: Sendable, Equatable {
@@ -41,8 +41,8 @@ struct JSONLayout: Sendable, Equatable {
         return arranger.result
     }
 
-    /// Whether two values are the same, whether or not they are written as strings: old replies write numbers where newer ones
-    /// write strings.
+    /// Whether two values are the same, whether or not they are written as strings: old replies write numbers where
+    /// newer ones write strings.
     private static func isSame(_ source: WrittenJSON, _ node: Int, _ written: WrittenJSON, _ other: Int) -> Bool {
         source.text(of: node) == written.text(of: other)
     }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// JSON as it was written (RFC 8259): each value with its place in the bytes, so that the order of the members, the digits of
-/// numbers and white space are preserved.
+/// JSON as it was written (RFC 8259): each value with its place in the bytes, so that the order of the members, the
+/// digits of numbers and white space are preserved.
 ///
-/// The values are in one array instead of a tree of objects, so hostile JSON takes at most 16 bytes for each value in addition to
-/// its own size.
+/// The values are in one array instead of a tree of objects, so hostile JSON takes at most 16 bytes for each value in
+/// addition to its own size.
 public struct WrittenJSON: Sendable, Equatable {
     public let bytes: [UInt8]
     /// The values in the order in which they begin; the members of an object are a name and a value each.

@@ -1,4 +1,5 @@
-/// Another system's answer beside the ledger's. A bulk comparison answers with one of these for each answer that differs.
+/// Another system's answer beside the ledger's. A bulk comparison answers with one of these for each answer that
+/// differs.
 public struct ComparisonMessage: Codable, Sendable, Equatable {
     /// The number of the line in a bulk comparison, from 1.
     public var line: Int?

@@ -5,8 +5,8 @@ public struct EntitlementList: Codable, Sendable, Equatable {
     public var mergedInto: String?
     /// The time that was asked for; absent means now.
     public var at: String?
-    /// One for each product, environment and kind of purchase that was ever the customer's. The same product can appear twice, if
-    /// its kind in the settings changed or an operator granted it as another kind.
+    /// One for each product, environment and kind of purchase that was ever the customer's. The same product can appear
+    /// twice, if its kind in the settings changed or an operator granted it as another kind.
     public var entitlements: [EntitlementMessage]
     /// One for each named entitlement that a product of the customer's gives or gave.
     public var named: [NamedEntitlementMessage]

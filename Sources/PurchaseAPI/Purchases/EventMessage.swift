@@ -8,8 +8,8 @@ public struct EventMessage: Codable, Sendable, Equatable {
     /// The owner before a transfer, or the customer before a merge.
     public var formerCustomerID: String?
     public var environment: EnvironmentName?
-    /// Whether purchases of the environment count for the customer. If it is false, the event gives nothing: a purchase of the
-    /// sandbox by a customer who is no tester. Absent for events without an environment.
+    /// Whether purchases of the environment count for the customer. If it is false, the event gives nothing: a purchase
+    /// of the sandbox by a customer who is no tester. Absent for events without an environment.
     public var counts: Bool?
     public var productID: String?
     public var transactionID: String?
@@ -128,8 +128,8 @@ extension EventMessage {
         public static let reversed = Kind(rawValue: "reversed")
         /// An upgrade ended a period.
         public static let upgraded = Kind(rawValue: "upgraded")
-        /// Auto-renew, the next product, the consent to a price, a billing retry, a grace period or the next offer of a subscription
-        /// changed.
+        /// Auto-renew, the next product, the consent to a price, a billing retry, a grace period or the next offer of a
+        /// subscription changed.
         public static let renewalChanged = Kind(rawValue: "renewal_changed")
         /// Evidence disagrees with other evidence about the same transaction.
         public static let contradicted = Kind(rawValue: "contradicted")

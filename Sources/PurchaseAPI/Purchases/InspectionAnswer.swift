@@ -20,7 +20,8 @@ public struct InspectionAnswer: Codable, Sendable, Equatable {
     public var certificates: [InspectedCertificate]
     /// The names from the signer to the trust anchor; empty if there is no path.
     public var certificatePath: [String]
-    /// The decoded content, with Apple's keys; `nil` if it could not be read. Nobody vouches for it unless the verdict is `verified`.
+    /// The decoded content, with Apple's keys; `nil` if it could not be read. Nobody vouches for it unless the verdict
+    /// is `verified`.
     public var content: JSONContent?
 
     /// The result of all checks.

@@ -1,5 +1,5 @@
-/// The receipt of an answer to a transaction receipt: an object whose keys are those of its purchase info, with underscores, and
-/// whose values are all strings (iOS 6 and earlier).
+/// The receipt of an answer to a transaction receipt: an object whose keys are those of its purchase info, with
+/// underscores, and whose values are all strings (iOS 6 and earlier).
 public struct FlatReceipt: Sendable, Equatable {
     /// The members, in the order in which they are written.
     public private(set) var members: [Member]

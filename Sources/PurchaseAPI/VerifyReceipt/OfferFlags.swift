@@ -1,8 +1,10 @@
-/// The two flags of `verifyReceipt` about the offer of a period, derived from the offer that the App Store names elsewhere.
+/// The two flags of `verifyReceipt` about the offer of a period, derived from the offer that the App Store names
+/// elsewhere.
 public struct OfferFlags: Sendable, Equatable {
     /// `is_trial_period`: the period is free, under an offer of any kind.
     public let isTrialPeriod: Bool
-    /// `is_in_intro_offer_period`: the period has an introductory offer that is paid; since late 2024, also a free trial.
+    /// `is_in_intro_offer_period`: the period has an introductory offer that is paid; since late 2024, also a free
+    /// trial.
     public let isInIntroOfferPeriod: Bool
 
     /// - Parameters:

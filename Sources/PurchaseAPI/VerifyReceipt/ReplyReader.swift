@@ -1,5 +1,5 @@
-/// Reads the members of a reply of `verifyReceipt`. A value of another type than Apple's counts as absent; numbers may be
-/// strings, and strings numbers, because old replies and newer ones differ in that.
+/// Reads the members of a reply of `verifyReceipt`. A value of another type than Apple's counts as absent; numbers may
+/// be strings, and strings numbers, because old replies and newer ones differ in that.
 struct ReplyReader {
     private let document: WrittenJSON
 

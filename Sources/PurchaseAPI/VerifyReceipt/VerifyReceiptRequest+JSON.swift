@@ -5,7 +5,8 @@ extension VerifyReceiptRequest {
     ///
     /// - Parameters:
     ///   - json: the body.
-    ///   - check: throws if a body that is not written as nearly all are must not be decoded: to decode many small values takes
+    ///   - check: throws if a body that is not written as nearly all are must not be decoded: to decode many small
+    ///     values takes
     ///     up to sixty times their size.
     /// - Throws: if it is not a JSON object, and what `check` throws.
     public init(json: [UInt8], check: ([UInt8]) throws -> Void = { _ in }) throws {
@@ -22,8 +23,8 @@ extension VerifyReceiptRequest {
 /// Reads a request in the usual form: one object with the known keys, each at most once, its texts in ASCII and without
 /// escapes, except for the `\/` that some writers use for each slash in base64.
 ///
-/// Everything else, including malformed JSON, is left to Foundation, which reads all of JSON but takes nearly half as long as the
-/// check of the receipt's signature. A test compares the two.
+/// Everything else, including malformed JSON, is left to Foundation, which reads all of JSON but takes nearly half as
+/// long as the check of the receipt's signature. A test compares the two.
 private struct PlainRequestScanner {
     private var position = 0
 

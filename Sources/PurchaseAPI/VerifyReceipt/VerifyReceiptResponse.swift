@@ -28,8 +28,9 @@ public struct VerifyReceiptResponse: Sendable, Equatable {
         self.status = status
     }
 
-    /// The paths of what a reply has and this type does not, such as `receipt.in_app[0].name`, of at most 100: unknown members,
-    /// and values that Apple does not write, such as a date whose three forms disagree. Empty if the value was not read.
+    /// The paths of what a reply has and this type does not, such as `receipt.in_app[0].name`, of at most 100: unknown
+    /// members, and values that Apple does not write, such as a date whose three forms disagree. Empty if the value was
+    /// not read.
     public var unreadMembers: [String] { layout?.unreadPaths ?? [] }
 
     /// Keeps how the reply was written.
@@ -93,8 +94,8 @@ public struct VerifyReceiptResponse: Sendable, Equatable {
 }
 
 extension VerifyReceiptResponse {
-    /// The answer in JSON. A reply that was read is written as it came; another has the keys in Apple's order of late 2020 and
-    /// later.
+    /// The answer in JSON. A reply that was read is written as it came; another has the keys in Apple's order of late
+    /// 2020 and later.
     public func json() -> [UInt8] {
         let json = typedJSON()
         guard let layout, case .success(let written) = WrittenJSON.read(json) else { return json }
@@ -153,7 +154,8 @@ extension VerifyReceiptResponse {
 }
 
 extension VerifyReceiptResponse.Receipt {
-    /// Writes the object with the keys in Apple's order; numbers that the receipt lacks are `null`, as Apple writes them.
+    /// Writes the object with the keys in Apple's order; numbers that the receipt lacks are `null`, as Apple writes
+    /// them.
     public func write(to json: inout JSONWriter) {
         var written = WrittenPurchases()
         write(to: &json, &written)

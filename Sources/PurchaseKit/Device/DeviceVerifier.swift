@@ -1,8 +1,8 @@
 import Foundation
 public import PurchaseVerification
 
-/// The checks on the device, without network: container, Apple's signature, bundle id, version, device; then product and
-/// transaction.
+/// The checks on the device, without network: container, Apple's signature, bundle id, version, device; then product
+/// and transaction.
 public struct DeviceVerifier: Sendable {
     private let verifier: PurchaseVerifier
     private let app: AppIdentity
@@ -32,7 +32,8 @@ public struct DeviceVerifier: Sendable {
     /// - Parameters:
     ///   - evidence: the evidence.
     ///   - transaction: the transaction; `nil` to check the evidence alone, as at the launch of a Mac app.
-    ///   - isVerifiedByStoreKit: whether StoreKit verified signed evidence that is checked alone, such as an app transaction.
+    ///   - isVerifiedByStoreKit: whether StoreKit verified signed evidence that is checked alone, such as an app
+    ///     transaction.
     public func verify(
         _ evidence: PurchaseEvidence, proves transaction: PaymentTransaction?, isVerifiedByStoreKit: Bool = false
     ) async -> Verdict {
@@ -45,8 +46,8 @@ public struct DeviceVerifier: Sendable {
             return Self.verdict(error)
         }
         do throws(VerificationError) {
-            // Only the app receipt is made again for each version of the app. A transaction receipt keeps the version of the purchase,
-            // and signed transactions have none.
+            // Only the app receipt is made again for each version of the app. A transaction receipt keeps the version
+            // of the purchase, and signed transactions have none.
             if case .appReceipt(let receipt) = verified { try ApplicationVersionPolicy(app.version).check(receipt) }
         } catch {
             return .undetermined(PurchaseError(error))
@@ -74,8 +75,8 @@ public struct DeviceVerifier: Sendable {
         }
     }
 
-    /// Only a wrong signature is a forgery. Everything else may be a cut copy, a setting of this app, or a change at Apple, which
-    /// must not cost a customer what they paid for.
+    /// Only a wrong signature is a forgery. Everything else may be a cut copy, a setting of this app, or a change at
+    /// Apple, which must not cost a customer what they paid for.
     private static func verdict(_ error: VerificationError) -> Verdict {
         switch error.code {
         case .evidenceEmpty: .undetermined(PurchaseError(.receiptMissing))
@@ -95,7 +96,8 @@ public struct DeviceVerifier: Sendable {
             if candidates.isEmpty { return PurchaseError(.deviceUnknown) }
         default: candidates = await device.deviceVerificationID().map { [$0] } ?? []
         }
-        // `AppStore.deviceVerificationID` is `nil` for some customers for good; StoreKit has compared the device by then.
+        // `AppStore.deviceVerificationID` is `nil` for some customers for good; StoreKit has compared the device by
+        // then.
         if candidates.isEmpty, isVouchedFor { return nil }
         var last = PurchaseError(.deviceUnknown)
         for candidate in candidates {

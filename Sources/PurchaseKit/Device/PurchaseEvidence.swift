@@ -3,8 +3,8 @@ import PurchaseMessages
 
 /// The evidence that proves a purchase to the server.
 public enum PurchaseEvidence: Sendable, Codable, Equatable {
-    /// A signed transaction of StoreKit 2. It is preferred, also for purchases by the original API, because the receipt on the
-    /// disk lags behind.
+    /// A signed transaction of StoreKit 2. It is preferred, also for purchases by the original API, because the receipt
+    /// on the disk lags behind.
     case signedTransaction(String)
     case appReceipt(Data)
     /// The receipt of one transaction, on systems without an app receipt.

@@ -5,8 +5,8 @@ import PurchaseVerification
 extension VerifiedEvidence {
     /// The transaction of the evidence that proves a transaction of the queue.
     ///
-    /// A restored transaction of the original API has an id of its own, which the receipt need not contain. Its original
-    /// transaction proves it; for a subscription, the newest period that was not withdrawn.
+    /// A restored transaction of the original API has an id of its own, which the receipt need not contain. Its
+    /// original transaction proves it; for a subscription, the newest period that was not withdrawn.
     func facts(proving transaction: PaymentTransaction) -> TransactionFacts? {
         let all = facts.transactions
         if let own = all.first(where: { transaction.transactionID?.isSame(as: $0.transactionID) ?? false }) {
@@ -48,8 +48,8 @@ extension VerifiedEvidence {
         }
     }
 
-    /// Whether a purchase that ended at a date counts again, because this evidence does not withdraw it. A signed transaction is made
-    /// anew; a receipt can be an old one.
+    /// Whether a purchase that ended at a date counts again, because this evidence does not withdraw it. A signed
+    /// transaction is made anew; a receipt can be an old one.
     func reverses(anEndAt endedAt: Date) -> Bool {
         kind == .signedTransaction || facts.signingDate.map { $0.date > endedAt } ?? false
     }

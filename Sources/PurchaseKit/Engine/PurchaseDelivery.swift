@@ -19,8 +19,8 @@ extension PurchaseEngine {
         return true
     }
 
-    /// Tells the delegate what it has yet to learn. Nothing waits for it: a delegate that calls the engine, which comes back here,
-    /// learns of the rest when it returns.
+    /// Tells the delegate what it has yet to learn. Nothing waits for it: a delegate that calls the engine, which comes
+    /// back here, learns of the rest when it returns.
     func deliver() async {
         guard !isDelivering else { return }
         isDelivering = true

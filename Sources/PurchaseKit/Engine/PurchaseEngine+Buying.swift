@@ -3,12 +3,13 @@ import Foundation
 extension PurchaseEngine {
     /// Asks the customer to pay, and handles the transaction.
     ///
-    /// The purchase is stored before the queue is asked, so that customer and order are known when the transaction arrives: at once,
-    /// after an approval days later, or in another run of the app.
+    /// The purchase is stored before the queue is asked, so that customer and order are known when the transaction
+    /// arrives: at once, after an approval days later, or in another run of the app.
     ///
     /// - Parameters:
     ///   - productID: the product.
-    ///   - quantity: how many units of a consumable, or how many seats of a subscription that is sold by the seat; otherwise 1.
+    ///   - quantity: how many units of a consumable, or how many seats of a subscription that is sold by the seat;
+    ///     otherwise 1.
     ///   - order: the order that it pays, if the backend made one.
     ///   - offer: the offer that it uses.
     ///   - simulatesAskToBuyInSandbox: whether the sandbox acts as if the customer had to ask a parent.
@@ -71,15 +72,16 @@ extension PurchaseEngine {
         await handle(transaction, started: nil)
     }
 
-    /// Handles a transaction, which grants and finishes it, and calls a closure with the outcome, for apps without concurrency.
+    /// Handles a transaction, which grants and finishes it, and calls a closure with the outcome, for apps without
+    /// concurrency.
     public nonisolated func handle(
         _ transaction: PaymentTransaction, completion: @escaping @Sendable (PurchaseOutcome) -> Void
     ) {
         Task { completion(await self.handle(transaction)) }
     }
 
-    /// Finishes a transaction without granting it, and forgets it, for an app that wants a purchase gone which cannot be granted. A
-    /// paid purchase is lost by it.
+    /// Finishes a transaction without granting it, and forgets it, for an app that wants a purchase gone which cannot
+    /// be granted. A paid purchase is lost by it.
     ///
     /// - Throws: `PurchaseError` with the code `transaction_unknown`, or the queue's error.
     public func discard(_ transactionID: String) async throws {
@@ -141,8 +143,8 @@ extension PurchaseEngine {
         return outcome
     }
 
-    /// A failed payment leaves the queue. The started purchase ends if the customer cancelled it; otherwise it stays, because an
-    /// interrupted purchase arrives as another transaction.
+    /// A failed payment leaves the queue. The started purchase ends if the customer cancelled it; otherwise it stays,
+    /// because an interrupted purchase arrives as another transaction.
     private func fail(_ transaction: PaymentTransaction) async -> PurchaseOutcome {
         let error = transaction.failure ?? PurchaseError(.paymentFailed)
         do {
@@ -168,7 +170,8 @@ extension PurchaseEngine {
         _ = changes { $0.dropOldStarted(at: now, except: kept) }
     }
 
-    /// Ends a started purchase that the customer cancelled, or was never asked to pay. One with an order stays: the backend cancels orders.
+    /// Ends a started purchase that the customer cancelled, or was never asked to pay. One with an order stays: the
+    /// backend cancels orders.
     private func cancel(_ started: StartedPurchase) {
         guard started.orderID == nil else { return }
         if let index = startedInThisRun.lastIndex(of: started) { startedInThisRun.remove(at: index) }

@@ -3,9 +3,9 @@ import Foundation
 extension PurchaseEngine {
     /// The customer's current entitlements, one for each product.
     ///
-    /// With a server, the newest of its signed answers count, also offline: until their end, and as long as `offline` allows. A
-    /// product that no answer names, and every product without a server, counts as granted on this device. Purchases of another
-    /// environment than the app's do not count, except those of production.
+    /// With a server, the newest of its signed answers count, also offline: until their end, and as long as `offline`
+    /// allows. A product that no answer names, and every product without a server, counts as granted on this device.
+    /// Purchases of another environment than the app's do not count, except those of production.
     ///
     /// - Throws: `PurchaseError` with the code `store_failed`.
     public func entitlements() throws -> [PurchaseEntitlement] {
@@ -43,7 +43,8 @@ extension PurchaseEngine {
     /// - Parameters:
     ///   - quantity: how many units, at least 1.
     ///   - productID: the consumable.
-    ///   - consumptionID: a name for this use. A repeated call with the same name changes nothing, if it is among the last 200 uses.
+    ///   - consumptionID: a name for this use. A repeated call with the same name changes nothing, if it is among the
+    ///     last 200 uses.
     public func consume(_ quantity: Int64 = 1, of productID: String, consumptionID: String) throws {
         try load()
         guard server == nil else { throw PurchaseError(.consumedByServer) }
@@ -65,8 +66,9 @@ extension PurchaseEngine {
         announce()
     }
 
-    /// Ends purchases granted on this device whose products the App Store withdraws without a transaction, and reports each as
-    /// `revoked`. Consumables stay, because they may be used up. A restore or the server's next answer corrects it.
+    /// Ends purchases granted on this device whose products the App Store withdraws without a transaction, and reports
+    /// each as `revoked`. Consumables stay, because they may be used up. A restore or the server's next answer corrects
+    /// it.
     public func withdraw(_ productIDs: [String]) {
         let now = trustedNow()
         var ended: [GrantedPurchase] = []
@@ -82,8 +84,8 @@ extension PurchaseEngine {
         }
     }
 
-    /// The purchases that were granted on this device to the customer who is signed in; without a server, all of them. Of a
-    /// subscription the newest periods, of consumables the newest 200.
+    /// The purchases that were granted on this device to the customer who is signed in; without a server, all of them.
+    /// Of a subscription the newest periods, of consumables the newest 200.
     public func purchases() throws -> [GrantedPurchase] {
         try load()
         return grantedPurchases()
@@ -111,8 +113,8 @@ extension PurchaseEngine {
 
     // MARK: Time
 
-    /// The time by which entitlements end. It follows the uptime while the app runs, so setting the clock back gains nothing; time
-    /// in which the app does not run goes unnoticed.
+    /// The time by which entitlements end. It follows the uptime while the app runs, so setting the clock back gains
+    /// nothing; time in which the app does not run goes unnoticed.
     func currentTime() -> Date {
         let uptime = time.uptime
         var now = record.mark.time(time.now)
@@ -138,8 +140,8 @@ extension PurchaseEngine {
 
     // MARK: Helpers
 
-    /// The customer whose purchases are shown: until somebody signs in, the last one, so that a launch without a network shows what
-    /// they have. Purchases are neither begun nor sent for them before they sign in.
+    /// The customer whose purchases are shown: until somebody signs in, the last one, so that a launch without a
+    /// network shows what they have. Purchases are neither begun nor sent for them before they sign in.
     private var shownCustomer: PurchaseCustomer? { customer ?? record.lastCustomer }
 
     func isOfCustomer(_ customerID: String?) -> Bool {
@@ -151,7 +153,8 @@ extension PurchaseEngine {
         server == nil || (customer.map { $0.id == customerID } ?? false)
     }
 
-    /// Whether a purchase of an environment counts in this installation: TestFlight's does not count in the App Store's.
+    /// Whether a purchase of an environment counts in this installation: TestFlight's does not count in the App
+    /// Store's.
     private func isOfThisApp(_ environment: String?) -> Bool {
         guard let environment, let own = record.environment else { return true }
         return environment == own || environment == "Production"

@@ -14,8 +14,8 @@ extension PurchaseEngine {
         var isForged = false
     }
 
-    /// Gathers and verifies the evidence: the signed transaction, or otherwise the app receipt, or otherwise the transaction
-    /// receipt.
+    /// Gathers and verifies the evidence: the signed transaction, or otherwise the app receipt, or otherwise the
+    /// transaction receipt.
     func evidence(for transaction: PaymentTransaction, mayRefresh: Bool) async -> Gathered {
         guard let text = transaction.signedTransaction, !text.isEmpty else {
             return await receiptEvidence(for: transaction, mayRefresh: mayRefresh)
@@ -27,9 +27,9 @@ extension PurchaseEngine {
         return gathered
     }
 
-    /// If the receipt does not prove the purchase, whatever the reason, it is refreshed once and checked again. The first failure
-    /// is not reported; the second failure, or the error of the refresh, is. The refresh may ask for a password, so without
-    /// permission the app receives an event instead.
+    /// If the receipt does not prove the purchase, whatever the reason, it is refreshed once and checked again. The
+    /// first failure is not reported; the second failure, or the error of the refresh, is. The refresh may ask for a
+    /// password, so without permission the app receives an event instead.
     private func receiptEvidence(for transaction: PaymentTransaction, mayRefresh: Bool) async -> Gathered {
         let first = await loadedEvidence(for: transaction)
         guard first.verified == nil, first.error?.isMendedByRefresh ?? true else { return first }
@@ -77,14 +77,15 @@ extension PurchaseEngine {
         }
     }
 
-    /// Checks a signed app transaction (`AppTransaction.jwsRepresentation`) as an app does at its launch, without network: Apple's signature,
-    /// bundle id, environment and device.
+    /// Checks a signed app transaction (`AppTransaction.jwsRepresentation`) as an app does at its launch, without
+    /// network: Apple's signature, bundle id, environment and device.
     ///
     /// - Parameters:
     ///   - appTransaction: the signed app transaction.
-    ///   - isVerifiedByStoreKit: whether StoreKit returned it as `verified`. Then it also counts on a device that has no identifier.
-    /// - Returns: its content: `originalApplicationVersion` and `originalPurchaseDate` say whether the customer paid for the app before
-    ///   it became free. In the sandbox the version is always 1.0.
+    ///   - isVerifiedByStoreKit: whether StoreKit returned it as `verified`. Then it also counts on a device that has
+    ///     no identifier.
+    /// - Returns: its content: `originalApplicationVersion` and `originalPurchaseDate` say whether the customer paid
+    ///   for the app before it became free. In the sandbox the version is always 1.0.
     /// - Throws: `PurchaseError`: why it is not accepted.
     @discardableResult
     public func verify(
@@ -102,7 +103,8 @@ extension PurchaseEngine {
 
     /// Checks the app receipt as an app does at its launch, without network and without refreshing it.
     ///
-    /// Without a receipt there is nothing to refuse: in the sandbox and in TestFlight there is none before the first purchase.
+    /// Without a receipt there is nothing to refuse: in the sandbox and in TestFlight there is none before the first
+    /// purchase.
     ///
     /// - Returns: the verified receipt; `nil` if there is no receipt.
     /// - Throws: `PurchaseError`: why the receipt is not accepted.
@@ -124,8 +126,8 @@ extension PurchaseEngine {
 }
 
 extension PurchaseError {
-    /// Whether another receipt may help. It cannot help before the first unlock of the device, or against an environment that the
-    /// app does not accept.
+    /// Whether another receipt may help. It cannot help before the first unlock of the device, or against an
+    /// environment that the app does not accept.
     fileprivate var isMendedByRefresh: Bool {
         code != .deviceUnknown && code.rawValue != ReasonCode.environmentNotAccepted.rawValue
             && code.rawValue != ReasonCode.environmentNotVouchedFor.rawValue

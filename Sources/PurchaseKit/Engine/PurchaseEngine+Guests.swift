@@ -1,10 +1,10 @@
 import Foundation
 
 extension PurchaseEngine {
-    /// Signs in a customer without a login. The id is random, made once, and kept until its purchases are handed to a customer with a
-    /// login. A reinstall of the app makes a new one. Under `transfer: move` a restore then gives it the non-consumables and subscriptions of the
-    /// device's App Store account; under `transfer: deny` they stay with the former guest, unless the store kept its id (Keychain), so offer a
-    /// login early.
+    /// Signs in a customer without a login. The id is random, made once, and kept until its purchases are handed to a
+    /// customer with a login. A reinstall of the app makes a new one. Under `transfer: move` a restore then gives it
+    /// the non-consumables and subscriptions of the device's App Store account; under `transfer: deny` they stay with
+    /// the former guest, unless the store kept its id (Keychain), so offer a login early.
     ///
     /// - Returns: the customer.
     /// - Throws: `PurchaseError` with the code `store_failed`: without the stored id, the purchases would be lost.
@@ -25,8 +25,9 @@ extension PurchaseEngine {
 
     /// Signs in a customer with a login, and hands the guest's purchases to them.
     ///
-    /// A client key may not merge customers, so your backend does: it knows that the caller is this customer, and asks the purchase server
-    /// with `POST /v1/customers/{guest}/merge`. If it fails, the guest stays signed in and is kept, and nothing is lost: call it again.
+    /// A client key may not merge customers, so your backend does: it knows that the caller is this customer, and asks
+    /// the purchase server with `POST /v1/customers/{guest}/merge`. If it fails, the guest stays signed in and is kept,
+    /// and nothing is lost: call it again.
     ///
     /// - Parameters:
     ///   - customer: the customer.

@@ -24,8 +24,8 @@ extension PurchaseEngine {
         }
     }
 
-    /// Adds purchases that the app stored before it used the kit, such as those of RMStore's persistor. Give each a transaction id: a
-    /// repeated call then adds nothing, for up to 5,000 consumables.
+    /// Adds purchases that the app stored before it used the kit, such as those of RMStore's persistor. Give each a
+    /// transaction id: a repeated call then adds nothing, for up to 5,000 consumables.
     public func adopt(_ purchases: [GrantedPurchase]) throws {
         try change { $0.adopt(purchases) }
     }

@@ -8,14 +8,14 @@ import PurchaseVerification
     import Crypto
 #endif
 
-/// The look at the current evidence, without a password prompt: what another device bought or renewed, and what was there before
-/// the app was installed again.
+/// The look at the current evidence, without a password prompt: what another device bought or renewed, and what was
+/// there before the app was installed again.
 extension PurchaseEngine {
     /// Looks at the evidence that the system has now, so that `entitlements` follows the newest news.
     ///
-    /// With a server, evidence that is unknown, changed, or a day old is sent in one request. Without one, it is verified here. It
-    /// finishes no transaction and asks the customer for nothing. `start` calls it, and `run` when the app comes to the foreground,
-    /// when the network returns, and once a day.
+    /// With a server, evidence that is unknown, changed, or a day old is sent in one request. Without one, it is
+    /// verified here. It finishes no transaction and asks the customer for nothing. `start` calls it, and `run` when
+    /// the app comes to the foreground, when the network returns, and once a day.
     ///
     /// - Parameter evenIfKnown: whether to ask the server also if it knew all of it less than a day ago.
     public func refreshEntitlements(evenIfKnown: Bool = false) async {
@@ -124,7 +124,8 @@ extension PurchaseEngine {
             let ownerOfOriginal = record.customerID(ofOriginal: transaction) ?? customerID
             guard owner == customerID || (owner == nil && ownerOfOriginal == customerID) else { continue }
             var proof = Proof(evidence: .signedTransaction(text), version: Self.version(of: transaction))
-            // The server knows former tokens, and those of merged customers. It accepts nothing that carries another customer's.
+            // The server knows former tokens, and those of merged customers. It accepts nothing that carries another
+            // customer's.
             if owner == nil, let token = transaction.appAccountToken, let id = transaction.transactionID {
                 proof.unknown = (token, id)
             }

@@ -3,8 +3,8 @@ import PurchaseMessages
 import PurchaseVerification
 
 extension PurchaseEngine {
-    /// Restores earlier purchases, when the customer asks for it: waits until the App Store has sent all of them, sends them to the
-    /// server together, and returns one summary. A customer without purchases gets an empty one.
+    /// Restores earlier purchases, when the customer asks for it: waits until the App Store has sent all of them, sends
+    /// them to the server together, and returns one summary. A customer without purchases gets an empty one.
     @discardableResult
     public func restore() async -> RestoreSummary {
         let summary = await restoring()
@@ -43,7 +43,8 @@ extension PurchaseEngine {
         return summary
     }
 
-    /// Claims the waiting transactions with their own customer and order, which a restore does not know, and returns the others.
+    /// Claims the waiting transactions with their own customer and order, which a restore does not know, and returns
+    /// the others.
     private func claimWaiting(
         _ transactions: [PaymentTransaction], _ summary: inout RestoreSummary
     ) async -> [PaymentTransaction] {
@@ -70,7 +71,8 @@ extension PurchaseEngine {
         var proofs: [RestoredProof] = []
         for transaction in transactions {
             guard let key = transaction.key, var entry = record.entry(key) else { continue }
-            // The customer asked for it, so the refresh that a restore of the original API makes has taken place already.
+            // The customer asked for it, so the refresh that a restore of the original API makes has taken place
+            // already.
             let gathered = await evidence(for: transaction, mayRefresh: false)
             if let verified = gathered.verified { entry.prove(by: verified) }
             guard server != nil, let evidence = gathered.evidence else {

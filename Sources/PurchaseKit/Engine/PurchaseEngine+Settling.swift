@@ -32,8 +32,8 @@ extension PurchaseEngine {
         return outcome
     }
 
-    /// The outcome by the evidence. With a server it is always sent, whatever the device thinks of it: a device has no identifier at
-    /// times, and Apple changes its certificates.
+    /// The outcome by the evidence. With a server it is always sent, whatever the device thinks of it: a device has no
+    /// identifier at times, and Apple changes its certificates.
     private func decide(
         _ entry: inout OutboxEntry, _ gathered: Gathered, _ matched: StartedPurchase?
     ) async -> PurchaseOutcome {
@@ -85,7 +85,8 @@ extension PurchaseEngine {
 
     // MARK: The entry
 
-    /// The transaction's entry in the outbox, stored before anything else is done, and the started purchase that it pays.
+    /// The transaction's entry in the outbox, stored before anything else is done, and the started purchase that it
+    /// pays.
     private func enter(
         _ transaction: PaymentTransaction, _ key: PurchaseKey, _ started: StartedPurchase?
     ) throws -> (OutboxEntry, matched: StartedPurchase?) {
@@ -123,9 +124,9 @@ extension PurchaseEngine {
         return (entry, paid == matched ? matched : nil)
     }
 
-    /// The started purchase that a transaction belongs to: the newest of its product and token, because an older one may have been
-    /// cancelled. StoreKit 2 always returns the token; the original API may lose it. One of the customer who is signed in comes
-    /// first.
+    /// The started purchase that a transaction belongs to: the newest of its product and token, because an older one
+    /// may have been cancelled. StoreKit 2 always returns the token; the original API may lose it. One of the customer
+    /// who is signed in comes first.
     func startedPurchase(of transaction: PaymentTransaction) -> StartedPurchase? {
         guard transaction.state != .restored, transaction.revocationDate == nil else { return nil }
         let fitting = record.started.filter { started in
@@ -136,8 +137,8 @@ extension PurchaseEngine {
         return fitting.last { $0.customerID == customer?.id ?? "" } ?? fitting.last
     }
 
-    /// The customer to whom a transaction belongs: whom its token names, who owns its original, who started it, or who is signed in.
-    /// `nil` if its token names a customer who is not known here.
+    /// The customer to whom a transaction belongs: whom its token names, who owns its original, who started it, or who
+    /// is signed in. `nil` if its token names a customer who is not known here.
     ///
     /// A purchase of somebody who is not signed in waits for them, and is never given to another customer.
     func owner(
@@ -167,8 +168,8 @@ extension PurchaseEngine {
         return .granted(purchase, isReplayed: true)
     }
 
-    /// Why signed evidence grants nothing. A signed transaction is made anew and reverses a refund; a receipt does only if it was signed
-    /// after the purchase had ended.
+    /// Why signed evidence grants nothing. A signed transaction is made anew and reverses a refund; a receipt does only
+    /// if it was signed after the purchase had ended.
     func withdrawal(of entry: OutboxEntry, _ verified: VerifiedEvidence) -> PurchaseError? {
         if let error = verified.withdrawal(of: entry.purchaseKey.transactionID) { return error }
         guard let endedAt = record.granted(entry.purchaseKey)?.endedAt, !verified.reverses(anEndAt: endedAt) else {

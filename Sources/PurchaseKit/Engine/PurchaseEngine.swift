@@ -1,14 +1,15 @@
 import Foundation
 
-/// Takes transactions from the payment queue to a granted purchase: verifies each one on the device and by the server, stores what
-/// was granted, and finishes the transaction, in this order.
+/// Takes transactions from the payment queue to a granted purchase: verifies each one on the device and by the server,
+/// stores what was granted, and finishes the transaction, in this order.
 ///
 ///     let engine = PurchaseEngine(queue: queue, receipts: receipts, verifier: verifier, server: connection, store: store)
 ///     Task { await engine.run() }
 ///     await engine.signIn(PurchaseCustomer(id: "alice"))
 ///     let outcome = await engine.buy("com.example.app.coins")
 ///
-/// Create one engine for the whole life of the app: two engines with the same store would overwrite each other's record.
+/// Create one engine for the whole life of the app: two engines with the same store would overwrite each other's
+/// record.
 public actor PurchaseEngine {
     let queue: any PaymentQueue
     let receipts: any ReceiptSource
@@ -85,8 +86,8 @@ public actor PurchaseEngine {
 
     // MARK: Running
 
-    /// Runs until its task is cancelled: handles unfinished transactions and every transaction that arrives, repeats attempts, and
-    /// looks for news when the system announces a moment for it. A second call returns at once.
+    /// Runs until its task is cancelled: handles unfinished transactions and every transaction that arrives, repeats
+    /// attempts, and looks for news when the system announces a moment for it. A second call returns at once.
     public func run() async {
         guard !isRunning else { return }
         isRunning = true
@@ -110,8 +111,8 @@ public actor PurchaseEngine {
         waitingForRunEnd = []
     }
 
-    /// Handles all transactions that the queue has not finished or the outbox keeps, and looks at the current evidence. `run`
-    /// calls it.
+    /// Handles all transactions that the queue has not finished or the outbox keeps, and looks at the current evidence.
+    /// `run` calls it.
     public func start() async {
         let failed = failedStarts
         nextStart = nil
@@ -123,8 +124,8 @@ public actor PurchaseEngine {
         do {
             transactions = try await queue.unfinished()
             let known = transactions.compactMap(\.key)
-            // Entries that the queue no longer knows were finished by another device, or only the record does not show yet that
-            // they were.
+            // Entries that the queue no longer knows were finished by another device, or only the record does not show
+            // yet that they were.
             let others = record.outbox.filter { entry in !known.contains { $0.matches(entry.key) } }
             let old = others.filter {
                 $0.isOld(at: time.now) && $0.attempts + ($0.waits ?? 0) >= Self.attemptsOfOldEntries
@@ -150,8 +151,8 @@ public actor PurchaseEngine {
         for entry in record.outbox { await handle(entry.transaction) }
     }
 
-    /// Refreshes the receipt, which may ask the customer for their password, and tries again everything that waits. Call it when
-    /// the customer asks for it, after the event `refreshNeeded`.
+    /// Refreshes the receipt, which may ask the customer for their password, and tries again everything that waits.
+    /// Call it when the customer asks for it, after the event `refreshNeeded`.
     public func refreshAndRetry() async {
         do {
             try await receipts.refresh()
@@ -170,7 +171,8 @@ public actor PurchaseEngine {
 
     // MARK: The customer
 
-    /// Sets the customer who receives purchases that name no other customer, and handles the purchases that waited for them.
+    /// Sets the customer who receives purchases that name no other customer, and handles the purchases that waited for
+    /// them.
     ///
     /// With a customer without an id, purchases wait.
     public func signIn(_ customer: PurchaseCustomer) async {
@@ -198,7 +200,8 @@ public actor PurchaseEngine {
 
     // MARK: Events
 
-    /// Every event from now on, and that the store was set aside before in this run. Each call creates a separate stream.
+    /// Every event from now on, and that the store was set aside before in this run. Each call creates a separate
+    /// stream.
     public func events() -> AsyncStream<PurchaseEvent> {
         let id = UUID()
         return AsyncStream { continuation in
@@ -211,8 +214,8 @@ public actor PurchaseEngine {
     /// Reports every outcome from now on to a delegate. The delegate is not retained.
     public func setDelegate(_ delegate: (any PurchaseDelegate)?) { self.delegate = delegate }
 
-    /// Reports that the App Store asks for the purchase of a product that the customer chose there (`shouldAddStorePayment`,
-    /// `PurchaseIntent`). The app decides, and calls `buy`.
+    /// Reports that the App Store asks for the purchase of a product that the customer chose there
+    /// (`shouldAddStorePayment`, `PurchaseIntent`). The app decides, and calls `buy`.
     public func promote(_ productID: String, offer: PaymentOffer? = nil) {
         emit(.promoted(productID: productID, offer: offer))
     }

@@ -2,8 +2,8 @@ public import Foundation
 import PurchaseMessages
 import PurchaseVerification
 
-/// What the App Store signed about the next renewal of a subscription, by the server's answer or by signed renewal info. What it did
-/// not sign is `nil`.
+/// What the App Store signed about the next renewal of a subscription, by the server's answer or by signed renewal
+/// info. What it did not sign is `nil`.
 public struct PurchaseRenewal: Sendable, Codable, Equatable {
     /// Whether the subscription renews automatically.
     public var autoRenew: Bool?

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The pauses between attempts: 4 seconds, 8, 16 and so on, up to an hour. A server that asks for a longer one gets it, up to an
-/// hour: the signature does not cover `Retry-After`, so it must not be able to postpone a purchase for good.
+/// The pauses between attempts: 4 seconds, 8, 16 and so on, up to an hour. A server that asks for a longer one gets it,
+/// up to an hour: the signature does not cover `Retry-After`, so it must not be able to postpone a purchase for good.
 enum RetryDelay {
     static let longest: Double = 3600
 
@@ -9,7 +9,8 @@ enum RetryDelay {
         min(longest, max(2 * Double(1 << min(max(attempts, 1), 11)), retryAfter ?? 0))
     }
 
-    /// The pause until an attempt. An attempt further away than the longest pause is due: the device's clock was set back.
+    /// The pause until an attempt. An attempt further away than the longest pause is due: the device's clock was set
+    /// back.
     static func pause(until date: Date, at now: Date) -> Double {
         let seconds = date.timeIntervalSince(now)
         return seconds > longest ? 0 : max(0, seconds)
@@ -17,7 +18,8 @@ enum RetryDelay {
 }
 
 extension PurchaseEngine {
-    /// Repeats attempts that are due, until its task is cancelled. It sleeps until the next one, and wakes when something changes.
+    /// Repeats attempts that are due, until its task is cancelled. It sleeps until the next one, and wakes when
+    /// something changes.
     func keepRetrying() async {
         while !Task.isCancelled {
             await retryDue()

@@ -4,8 +4,8 @@ public import PurchaseVerification
 
 /// The reason why a purchase was refused, or could not be verified now.
 ///
-/// The code is the contract: one of the kit's own, a code of the core (`ReasonCode`), or a code of the server. `expected` and
-/// `found` are the two facts that disagreed.
+/// The code is the contract: one of the kit's own, a code of the core (`ReasonCode`), or a code of the server.
+/// `expected` and `found` are the two facts that disagreed.
 public struct PurchaseError: Error, Sendable, Codable, Equatable {
     public var code: Code
     public var expected: String?
@@ -43,8 +43,8 @@ public struct PurchaseError: Error, Sendable, Codable, Equatable {
         detail = error.code.sentence
     }
 
-    /// An error from outside the kit, with its domain and code; its description becomes the found fact. An error of the kit stays
-    /// as it is.
+    /// An error from outside the kit, with its domain and code; its description becomes the found fact. An error of the
+    /// kit stays as it is.
     public init(_ code: Code, _ error: any Error) {
         if let error = error as? PurchaseError {
             self = error

@@ -2,18 +2,18 @@ public import Foundation
 
 /// Something that happened. Events name a transaction and never contain its evidence.
 ///
-/// An event can be missed, for example when the app ends. Use `PurchaseEngine.entitlements()` for what a customer may use, not
-/// the sum of events.
+/// An event can be missed, for example when the app ends. Use `PurchaseEngine.entitlements()` for what a customer may
+/// use, not the sum of events.
 public enum PurchaseEvent: Sendable, Equatable {
     /// The purchase is stored.
     case granted(PurchaseReport)
-    /// The server accepted it, and it gives this customer nothing, such as a sandbox purchase of somebody who is no tester. Its
-    /// transaction is finished.
+    /// The server accepted it, and it gives this customer nothing, such as a sandbox purchase of somebody who is no
+    /// tester. Its transaction is finished.
     case notCounted(PurchaseReport, PurchaseError)
     /// Apple or the server refused it for this customer; its transaction is finished.
     case refused(PurchaseReport, PurchaseError)
-    /// Its signature is wrong, as far as this device can tell without a server. It grants nothing, and its transaction is not
-    /// finished: call `discard` if it should go.
+    /// Its signature is wrong, as far as this device can tell without a server. It grants nothing, and its transaction
+    /// is not finished: call `discard` if it should go.
     case invalid(PurchaseReport, PurchaseError)
     /// It could not be verified now; it is tried again, at this time at the latest.
     case undetermined(PurchaseReport, PurchaseError, nextAttempt: Date?)

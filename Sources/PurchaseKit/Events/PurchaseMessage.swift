@@ -1,8 +1,8 @@
 import Foundation
 
 extension PurchaseOutcome {
-    /// A sentence for the customer, from the String Catalog of the package; `nil` if nothing need be said. Programs look at the case and
-    /// at the error's code.
+    /// A sentence for the customer, from the String Catalog of the package; `nil` if nothing need be said. Programs
+    /// look at the case and at the error's code.
     public var message: String? {
         switch self {
         case .granted: PurchaseMessage.text("granted", "Thank you! Your purchase is ready.")

@@ -6,8 +6,8 @@ public enum PurchaseOutcome: Sendable, Equatable {
     case notCounted(PurchaseError)
     /// Finished without granting anything: a signed answer of the server refused it, or Apple revoked it.
     case refused(PurchaseError)
-    /// Its signature is wrong as far as this device can tell, and there is no server to decide. Nothing is granted, and it is not
-    /// finished.
+    /// Its signature is wrong as far as this device can tell, and there is no server to decide. Nothing is granted, and
+    /// it is not finished.
     case invalid(PurchaseError)
     /// Not finished; it is tried again.
     case undetermined(PurchaseError)

@@ -3,7 +3,8 @@ public protocol AppLife: Sendable {
     /// Each time that the app comes to the foreground, or the network returns.
     func moments() -> AsyncStream<AppMoment>
 
-    /// Asks the system not to suspend the app until `end` is called: `UIApplication.beginBackgroundTask` around a claim.
+    /// Asks the system not to suspend the app until `end` is called: `UIApplication.beginBackgroundTask` around a
+    /// claim.
     ///
     /// - Returns: ends the request; it is called once.
     func beginWork(_ name: String) async -> @Sendable () async -> Void

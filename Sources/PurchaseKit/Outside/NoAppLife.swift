@@ -1,4 +1,5 @@
-/// No news from the system, for programs without a user interface. Call `PurchaseEngine.refreshEntitlements()` yourself.
+/// No news from the system, for programs without a user interface. Call `PurchaseEngine.refreshEntitlements()`
+/// yourself.
 public struct NoAppLife: AppLife {
     public init() {}
     public func moments() -> AsyncStream<AppMoment> { AsyncStream { $0.finish() } }

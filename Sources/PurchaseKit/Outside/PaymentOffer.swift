@@ -2,8 +2,8 @@ public import Foundation
 
 /// An offer of a subscription that a purchase uses.
 public enum PaymentOffer: Sendable, Equatable {
-    /// A promotional offer with the signature of Apple's first form, made by a server with a key of App Store Connect. The only
-    /// offer of the original API (`SKPaymentDiscount`).
+    /// A promotional offer with the signature of Apple's first form, made by a server with a key of App Store Connect.
+    /// The only offer of the original API (`SKPaymentDiscount`).
     case promotional(id: String, keyID: String, nonce: UUID, signature: Data, timestamp: Int64)
     /// A promotional offer that a server signed as a JWS; StoreKit 2 only.
     case promotionalJWS(id: String, compactJWS: String)

@@ -2,7 +2,8 @@ import Foundation
 
 /// The payment queue of the App Store. `PurchaseKitStoreKit` has one for each API of StoreKit.
 public protocol PaymentQueue: Sendable {
-    /// Transactions as they arrive or change: renewals, purchases on other devices, approved and interrupted purchases, refunds.
+    /// Transactions as they arrive or change: renewals, purchases on other devices, approved and interrupted purchases,
+    /// refunds.
     func updates() -> AsyncStream<PaymentTransaction>
 
     /// The transactions that are not finished.
@@ -19,16 +20,18 @@ public protocol PaymentQueue: Sendable {
     /// Restores earlier purchases, and returns all of them when the App Store has sent the last.
     func restore() async throws -> [PaymentTransaction]
 
-    /// The newest transaction of each product that the App Store lists as the customer's now, as of its last news, without asking
-    /// for a password: `Transaction.currentEntitlements`, with grace periods. `nil` if the queue cannot list them, as in the
-    /// original API; the app receipt then says it.
+    /// The newest transaction of each product that the App Store lists as the customer's now, as of its last news,
+    /// without asking for a password: `Transaction.currentEntitlements`, with grace periods. `nil` if the queue cannot
+    /// list them, as in the original API; the app receipt then says it.
     func current() async throws -> [PaymentTransaction]?
 
-    /// The environment of this installation of the app, as signed evidence names it (`Production`, `Sandbox`, `Xcode`): that of
-    /// `AppTransaction`, else the one that the name of the receipt file says. `nil` if the system does not know it now.
+    /// The environment of this installation of the app, as signed evidence names it (`Production`, `Sandbox`, `Xcode`):
+    /// that of `AppTransaction`, else the one that the name of the receipt file says. `nil` if the system does not know
+    /// it now.
     func environment() async -> String?
 
-    /// The products that the App Store withdraws from the customer without a transaction, such as those of a family that they left.
+    /// The products that the App Store withdraws from the customer without a transaction, such as those of a family
+    /// that they left.
     func withdrawals() -> AsyncStream<[String]>
 
     /// The products with these ids that the App Store sells, in the order of the ids.

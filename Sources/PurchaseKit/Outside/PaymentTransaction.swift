@@ -2,7 +2,8 @@ public import Foundation
 
 /// A transaction as the payment queue reports it.
 public struct PaymentTransaction: Sendable, Codable, Equatable {
-    /// The transaction; `nil` if it has none yet, as in the states `purchasing`, `deferred` and `failed` of the original API.
+    /// The transaction; `nil` if it has none yet, as in the states `purchasing`, `deferred` and `failed` of the
+    /// original API.
     public var transactionID: String?
     /// The first transaction of a subscription or of a restored product.
     public var originalTransactionID: String?
@@ -11,15 +12,19 @@ public struct PaymentTransaction: Sendable, Codable, Equatable {
     public var quantity: Int
     /// The environment that its evidence states; `nil` if nothing signed names it yet.
     public var environment: String?
-    /// The customer's UUID that was handed to the purchase (`appAccountToken`, or `applicationUsername` of the original API).
+    /// The customer's UUID that was handed to the purchase (`appAccountToken`, or `applicationUsername` of the original
+    /// API).
     public var appAccountToken: UUID?
     /// StoreKit's proof (`VerificationResult.jwsRepresentation`).
     public var signedTransaction: String?
-    /// StoreKit's signed renewal info of the subscription, which states a grace period; only of `PaymentQueue.current()`.
+    /// StoreKit's signed renewal info of the subscription, which states a grace period; only of
+    /// `PaymentQueue.current()`.
     public var signedRenewalInfo: String?
-    /// Whether StoreKit itself verified the proof. If not, the proof is sent to the server, and never granted on the device.
+    /// Whether StoreKit itself verified the proof. If not, the proof is sent to the server, and never granted on the
+    /// device.
     public var isVerifiedByStoreKit: Bool
-    /// The receipt of the transaction alone (`SKPaymentTransaction.transactionReceipt`), for systems without an app receipt.
+    /// The receipt of the transaction alone (`SKPaymentTransaction.transactionReceipt`), for systems without an app
+    /// receipt.
     public var transactionReceipt: Data?
     public var purchaseDate: Date?
     /// When the paid period ends.
@@ -37,7 +42,8 @@ public struct PaymentTransaction: Sendable, Codable, Equatable {
         case purchasing
         /// It waits for an approval, such as a parent's.
         case deferred
-        /// The payment failed or was cancelled. A purchase that was interrupted can still arrive later, as another transaction.
+        /// The payment failed or was cancelled. A purchase that was interrupted can still arrive later, as another
+        /// transaction.
         case failed
         case purchased
         case restored

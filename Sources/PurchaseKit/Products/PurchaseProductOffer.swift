@@ -12,7 +12,8 @@ public struct PurchaseProductOffer: Sendable, Hashable {
     public var period: PurchasePeriod
     /// For how many periods the price holds.
     public var periodCount: Int
-    /// Whether this customer may have it, as the system knows; `nil` if only your server decides, as with promotional offers.
+    /// Whether this customer may have it, as the system knows; `nil` if only your server decides, as with promotional
+    /// offers.
     public var isEligible: Bool?
 
     /// For whom an offer is.

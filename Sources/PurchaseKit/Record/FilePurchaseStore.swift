@@ -13,14 +13,14 @@ public import Foundation
     import Musl
 #endif
 
-/// A store in a file with an HMAC, so that an edited document is detected and not trusted. Evidence is in files of its own beside
-/// it, without an HMAC, because Apple signed it.
+/// A store in a file with an HMAC, so that an edited document is detected and not trusted. Evidence is in files of its
+/// own beside it, without an HMAC, because Apple signed it.
 ///
-/// On Apple's systems each file is protected until the first unlock of the device, and is part of backups unless the store is told
-/// otherwise: in a backup, purchases move along to a new phone.
+/// On Apple's systems each file is protected until the first unlock of the device, and is part of backups unless the
+/// store is told otherwise: in a backup, purchases move along to a new phone.
 ///
-/// The key comes from the caller: on Apple's systems keep a random one in the Keychain. Anyone who has both the file and the key
-/// can write anything, and the HMAC does not detect that the file was replaced by an older copy.
+/// The key comes from the caller: on Apple's systems keep a random one in the Keychain. Anyone who has both the file
+/// and the key can write anything, and the HMAC does not detect that the file was replaced by an older copy.
 public struct FilePurchaseStore: PurchaseStore {
     private let file: URL
     private let key: SymmetricKey
@@ -60,9 +60,9 @@ public struct FilePurchaseStore: PurchaseStore {
         try replace(file, by: Array("\(Self.header)\(code.hexadecimal)\n".utf8) + document)
     }
 
-    /// Renames a damaged file to one with the ending `damaged`, which replaces an earlier one. The engine then starts empty:
-    /// StoreKit delivers unfinished transactions again, a look at the current evidence returns the purchases that the App Store or
-    /// the server knows, and balances of a kit without a server are lost.
+    /// Renames a damaged file to one with the ending `damaged`, which replaces an earlier one. The engine then starts
+    /// empty: StoreKit delivers unfinished transactions again, a look at the current evidence returns the purchases
+    /// that the App Store or the server knows, and balances of a kit without a server are lost.
     public func setAside() throws {
         guard rename(file.path, file.appendingPathExtension("damaged").path) == 0 else {
             throw Self.failure("rename")

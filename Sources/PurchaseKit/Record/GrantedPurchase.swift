@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A purchase that was granted on this device. Consumables and non-renewing subscriptions are in a receipt once, so this is the
-/// only place on the device where they are.
+/// A purchase that was granted on this device. Consumables and non-renewing subscriptions are in a receipt once, so
+/// this is the only place on the device where they are.
 public struct GrantedPurchase: Sendable, Codable, Equatable {
     public var key: PurchaseKey
     public var originalTransactionID: String?

@@ -8,7 +8,8 @@ struct OutboxEntry: Codable, Equatable {
     var customerID: String?
     /// The order that it pays.
     var orderID: String?
-    /// Whether it results from a call of `buy`. Others are sent as restores: a renewal, a shared purchase, an offer code.
+    /// Whether it results from a call of `buy`. Others are sent as restores: a renewal, a shared purchase, an offer
+    /// code.
     var wasStarted: Bool
     /// The transaction of the evidence that proves it; another one for a restored transaction of the original API.
     var provenID: String?
@@ -57,7 +58,8 @@ struct OutboxEntry: Codable, Equatable {
 
     // MARK: Evidence
 
-    /// The evidence of the transaction, which is stored in an entry of its own: a receipt has 60 kB, and the record is written often.
+    /// The evidence of the transaction, which is stored in an entry of its own: a receipt has 60 kB, and the record is
+    /// written often.
     struct StoredEvidence: Codable, Equatable {
         var signedTransaction: String?
         var signedRenewalInfo: String?

@@ -1,11 +1,12 @@
 import Foundation
 
-/// Everything that is stored, as one document: each change replaces it as a whole, so a crash leaves the state before or after.
+/// Everything that is stored, as one document: each change replaces it as a whole, so a crash leaves the state before
+/// or after.
 struct PurchaseRecord: Codable, Equatable {
     /// The version of the document. A newer version is refused.
     static let currentVersion = 1
-    /// The maximum number of started purchases; beyond it the oldest is dropped. Its transaction still names its customer by
-    /// token.
+    /// The maximum number of started purchases; beyond it the oldest is dropped. Its transaction still names its
+    /// customer by token.
     static let startedLimit = 50
     /// The number of consumables and of ended purchases that are listed one by one.
     static let grantedLimit = 200
@@ -57,8 +58,8 @@ struct PurchaseRecord: Codable, Equatable {
         }
     }
 
-    /// The customer whom the original of a transaction waits for, or was granted to: a renewal or a copy belongs to them, whoever
-    /// is signed in.
+    /// The customer whom the original of a transaction waits for, or was granted to: a renewal or a copy belongs to
+    /// them, whoever is signed in.
     ///
     /// - Parameter key: an entry that says nothing about it, because its own customer is asked for.
     func customerID(ofOriginal transaction: PaymentTransaction, besides key: PurchaseKey? = nil) -> String? {
@@ -80,8 +81,8 @@ struct PurchaseRecord: Codable, Equatable {
         }
     }
 
-    /// Drops started purchases that no transaction can pay any more. One that was started by a clock that was ahead gets its age from
-    /// now on.
+    /// Drops started purchases that no transaction can pay any more. One that was started by a clock that was ahead
+    /// gets its age from now on.
     ///
     /// - Parameter kept: those of this run, whose dates stay as they are.
     mutating func dropOldStarted(at now: Date, except kept: [StartedPurchase]) {
@@ -98,8 +99,8 @@ struct PurchaseRecord: Codable, Equatable {
 
     func granted(_ key: PurchaseKey) -> GrantedPurchase? { granted.first { $0.key.matches(key) } }
 
-    /// Stores a purchase under its transaction, at most once. A purchase that had ended becomes active again, because its refund
-    /// was reversed. Newer evidence corrects its dates.
+    /// Stores a purchase under its transaction, at most once. A purchase that had ended becomes active again, because
+    /// its refund was reversed. Newer evidence corrects its dates.
     mutating func grant(_ purchase: GrantedPurchase) {
         guard let index = granted.firstIndex(where: { $0.key.matches(purchase.key) }) else {
             granted.append(purchase)
@@ -130,7 +131,8 @@ struct PurchaseRecord: Codable, Equatable {
         trim()
     }
 
-    /// Ends a granted purchase, and the copies that restoring made of it under ids of their own: a refund applies to all of them.
+    /// Ends a granted purchase, and the copies that restoring made of it under ids of their own: a refund applies to
+    /// all of them.
     mutating func end(_ key: PurchaseKey, at date: Date) -> GrantedPurchase? {
         guard let index = granted.firstIndex(where: { $0.key.matches(key) }), granted[index].endedAt == nil else {
             return nil
@@ -142,8 +144,8 @@ struct PurchaseRecord: Codable, Equatable {
         return granted[index]
     }
 
-    /// Stores what a fresh answer says. Of two answers about a product that arrive together, the one that was signed later counts. If the
-    /// stored one was signed much later, the server's clock was ahead then.
+    /// Stores what a fresh answer says. Of two answers about a product that arrive together, the one that was signed
+    /// later counts. If the stored one was signed much later, the server's clock was ahead then.
     mutating func keep(_ answer: [StoredEntitlement]) {
         for new in answer {
             if let place = entitlements.firstIndex(where: { $0.isSameProduct(as: new) }) {
@@ -217,8 +219,8 @@ struct PurchaseRecord: Codable, Equatable {
 }
 
 extension GrantedPurchase {
-    /// Whether both are the same purchase under two ids. Periods of a subscription also share an original, but are separate
-    /// purchases.
+    /// Whether both are the same purchase under two ids. Periods of a subscription also share an original, but are
+    /// separate purchases.
     fileprivate func isCopy(of other: GrantedPurchase) -> Bool {
         let original = originalTransactionID ?? key.transactionID
         return original == other.originalTransactionID ?? other.key.transactionID && productID == other.productID

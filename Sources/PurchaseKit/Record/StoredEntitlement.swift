@@ -2,8 +2,8 @@ import Foundation
 import PurchaseMessages
 import PurchaseVerification
 
-/// What the newest signed answer says about a product in an environment. The answer was verified when it arrived, so it counts
-/// until a newer one, also after the pinned keys changed.
+/// What the newest signed answer says about a product in an environment. The answer was verified when it arrived, so it
+/// counts until a newer one, also after the pinned keys changed.
 struct StoredEntitlement: Codable, Equatable {
     let customerID: String
     let productID: String
@@ -35,8 +35,8 @@ struct StoredEntitlement: Codable, Equatable {
         self.signedAt = signedAt
     }
 
-    /// The entitlements of an answer, one for each product and environment. Purchases of one product can be of several kinds: an
-    /// active one comes first.
+    /// The entitlements of an answer, one for each product and environment. Purchases of one product can be of several
+    /// kinds: an active one comes first.
     static func all(
         _ messages: [EntitlementMessage], of customerID: String, signedAt: Date
     ) -> [StoredEntitlement] {

@@ -6,13 +6,13 @@ struct TimeMark: Codable, Equatable {
     private(set) var latest: Date?
     /// The newest signed time.
     private(set) var signed: Date?
-    /// How far the device's clock was ahead of the newest signed time that was fresh: an answer of the server, or a purchase of
-    /// this moment.
+    /// How far the device's clock was ahead of the newest signed time that was fresh: an answer of the server, or a
+    /// purchase of this moment.
     private(set) var ahead: Double?
 
-    /// The time that decides: the earliest that is possible after the newest signed time. The device's clock may still be wrong
-    /// by as much as it was, or may have been corrected. It is never before the mark, so that setting the clock back gains
-    /// nothing.
+    /// The time that decides: the earliest that is possible after the newest signed time. The device's clock may still
+    /// be wrong by as much as it was, or may have been corrected. It is never before the mark, so that setting the
+    /// clock back gains nothing.
     func time(_ device: Date) -> Date {
         let floor = [latest, signed].compactMap(\.self).max()
         guard let signed else { return max(device, floor ?? device) }
@@ -23,8 +23,9 @@ struct TimeMark: Codable, Equatable {
     /// Moves the mark to a time that was seen.
     mutating func see(_ time: Date) { latest = max(time, latest ?? time) }
 
-    /// A newer signed time replaces the mark, also by an earlier one: the clock was wrong when the mark was set. A fresh one, which
-    /// a nonce proves, is always the newest: if it is much earlier than the newest signed time, the server's clock was ahead then.
+    /// A newer signed time replaces the mark, also by an earlier one: the clock was wrong when the mark was set. A
+    /// fresh one, which a nonce proves, is always the newest: if it is much earlier than the newest signed time, the
+    /// server's clock was ahead then.
     ///
     /// - Returns: whether it is newer.
     mutating func see(signed date: Date, isFresh: Bool, device: Date) -> Bool {

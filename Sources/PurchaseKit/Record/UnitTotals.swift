@@ -12,8 +12,8 @@ extension PurchaseKey {
 }
 
 extension PurchaseRecord {
-    /// The name of a consumable's totals in an environment. Without an environment it is the product's id, as it was for all totals before
-    /// they were separated. No product id has a space.
+    /// The name of a consumable's totals in an environment. Without an environment it is the product's id, as it was
+    /// for all totals before they were separated. No product id has a space.
     static func unitsName(_ productID: String, in environment: String?) -> String {
         environment.map { "\($0) \(productID)" } ?? productID
     }
@@ -49,7 +49,8 @@ struct UnitTotals: Codable, Equatable {
         uses = uses.suffix(Self.limit - 1) + [units]
     }
 
-    /// Adds the totals of another device or store. Its listed uses are added once; of the earlier ones the larger sum counts.
+    /// Adds the totals of another device or store. Its listed uses are added once; of the earlier ones the larger sum
+    /// counts.
     mutating func add(_ other: UnitTotals) {
         func listed(_ totals: UnitTotals) -> Int64 { totals.uses.reduce(0) { $0 + $1.quantity } }
         used += max(0, other.used - listed(other) - (used - listed(self)))

@@ -1,8 +1,8 @@
 import Foundation
 
 extension PurchaseEngine {
-    /// What the customer may use: now, and again after each change, also when a paid period ends. Without a stored purchase the first
-    /// value is empty. Each call creates a separate stream.
+    /// What the customer may use: now, and again after each change, also when a paid period ends. Without a stored
+    /// purchase the first value is empty. Each call creates a separate stream.
     public nonisolated func entitlementUpdates() -> AsyncStream<[PurchaseEntitlement]> {
         AsyncStream { continuation in
             let task = Task {
@@ -52,7 +52,8 @@ extension PurchaseEngine {
 
     private func secondsToNextEnd(_ entitlements: [PurchaseEntitlement]) -> Double? {
         let ends = entitlements.filter(\.isActive).compactMap(\.until)
-        // By the time that decides, which is not always the device's clock. A little later, so that the end is in the past then.
+        // By the time that decides, which is not always the device's clock. A little later, so that the end is in the
+        // past then.
         return ends.min().map { max($0.timeIntervalSince(currentTime()), 0) + 0.1 }
     }
 }

@@ -4,20 +4,21 @@ import Foundation
     public import Combine
 #endif
 
-/// What a screen shows of the customer's purchases. It is always current: after a purchase, a refund, a renewal on another device, and
-/// when a paid period ends while the screen is open.
+/// What a screen shows of the customer's purchases. It is always current: after a purchase, a refund, a renewal on
+/// another device, and when a paid period ends while the screen is open.
 ///
 ///     @StateObject private var purchases = PurchaseModel(engine)
 ///     var body: some View { purchases.isActive("pro") ? ProView() : ShopView() }
 ///
-/// It runs the engine as long as it exists. With SwiftUI it is an `ObservableObject`; elsewhere `onChange` tells of each change.
+/// It runs the engine as long as it exists. With SwiftUI it is an `ObservableObject`; elsewhere `onChange` tells of
+/// each change.
 @MainActor
 public final class PurchaseModel {
     #if canImport(Combine)
         /// What the customer may use now.
         @Published public private(set) var entitlements: [PurchaseEntitlement] = []
-        /// The newest outcome of the purchases that the customer began here, also when it comes after `buy` has returned: after an
-        /// approval, or with the original API. `nil` before the first.
+        /// The newest outcome of the purchases that the customer began here, also when it comes after `buy` has
+        /// returned: after an approval, or with the original API. `nil` before the first.
         @Published public private(set) var outcome: PurchaseOutcome?
         /// The result of the last restore; `nil` before the first.
         @Published public private(set) var restored: RestoreSummary?
@@ -26,8 +27,8 @@ public final class PurchaseModel {
     #else
         /// What the customer may use now.
         public private(set) var entitlements: [PurchaseEntitlement] = [] { didSet { onChange?() } }
-        /// The newest outcome of the purchases that the customer began here, also when it comes after `buy` has returned: after an
-        /// approval, or with the original API. `nil` before the first.
+        /// The newest outcome of the purchases that the customer began here, also when it comes after `buy` has
+        /// returned: after an approval, or with the original API. `nil` before the first.
         public private(set) var outcome: PurchaseOutcome? { didSet { onChange?() } }
         /// The result of the last restore; `nil` before the first.
         public private(set) var restored: RestoreSummary? { didSet { onChange?() } }
@@ -49,8 +50,8 @@ public final class PurchaseModel {
     /// What events said about products whose purchase is being begun.
     private var early: [String: PurchaseOutcome?] = [:]
 
-    /// A model of an engine, which it runs. Several models can have one engine: one of them runs it, and when that one goes away,
-    /// another.
+    /// A model of an engine, which it runs. Several models can have one engine: one of them runs it, and when that one
+    /// goes away, another.
     public init(_ engine: PurchaseEngine) {
         self.engine = engine
         let events = Task { await engine.events() }
@@ -80,8 +81,8 @@ public final class PurchaseModel {
         entitlements.first { $0.productID == productID }?.balance ?? 0
     }
 
-    /// Asks the customer to pay. The result is in `outcome`, and what changed in `entitlements`; with the original API the outcome is
-    /// `pending` until the queue has brought the transaction.
+    /// Asks the customer to pay. The result is in `outcome`, and what changed in `entitlements`; with the original API
+    /// the outcome is `pending` until the queue has brought the transaction.
     public func buy(
         _ productID: String, quantity: Int = 1, order: PurchaseOrder? = nil, offer: PaymentOffer? = nil
     ) async {

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// What the customer may use, for widgets and other extensions: a copy of the moment when it was written. It is not signed, so let
-/// it decide what is shown, and not what is delivered.
+/// What the customer may use, for widgets and other extensions: a copy of the moment when it was written. It is not
+/// signed, so let it decide what is shown, and not what is delivered.
 public struct PurchaseSnapshot: Sendable, Codable, Equatable {
     public var entitlements: [PurchaseEntitlement]
     public var writtenAt: Date

@@ -1,6 +1,7 @@
 public import Foundation
 
-/// The file of a snapshot, which the app writes and its extensions read. On Apple's systems it is in the container of an App Group.
+/// The file of a snapshot, which the app writes and its extensions read. On Apple's systems it is in the container of
+/// an App Group.
 public struct PurchaseSnapshotFile: Sendable {
     private let file: URL
 
@@ -41,7 +42,8 @@ extension PurchaseEngine {
     ///
     /// - Parameters:
     ///   - file: the file.
-    ///   - written: called after each change with the error, if it could not be written; reload the widgets' timelines there.
+    ///   - written: called after each change with the error, if it could not be written; reload the widgets' timelines
+    ///     there.
     public nonisolated func writeSnapshots(
         to file: PurchaseSnapshotFile, written: @Sendable ((any Error)?) -> Void = { _ in }
     ) async {

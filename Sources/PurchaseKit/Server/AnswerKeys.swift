@@ -9,8 +9,8 @@ import Foundation
 /// The public keys of the server's answers, which the app pins: the current one and the next one, as
 /// `assay keys signing --for answers` prints them.
 ///
-/// With both in the app, the operator can change to the next key without an update of the app. A new version of the app then
-/// pins that key and the one after it.
+/// With both in the app, the operator can change to the next key without an update of the app. A new version of the app
+/// then pins that key and the one after it.
 public struct AnswerKeys: Sendable {
     private let keys: [(id: String, key: Curve25519.Signing.PublicKey)]
 

@@ -11,7 +11,8 @@ public final class HTTPPurchaseService: PurchaseService {
     private let exchanges: HTTPExchanges
 
     /// - Parameters:
-    ///   - server: the address of the server or of a relay, such as `https://purchases.example.com`; paths are appended to it.
+    ///   - server: the address of the server or of a relay, such as `https://purchases.example.com`; paths are appended
+    ///     to it.
     ///   - timeout: how long one request may take, in seconds.
     public init(server: URL, timeout: Double = 30) {
         self.server = server

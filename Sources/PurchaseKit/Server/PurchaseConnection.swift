@@ -7,8 +7,8 @@ import PurchaseMessages
     import Crypto
 #endif
 
-/// The connection to the purchase server. It returns an answer only if a pinned key signed it for this very request; there is no
-/// way to switch that off.
+/// The connection to the purchase server. It returns an answer only if a pinned key signed it for this very request;
+/// there is no way to switch that off.
 public struct PurchaseConnection: Sendable {
     private let service: any PurchaseService
     private let key: String
@@ -16,7 +16,8 @@ public struct PurchaseConnection: Sendable {
 
     /// - Parameters:
     ///   - service: carries requests to the server.
-    ///   - key: an API key with the scope `client`. It can be extracted from the app, so it may only submit and restore.
+    ///   - key: an API key with the scope `client`. It can be extracted from the app, so it may only submit and
+    ///     restore.
     ///   - answerKeys: the keys of the server's answers.
     public init(service: any PurchaseService, key: String, answerKeys: AnswerKeys) {
         self.service = service
@@ -109,7 +110,8 @@ public struct PurchaseConnection: Sendable {
         for (name, value) in fields where value.isEmpty { throw PurchaseError(.fieldMissing, expected: name) }
     }
 
-    /// Checks that the answer belongs to the question. The signature already proves it; this finds errors of the server.
+    /// Checks that the answer belongs to the question. The signature already proves it; this finds errors of the
+    /// server.
     private static func compare(_ answer: PurchaseAnswer, with request: PurchaseRequest) throws {
         let transaction = answer.transaction
         let pairs = [

@@ -55,8 +55,8 @@ extension ServerDecision {
         }
     }
 
-    /// An accepted purchase counts unless the answer says that the customer's entitlement is not active. Units that are used up by
-    /// now were granted.
+    /// An accepted purchase counts unless the answer says that the customer's entitlement is not active. Units that are
+    /// used up by now were granted.
     static func notCounted(
         _ productID: String, _ environment: EnvironmentName, _ entitlements: [StoredEntitlement]
     ) -> PurchaseError? {
@@ -71,8 +71,8 @@ extension ServerDecision {
 }
 
 extension RestoreAnswer {
-    /// The outcome of a transaction. A restored transaction of the original API has an id of its own, and is found by the transaction
-    /// that proves it.
+    /// The outcome of a transaction. A restored transaction of the original API has an id of its own, and is found by
+    /// the transaction that proves it.
     func purchase(of entry: OutboxEntry) -> RestoredPurchaseMessage? {
         purchases.first {
             entry.transaction.productID.isSame(as: $0.productID)

@@ -35,14 +35,15 @@ struct SignedAnswer: Sendable {
         body = Data(answer.body)
         (self.contentType, self.input, self.signature) = (contentType, input, signature)
         (self.path, self.requestDigest, self.nonce) = (path, requestDigest, nonce)
-        // The signature must cover the digest of the received content, so this comparison only distinguishes the causes.
+        // The signature must cover the digest of the received content, so this comparison only distinguishes the
+        // causes.
         if let stated = answer.headers[ContentDigest.field.lowercased()], stated != contentDigest {
             throw PurchaseError(.answerDigestMismatch)
         }
     }
 
-    /// Verifies the signature, against the content that arrived and the request that was sent. The signing time is not compared
-    /// with the device's clock, because the nonce proves that the answer is new.
+    /// Verifies the signature, against the content that arrived and the request that was sent. The signing time is not
+    /// compared with the device's clock, because the nonce proves that the answer is new.
     ///
     /// - Returns: when the server signed it, by the server's clock, in seconds since 1970.
     func verify(_ keys: AnswerKeys) throws -> Int64 {

@@ -1,9 +1,9 @@
 /// The signature of an answer of the server (RFC 9421), which an app asks for with `Accept-Signature`.
 ///
-/// It covers the status, so that an error cannot be turned into a success or back; the type and the digest of the content;
-/// and the method, the path and the digest of the request, so that nobody can swap the purchase or the question under a good
-/// nonce. It does not cover the host, which a studio's relay may change. The random nonce proves that the answer is new, so the clock of the device does
-/// not matter.
+/// It covers the status, so that an error cannot be turned into a success or back; the type and the digest of the
+/// content; and the method, the path and the digest of the request, so that nobody can swap the purchase or the
+/// question under a good nonce. It does not cover the host, which a studio's relay may change. The random nonce proves
+/// that the answer is new, so the clock of the device does not matter.
 ///
 /// Server and apps share this part; each has its own keys and cryptography.
 public struct AnswerSignature: Sendable, Equatable {
@@ -143,7 +143,8 @@ extension AnswerSignature {
         }
     }
 
-    /// Reads the signature of an answer under a label: the components and parameters of this type, in this order, and no others.
+    /// Reads the signature of an answer under a label: the components and parameters of this type, in this order, and
+    /// no others.
     ///
     /// - Returns: `nil` if the answer has no such signature, or it is malformed.
     public static func read(

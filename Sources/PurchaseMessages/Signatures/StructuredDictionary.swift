@@ -1,5 +1,5 @@
-/// A dictionary of structured fields (RFC 9651, 3.2): the form of `Signature-Input`, `Signature`, `Accept-Signature` and
-/// `Content-Digest`. Decimals, dates and display strings are not read, because none of these fields has one.
+/// A dictionary of structured fields (RFC 9651, 3.2): the form of `Signature-Input`, `Signature`, `Accept-Signature`
+/// and `Content-Digest`. Decimals, dates and display strings are not read, because none of these fields has one.
 ///
 /// Everything in it is ASCII, so its texts can be compared as `String`.
 public struct StructuredDictionary: Sendable, Equatable {

@@ -1,8 +1,8 @@
 import Foundation
 
 extension StructuredDictionary {
-    /// Reads the text of a field (RFC 9651, 4.2.2). Names that occur twice are refused, because it would be ambiguous which of
-    /// the two signatures counts.
+    /// Reads the text of a field (RFC 9651, 4.2.2). Names that occur twice are refused, because it would be ambiguous
+    /// which of the two signatures counts.
     ///
     /// - Returns: `nil` if it is malformed, or larger than the limits.
     public init?(_ text: String) {
@@ -18,8 +18,8 @@ extension StructuredDictionary {
 struct StructuredFieldReader {
     /// The longest field. The five components of an answer's signature take 300 bytes.
     static let bytes = 4096
-    /// The largest number of members, of items in a list, and of parameters: each takes at least two bytes of comparison
-    /// with the others, so the work stays small.
+    /// The largest number of members, of items in a list, and of parameters: each takes at least two bytes of
+    /// comparison with the others, so the work stays small.
     static let elements = 16
 
     private let text: [UInt8]

@@ -1,5 +1,5 @@
-/// Rewrites BER as DER in the two points in which Xcode's receipts differ from Apple's: indefinite lengths, and octet strings in
-/// pieces (X.690, 8.1.3.6 and 8.7.3). Every other BER form that is not DER is refused.
+/// Rewrites BER as DER in the two points in which Xcode's receipts differ from Apple's: indefinite lengths, and octet
+/// strings in pieces (X.690, 8.1.3.6 and 8.7.3). Every other BER form that is not DER is refused.
 ///
 /// Elements that use neither are copied as they are, so certificates keep their bytes and their signatures.
 enum BERTranscoder {

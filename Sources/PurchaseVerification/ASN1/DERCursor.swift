@@ -1,7 +1,7 @@
 /// A walk over the elements between two offsets of some bytes.
 ///
-/// It allocates nothing and holds no bytes: the caller passes the same span at each step. Everything is checked before it
-/// is read: no length of the input can lead outside the bytes, and no step goes back.
+/// It allocates nothing and holds no bytes: the caller passes the same span at each step. Everything is checked before
+/// it is read: no length of the input can lead outside the bytes, and no step goes back.
 struct DERCursor {
     private(set) var position: Int
     let end: Int

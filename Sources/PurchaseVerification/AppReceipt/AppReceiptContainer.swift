@@ -41,7 +41,8 @@ struct AppReceiptContainer {
         }
     }
 
-    /// Whether the bytes can be a container of this kind: it is a SEQUENCE, and no other kind of evidence begins with one.
+    /// Whether the bytes can be a container of this kind: it is a SEQUENCE, and no other kind of evidence begins with
+    /// one.
     static func isRecognized(_ bytes: [UInt8]) -> Bool { bytes.first == DERTag.sequence }
 
     /// The one embedded certificate with the issuer and serial number of the signer (RFC 5652, 5.3).

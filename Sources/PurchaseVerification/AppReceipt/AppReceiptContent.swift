@@ -1,6 +1,7 @@
 // The content of an app receipt, verified and unverified.
 
-/// An app receipt that the verifier vouches for. Only `PurchaseVerifier` creates one, so having one proves that it was verified.
+/// An app receipt that the verifier vouches for. Only `PurchaseVerifier` creates one, so having one proves that it was
+/// verified.
 public typealias AppReceipt = AppReceiptContent<VerifiedContent>
 
 /// The same content, read from unverified bytes: for display, never for granting. Only `inspect` creates one.
@@ -12,8 +13,9 @@ public enum VerifiedContent {}
 /// The content was read but not verified.
 public enum UnverifiedContent {}
 
-/// The content of an app receipt (Apple, "Validating receipts on the device"; the meaning of each attribute as measured,
-/// docs/receipt-format.md). The type parameter states whether it was verified; there is no public initialiser.
+/// The content of an app receipt (Apple, "Validating receipts on the device"; the meaning of each attribute as
+/// measured, docs/receipt-format.md). The type parameter states whether it was verified; there is no public
+/// initialiser.
 public struct AppReceiptContent<Trust>: Sendable {
     let payload: AppReceiptPayload
     private let path: CertificatePath?
@@ -23,7 +25,8 @@ public struct AppReceiptContent<Trust>: Sendable {
         self.path = path
     }
 
-    /// `receipt_type`: `Production`, `ProductionVPP`, `ProductionSandbox`, `ProductionVPPSandbox` or `Xcode` (attribute 0).
+    /// `receipt_type`: `Production`, `ProductionVPP`, `ProductionSandbox`, `ProductionVPPSandbox` or `Xcode` (attribute
+    /// 0).
     public var receiptType: String? { payload.text(payload.record.receiptType) }
 
     /// The environment in which the receipt was made; `nil` if the receipt does not state it.

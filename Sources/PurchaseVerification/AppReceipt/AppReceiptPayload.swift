@@ -29,7 +29,8 @@ final class AppReceiptPayload: Sendable {
     ) throws(VerificationError) -> (AppReceiptRecord, [PurchaseRecord]) {
         var record = AppReceiptRecord()
         var purchases: [PurchaseRecord] = []
-        // A purchase takes some 350 to 420 bytes, and never fewer than 64; this estimate cannot be driven beyond the input.
+        // A purchase takes some 350 to 420 bytes, and never fewer than 64; this estimate cannot be driven beyond the
+        // input.
         purchases.reserveCapacity(min(range.count / 320, VerificationBudget.purchases))
         var seen = SeenAttributes()
         var others = 0

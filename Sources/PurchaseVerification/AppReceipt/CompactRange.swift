@@ -1,5 +1,5 @@
-/// The offsets of a value in eight bytes, so that a purchase's record stays small. Offset 0 is never a value's: it means that
-/// the attribute is absent.
+/// The offsets of a value in eight bytes, so that a purchase's record stays small. Offset 0 is never a value's: it
+/// means that the attribute is absent.
 struct CompactRange: Sendable {
     private let lowerBound: UInt32
     private let count: UInt32

@@ -41,8 +41,8 @@ public struct InAppPurchaseContent<Trust>: Sendable {
     /// When the paid period ends; only for auto-renewable subscriptions (attribute 1708).
     public var expiresDate: AppStoreTime? { record.expiresDate }
 
-    /// When Apple refunded or revoked the purchase, or an upgrade ended it (attribute 1712). A signed transaction tells these apart:
-    /// `revocationDate`, `isUpgraded`.
+    /// When Apple refunded or revoked the purchase, or an upgrade ended it (attribute 1712). A signed transaction tells
+    /// these apart: `revocationDate`, `isUpgraded`.
     public var cancellationDate: AppStoreTime? { record.cancellationDate }
 
     /// The App Store's number of the product; 0 in the sandbox (attribute 1710).

@@ -113,8 +113,8 @@ extension PurchaseRecord {
         }
     }
 
-    /// An attribute of the form `30 LL 02 02 06 TT 02 01 VV 04 LL …`, shorter than 128 bytes: offsets, recognised by two
-    /// loads. The offset of its value's content is right only if the value is a DER element with a short header.
+    /// An attribute of the form `30 LL 02 02 06 TT 02 01 VV 04 LL …`, shorter than 128 bytes: offsets, recognised by
+    /// two loads. The offset of its value's content is right only if the value is a DER element with a short header.
     private struct UsualAttribute {
         let type: Int64
         let bit: UInt64

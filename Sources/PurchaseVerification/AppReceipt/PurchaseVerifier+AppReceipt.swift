@@ -1,5 +1,6 @@
 extension PurchaseVerifier {
-    /// Verifies the container, the path at the creation date, the signature, the content and the policies, in this order.
+    /// Verifies the container, the path at the creation date, the signature, the content and the policies, in this
+    /// order.
     func verifyAppReceipt(
         ber bytes: [UInt8], policies: [any PurchasePolicy]
     ) throws(VerificationError) -> AppReceipt {
@@ -46,8 +47,8 @@ extension PurchaseVerifier {
 }
 
 extension CertificatePath {
-    /// Checks that the anchor may vouch for the environment of the evidence. A notification whose body is unknown may state none; it
-    /// proves no purchase of any environment.
+    /// Checks that the anchor may vouch for the environment of the evidence. A notification whose body is unknown may
+    /// state none; it proves no purchase of any environment.
     func requireVouching(for facts: any EvidenceFacts) throws(VerificationError) {
         if facts.kind == .notification, facts.environment == nil, !isLeafAnchored { return }
         try requireVouching(for: facts.environment)

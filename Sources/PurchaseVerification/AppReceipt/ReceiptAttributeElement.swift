@@ -1,5 +1,5 @@
-/// ReceiptAttribute ::= SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING } (Apple, "Validating receipts on the
-/// device"), as offsets.
+/// ReceiptAttribute ::= SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING } (Apple, "Validating receipts on
+/// the device"), as offsets.
 struct ReceiptAttributeElement {
     let type: Int64
     let version: Int64

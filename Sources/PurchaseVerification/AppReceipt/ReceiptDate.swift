@@ -1,5 +1,5 @@
-/// The dates of receipts: RFC 3339, with a fraction in receipts of Mac apps, and with a zone offset without colon in those of
-/// Xcode (`2020-07-22T18:33:15+0100`).
+/// The dates of receipts: RFC 3339, with a fraction in receipts of Mac apps, and with a zone offset without colon in
+/// those of Xcode (`2020-07-22T18:33:15+0100`).
 enum ReceiptDate {
     /// The time of `YYYY-MM-DDTHH:MM:SSZ`, the format of nearly all dates; `nil` for every other text, including other
     /// dates.

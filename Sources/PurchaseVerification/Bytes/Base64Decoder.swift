@@ -2,8 +2,9 @@ import CBase64
 
 /// Strict base64 (RFC 4648, 4): only the alphabet, complete, with padding only at the end.
 ///
-/// Nearly all bytes of a receipt are decoded here, so whole blocks are decoded with the processor's vector look-ups if it has
-/// them, and otherwise two characters at a time (docs/decisions.md, 57). Tests compare both with Foundation's decoder.
+/// Nearly all bytes of a receipt are decoded here, so whole blocks are decoded with the processor's vector look-ups if
+/// it has them, and otherwise two characters at a time (docs/decisions.md, 57). Tests compare both with Foundation's
+/// decoder.
 enum Base64Decoder {
     /// How whole blocks are decoded.
     enum Way: Sendable {
@@ -28,7 +29,8 @@ enum Base64Decoder {
         let size = count / 4 * 3 - padding
         var isValid = false
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, written in
-            // The span checks each store. Bytes that are not written are never read, because the text is then not base64.
+            // The span checks each store. Bytes that are not written are never read, because the text is then not
+            // base64.
             var output = buffer.extracting(..<size).mutableSpan
             guard let decoded = decodeBlocks(text, into: &output, by: way) else { return }
             isValid = decodeRest(text, from: decoded, padding: padding, into: &output)
@@ -41,7 +43,8 @@ enum Base64Decoder {
 
     private static let pad = UInt8(ascii: "=")
 
-    /// Decodes blocks of 16 characters, as long as more follow than padding can be in; returns how many characters that were.
+    /// Decodes blocks of 16 characters, as long as more follow than padding can be in; returns how many characters that
+    /// were.
     @inline(__always)
     private static func decodeBlocks(
         _ text: Span<UInt8>, into output: inout MutableSpan<UInt8>, by way: Way
@@ -97,7 +100,8 @@ enum Base64Decoder {
         return UInt64(first) << 36 | UInt64(second) << 24 | UInt64(third) << 12 | UInt64(fourth)
     }
 
-    /// The twelve bits of two characters, indexed by both characters as they are in memory. One text uses 16 kB of these 128 kB.
+    /// The twelve bits of two characters, indexed by both characters as they are in memory. One text uses 16 kB of
+    /// these 128 kB.
     private static let pairs: ContiguousArray<UInt16> = {
         var pairs = ContiguousArray<UInt16>(repeating: notInAlphabet, count: 1 << 16)
         for (first, firstValue) in values.enumerated() where firstValue < 64 {

@@ -22,8 +22,8 @@ extension Span where Element == UInt8 {
         return nil
     }
 
-    /// The offset of the first byte at or behind the start that needs a look in a quoted string: a quote, a backslash, or a byte
-    /// that is not printable ASCII; the end if there is none.
+    /// The offset of the first byte at or behind the start that needs a look in a quoted string: a quote, a backslash,
+    /// or a byte that is not printable ASCII; the end if there is none.
     @inline(__always)
     func endOfPlainText(from start: Int) -> Int {
         // Most strings end within their first block; the others are long.

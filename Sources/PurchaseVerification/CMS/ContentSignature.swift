@@ -2,8 +2,8 @@
 enum ContentSignature {
     /// Checks that the signer's key signed exactly this content.
     ///
-    /// Without signed attributes the signature is over the content. With them it is over their DER as a SET, and they must
-    /// name the content's type and its digest.
+    /// Without signed attributes the signature is over the content. With them it is over their DER as a SET, and they
+    /// must name the content's type and its digest.
     static func verify(
         _ signedData: SignedData, _ bytes: Span<UInt8>, key: PublicKey
     ) throws(VerificationError) {

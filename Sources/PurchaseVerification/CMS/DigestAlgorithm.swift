@@ -1,4 +1,5 @@
-/// The digests that a signature may be made over (RFC 5754; SHA-1 because Apple signed receipts with it until August 2024).
+/// The digests that a signature may be made over (RFC 5754; SHA-1 because Apple signed receipts with it until August
+/// 2024).
 enum DigestAlgorithm: String, Sendable, CaseIterable {
     case sha1 = "SHA-1"
     case sha256 = "SHA-256"

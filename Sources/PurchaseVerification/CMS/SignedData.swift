@@ -99,7 +99,8 @@ struct SignedData {
         return certificates
     }
 
-    /// The digest algorithm of each signer should be among those of the container (RFC 5652, 5.1); a receipt's always is.
+    /// The digest algorithm of each signer should be among those of the container (RFC 5652, 5.1); a receipt's always
+    /// is.
     private static func requireAnnounced(
         _ algorithm: DigestAlgorithm, _ bytes: Span<UInt8>, _ range: Range<Int>
     ) throws(VerificationError) {

@@ -6,7 +6,8 @@
 
 /// Apple's roots, as Apple publishes them. A test checks each against its fingerprint.
 ///
-/// Receipts chain to Apple Root CA, and StoreKit 2's signed data to G3. G2 is Apple's third root and may be used in the future.
+/// Receipts chain to Apple Root CA, and StoreKit 2's signed data to G3. G2 is Apple's third root and may be used in the
+/// future.
 package enum AppleRootCertificate: String, CaseIterable, Sendable {
     case appleRootCA = "Apple Root CA"
     case appleRootCAG2 = "Apple Root CA - G2"

@@ -1,7 +1,7 @@
 /// A parsed X.509 certificate before any check (RFC 5280, 4.1).
 ///
-/// It is a class because a copied struct of this size costs more than the signature check saves, and because Swift 6.3.1
-/// miscompiles large structs that come out of throwing functions (docs/decisions.md, 6).
+/// It is a class because a copied struct of this size costs more than the signature check saves, and because Swift
+/// 6.3.1 miscompiles large structs that come out of throwing functions (docs/decisions.md, 6).
 final class Certificate: Sendable {
     /// The whole certificate in DER.
     let der: [UInt8]

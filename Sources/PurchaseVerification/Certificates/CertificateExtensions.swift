@@ -107,7 +107,8 @@ struct CertificateExtensions: Sendable {
         keyUsage = bits.count == 3 ? first | UInt16(bytes[bits.lowerBound + 2]) : first
     }
 
-    /// Whether the key may sign data other than certificates. An absent key usage allows everything (RFC 5280, 4.2.1.3).
+    /// Whether the key may sign data other than certificates. An absent key usage allows everything (RFC 5280,
+    /// 4.2.1.3).
     var maySignContent: Bool { keyUsage.map { $0 & 0x8000 != 0 } ?? true }
 
     /// Whether the key may sign certificates of receipt signers. An authority with an extended key usage may not,

@@ -1,7 +1,7 @@
 /// Finds the path from a leaf to a trust anchor (RFC 5280, 6.1), within a budget of certificates and signature checks.
 ///
-/// Candidates may be in any order. Embedded roots have no effect: a path ends at an anchor of the caller. Each certificate is
-/// checked against each possible issuer at most once, however many paths contain the two.
+/// Candidates may be in any order. Embedded roots have no effect: a path ends at an anchor of the caller. Each
+/// certificate is checked against each possible issuer at most once, however many paths contain the two.
 struct CertificatePathBuilder {
     let anchors: [TrustAnchor]
     /// The time at which every certificate must be valid: the signing date of the evidence.
@@ -17,8 +17,8 @@ struct CertificatePathBuilder {
         self.moment = moment
     }
 
-    /// Adds a certificate that may be on the path. An unreadable one is an error only if no path is found without it: the result
-    /// must not depend on whether the rest of the chain was seen before.
+    /// Adds a certificate that may be on the path. An unreadable one is an error only if no path is found without it:
+    /// the result must not depend on whether the rest of the chain was seen before.
     mutating func add(_ read: () throws(VerificationError) -> Certificate) {
         do throws(VerificationError) {
             let candidate = try read()
@@ -52,8 +52,8 @@ struct CertificatePathBuilder {
     /// Finds the issuer of the last certificate of the chain: first among the anchors, then among the candidates.
     private mutating func extend(_ chain: [Certificate]) throws(VerificationError) -> CertificatePath? {
         guard let current = chain.last, let leaf = chain.first else { return nil }
-        // The path ends only at a root: an intermediate that the operator names vouches for transaction receipts, which do not
-        // contain one. This evidence contains its intermediate, which must be correct in every respect.
+        // The path ends only at a root: an intermediate that the operator names vouches for transaction receipts, which
+        // do not contain one. This evidence contains its intermediate, which must be correct in every respect.
         for anchor in anchors(naming: current.issuer) {
             if try issued(chain, by: anchor.certificate) {
                 return CertificatePath(leaf: leaf, intermediates: Array(chain.dropFirst()), anchor: anchor)
@@ -100,7 +100,8 @@ struct CertificatePathBuilder {
         return false
     }
 
-    /// Whether the issuer may have issued, and did issue, the last certificate of the chain. A reason against it is kept.
+    /// Whether the issuer may have issued, and did issue, the last certificate of the chain. A reason against it is
+    /// kept.
     private mutating func issued(_ chain: [Certificate], by issuer: Certificate) throws(VerificationError) -> Bool {
         guard let current = chain.last else { return false }
         do throws(VerificationError) {

@@ -1,5 +1,5 @@
-/// The certificate paths verified before, for all kinds of evidence: a receipt with a known chain costs one signature check
-/// instead of three.
+/// The certificate paths verified before, for all kinds of evidence: a receipt with a known chain costs one signature
+/// check instead of three.
 ///
 /// A path enters only after it was fully verified, so nobody without a trusted authority's key can fill the memory; if
 /// it is full, the oldest entry is removed. Validity is not remembered: the caller checks it for each piece of

@@ -57,8 +57,8 @@ enum PublicKey: Sendable {
             .publicKeyUnacceptable, expected: "P-256 or P-384", found: ObjectIdentifier.dotted(bytes.shown(curve)))
     }
 
-    /// The cost of one signature check with the key, in checks with an RSA key of 2,048 bits. An RSA key of a size in between
-    /// weighs as the next larger one in the list: up to 2,048 bits 1, up to 3,072 bits 2, larger 3.
+    /// The cost of one signature check with the key, in checks with an RSA key of 2,048 bits. An RSA key of a size in
+    /// between weighs as the next larger one in the list: up to 2,048 bits 1, up to 3,072 bits 2, larger 3.
     var signatureCheckWeight: Int {
         switch self {
         case .rsa(let key) where key.modulusBytes <= 256: 1

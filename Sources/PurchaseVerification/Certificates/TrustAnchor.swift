@@ -48,8 +48,8 @@ public struct TrustAnchor: Sendable {
 
     /// Whether the anchor may vouch for evidence of this environment.
     ///
-    /// Apple never signs evidence of Xcode or a simulator. Every developer has the key of Xcode's certificate, and must not be
-    /// able to sign production purchases with it.
+    /// Apple never signs evidence of Xcode or a simulator. Every developer has the key of Xcode's certificate, and must
+    /// not be able to sign production purchases with it.
     func vouches(for environment: AppStoreEnvironment?, signedByAnchorItself: Bool) -> Bool {
         switch (authority, environment) {
         case (.apple, .production), (.apple, .sandbox): true

@@ -1,5 +1,5 @@
-/// Base64 as clients send it (RFC 4648): decoded strictly first, and if that fails with the known repairs. The result names each
-/// repair.
+/// Base64 as clients send it (RFC 4648): decoded strictly first, and if that fails with the known repairs. The result
+/// names each repair.
 enum Base64Text {
     /// Whether all of the first bytes could be base64 in one of its encodings.
     static func isText(_ bytes: ArraySlice<UInt8>) -> Bool {

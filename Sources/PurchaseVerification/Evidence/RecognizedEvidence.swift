@@ -90,7 +90,8 @@ public struct RecognizedEvidence: Sendable {
         }
     }
 
-    /// A description of bytes that were encoded in base64 and are not evidence. Two common mistakes of senders are named.
+    /// A description of bytes that were encoded in base64 and are not evidence. Two common mistakes of senders are
+    /// named.
     private static func description(ofDecoded bytes: ArraySlice<UInt8>) -> String {
         // The start of base64 of a SEQUENCE of more than 127 bytes, and of a property list.
         let isReceipt = bytes.starts(with: Array("MI".utf8)) || bytes.starts(with: Array("ew".utf8))

@@ -9,7 +9,8 @@ struct ClaimReader {
     private let document: JSONDocument
     /// The place of the object.
     private let object: Int
-    /// The place of the member after the latest one that was found: most claims occur in the order in which they are read.
+    /// The place of the member after the latest one that was found: most claims occur in the order in which they are
+    /// read.
     private var expected: Int
     private var read: PlaceSet
 
@@ -259,8 +260,8 @@ private struct PlaceSet {
 }
 
 extension String {
-    /// Whether the text is a UUID in its only form: 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12. `UUID(uuidString:)` of
-    /// some systems reads more.
+    /// Whether the text is a UUID in its only form: 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+    /// `UUID(uuidString:)` of some systems reads more.
     fileprivate var isUUID: Bool {
         utf8.count == 36
             && utf8.enumerated().allSatisfy { position, byte in
@@ -277,15 +278,16 @@ extension String {
             }
     }
 
-    /// Whether the text can be one of an open set, such as `DID_RENEW`. Being short and ASCII, it may be compared and hashed.
+    /// Whether the text can be one of an open set, such as `DID_RENEW`. Being short and ASCII, it may be compared and
+    /// hashed.
     var isOpenValue: Bool {
         utf8.count <= VerificationBudget.openValueBytes && utf8.allSatisfy { (0x20..<0x7F).contains($0) }
     }
 }
 
 extension AppStoreTime {
-    /// Rounded down to the millisecond; `nil` outside of the years that a claim may name. Dates before 1970 are accepted here:
-    /// Xcode writes one for an absent date, and no certificate was valid before 1970.
+    /// Rounded down to the millisecond; `nil` outside of the years that a claim may name. Dates before 1970 are
+    /// accepted here: Xcode writes one for an absent date, and no certificate was valid before 1970.
     init?(signedMilliseconds: Double) {
         guard signedMilliseconds >= Double(VerificationBudget.earliestMilliseconds),
             signedMilliseconds < Double(VerificationBudget.latestMilliseconds)

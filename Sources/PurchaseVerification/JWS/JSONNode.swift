@@ -26,7 +26,8 @@ struct JSONNode: Sendable {
 
     /// - Parameters:
     ///   - name: the positions of the characters of its name; empty if it has none.
-    ///   - text: the position of the value, including the quotes of a string; only the opening bracket of an array or object.
+    ///   - text: the position of the value, including the quotes of a string; only the opening bracket of an array or
+    ///     object.
     ///   - next: the index of the next value.
     init(_ kind: Kind, name: Range<Int>, text: Range<Int>, next: Int) {
         self.kind = kind

@@ -28,7 +28,8 @@ enum JSONNumber {
         return number
     }
 
-    /// All digits without the zeros at their end, and their power of ten; `nil` beyond the range of 64-bit whole numbers.
+    /// All digits without the zeros at their end, and their power of ten; `nil` beyond the range of 64-bit whole
+    /// numbers.
     private static func scientific(_ text: ArraySlice<UInt8>) -> (digits: ArraySlice<UInt8>, exponent: Int)? {
         var digits: ArraySlice<UInt8> = []
         var exponent = 0

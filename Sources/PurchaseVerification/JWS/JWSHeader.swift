@@ -1,5 +1,5 @@
-/// The JOSE header of signed data (RFC 7515, 4), as far as it is used: the algorithm, which must be ES256, and the certificates.
-/// Keys, URLs of keys and key identifiers in it are ignored.
+/// The JOSE header of signed data (RFC 7515, 4), as far as it is used: the algorithm, which must be ES256, and the
+/// certificates. Keys, URLs of keys and key identifiers in it are ignored.
 struct JWSHeader: Sendable {
     /// The certificates of `x5c`, in their order: leaf, intermediate, root.
     let certificates: [[UInt8]]
@@ -23,7 +23,8 @@ struct JWSHeader: Sendable {
         guard let algorithm, algorithm.isSame(as: "ES256") else {
             throw VerificationError(.jwsAlgorithmUnsupported, expected: "ES256", found: algorithm ?? "none at all")
         }
-        // A critical header parameter must be understood (RFC 7515, 4.1.11). The verifier understands none, so each is refused.
+        // A critical header parameter must be understood (RFC 7515, 4.1.11). The verifier understands none, so each is
+        // refused.
         guard !hasCritical else {
             throw VerificationError(.jwsHeaderUnsupported, expected: "no crit", found: "crit")
         }

@@ -1,6 +1,6 @@
 extension PurchaseVerifier {
-    /// Whether signed data has a certificate header that was verified before, so that verifying it takes no search of a path. It says
-    /// nothing about the signature.
+    /// Whether signed data has a certificate header that was verified before, so that verifying it takes no search of a
+    /// path. It says nothing about the signature.
     public func isCertificateHeaderKnown(of signedPayload: [UInt8]) -> Bool {
         let text = signedPayload[...]
         guard let end = text.span.offset(of: UInt8(ascii: "."), from: 0) else { return false }

@@ -82,8 +82,8 @@ extension ClaimReader {
 struct SigningDate {
     let moment: AppStoreTime?
 
-    /// Reads the date of a payload. A notification without one was signed no earlier than the latest of the signed payloads in it,
-    /// which its own signature covers.
+    /// Reads the date of a payload. A notification without one was signed no earlier than the latest of the signed
+    /// payloads in it, which its own signature covers.
     init(_ payload: [UInt8]) throws(VerificationError) {
         var reader = try ClaimReader(payload)
         var moment = try reader.signingDate

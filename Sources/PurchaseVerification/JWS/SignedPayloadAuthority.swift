@@ -45,8 +45,8 @@ struct SignedPayloadAuthority: Sendable {
         ) { () throws(VerificationError) in try newPath(header, at: moment) }.path
     }
 
-    /// The path of a header that was not seen before, its markers not yet checked. The third certificate is not looked at: a path
-    /// ends at an anchor that the caller holds.
+    /// The path of a header that was not seen before, its markers not yet checked. The third certificate is not looked
+    /// at: a path ends at an anchor that the caller holds.
     func newPath(_ header: JWSHeader, at moment: AppStoreTime) throws(VerificationError) -> CertificatePath {
         var builder = CertificatePathBuilder(anchors: anchors, at: moment)
         let leaf = try Certificate(header.certificates[0])

@@ -1,9 +1,10 @@
-/// The check that JSON from outside passes before a decoder reads it: that it is well-formed (RFC 8259), and that it stays
-/// within the limits of `VerificationBudget`.
+/// The check that JSON from outside passes before a decoder reads it: that it is well-formed (RFC 8259), and that it
+/// stays within the limits of `VerificationBudget`.
 ///
-/// A decoder hashes the names of members as `String`, which takes quadratic time for text that Unicode has to reorder. So a name
-/// is ASCII without escapes, and short. Decoders differ in how they handle two equal members, half a surrogate pair, or a comma
-/// before a closing brace. All of these are refused here, so that every decoder reads the same.
+/// A decoder hashes the names of members as `String`, which takes quadratic time for text that Unicode has to reorder.
+/// So a name is ASCII without escapes, and short. Decoders differ in how they handle two equal members, half a
+/// surrogate pair, or a comma before a closing brace. All of these are refused here, so that every decoder reads the
+/// same.
 public enum StrictJSON {
     /// The reason why JSON is refused.
     public struct Flaw: Error, Sendable {

@@ -63,8 +63,8 @@ extension TransactionReceiptContent {
     }
 }
 
-/// The device hash of StoreKit 2 (Apple, "deviceVerification"): SHA-384 over the nonce and the device identifier, both as UUID
-/// in lower case.
+/// The device hash of StoreKit 2 (Apple, "deviceVerification"): SHA-384 over the nonce and the device identifier, both
+/// as UUID in lower case.
 enum DeviceVerification {
     static func require(
         _ device: DeviceIdentifier, hash: String?, nonce: String?

@@ -4,8 +4,8 @@
     import Foundation
 #endif
 
-/// Apple's authorities below its root that issue the certificates of transaction receipts, as published figures: name, public key
-/// and validity. Receipts do not contain their certificates.
+/// Apple's authorities below its root that issue the certificates of transaction receipts, as published figures: name,
+/// public key and validity. Receipts do not contain their certificates.
 ///
 /// Apple's authorities with elliptic-curve keys issue no such leaves and are omitted. A test checks each key against
 /// its identifier.

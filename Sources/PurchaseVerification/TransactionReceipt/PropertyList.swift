@@ -1,10 +1,11 @@
-/// A property list in the old style of NeXT, as transaction receipts are written in: one flat dictionary of quoted strings.
+/// A property list in the old style of NeXT, as transaction receipts are written in: one flat dictionary of quoted
+/// strings.
 ///
 ///     { "key" = "value"; "key" = "value"; }
 ///
-/// The reader accepts exactly this form, with keys of plain ASCII, each once. Nested lists, data, unquoted strings, comments,
-/// escapes in a key and anything after the closing brace are refused: no receipt has them, and each would be one more way to
-/// write an ambiguous list.
+/// The reader accepts exactly this form, with keys of plain ASCII, each once. Nested lists, data, unquoted strings,
+/// comments, escapes in a key and anything after the closing brace are refused: no receipt has them, and each would be
+/// one more way to write an ambiguous list.
 struct PropertyList: Sendable {
     let bytes: [UInt8]
     let entries: [Entry]

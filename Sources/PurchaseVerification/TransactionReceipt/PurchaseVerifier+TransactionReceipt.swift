@@ -1,5 +1,6 @@
 extension PurchaseVerifier {
-    /// Verifies the two lists' form, the leaf at the purchase date, the signature, the content and the policies, in this order.
+    /// Verifies the two lists' form, the leaf at the purchase date, the signature, the content and the policies, in
+    /// this order.
     func verifyTransactionReceipt(
         _ bytes: [UInt8], policies: [any PurchasePolicy]
     ) throws(VerificationError) -> TransactionReceipt {

@@ -1,5 +1,5 @@
-/// The format of transaction ids in the sandbox: sixteen digits, the first of which is 1 or 2. Ids of production have other
-/// lengths.
+/// The format of transaction ids in the sandbox: sixteen digits, the first of which is 1 or 2. Ids of production have
+/// other lengths.
 ///
 /// The environment in a transaction receipt is unsigned, and signed payloads of 2021 do not state it at all. The
 /// transaction id is signed, so it decides, even against the unsigned environment (docs/decisions.md, 22).

@@ -2,9 +2,11 @@
 public enum TransactionReceiptVersion: UInt8, Sendable, CaseIterable {
     /// 2009 to 2016: RSA with 1,024 bit and SHA-1, by a purchase receipt certificate below the iTunes Store authority.
     case two = 2
-    /// 2017 to 2020: RSA with 2,048 bit and SHA-1, by a receipt signing certificate below a developer relations authority.
+    /// 2017 to 2020: RSA with 2,048 bit and SHA-1, by a receipt signing certificate below a developer relations
+    /// authority.
     case three = 3
-    /// Since then: RSA with 2,048 bit and SHA-256, by a receipt signing certificate below a developer relations authority.
+    /// Since then: RSA with 2,048 bit and SHA-256, by a receipt signing certificate below a developer relations
+    /// authority.
     case four = 4
 
     /// The length of the signature, and so of the key's modulus.

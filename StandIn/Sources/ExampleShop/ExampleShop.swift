@@ -5,8 +5,8 @@ import PurchaseVerification
 import StoreKit
 import StoreKitAdapters
 
-/// The example app as a program: StoreKit is the stand-in, which asks the store of `assay dev`. Each start is a launch of the app.
-/// docs/tutorial-app.md runs it.
+/// The example app as a program: StoreKit is the stand-in, which asks the store of `assay dev`. Each start is a launch
+/// of the app. docs/tutorial-app.md runs it.
 ///
 ///     example-shop [buy PRODUCT | restore | wait]
 @main

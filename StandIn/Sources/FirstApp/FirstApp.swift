@@ -2,8 +2,8 @@ import Foundation
 import PurchaseKit
 import PurchaseKitSimulator
 
-/// The app of the tutorial's first section: it buys "pro" at the store of `assay dev`, and shows whether the customer has it, until
-/// they no longer do.
+/// The app of the tutorial's first section: it buys "pro" at the store of `assay dev`, and shows whether the customer
+/// has it, until they no longer do.
 @main
 struct FirstApp {
     @MainActor

@@ -1,5 +1,5 @@
-/// Names that other libraries of an app have: of time, of evidence, of payments. The kit must have none of them, because a name that
-/// two imported modules have is ambiguous in every file of the app.
+/// Names that other libraries of an app have: of time, of evidence, of payments. The kit must have none of them,
+/// because a name that two imported modules have is ambiguous in every file of the app.
 public struct Verified { public init() {} }
 public struct Unverified { public init() {} }
 public struct Evidence { public init() {} }

@@ -1,7 +1,7 @@
 public import Foundation
 
-// The original API (Apple, "Original API for In-App Purchase"), as far as the adapters use it. Its classes are used from several threads,
-// as Apple's are; a lock guards what changes.
+// The original API (Apple, "Original API for In-App Purchase"), as far as the adapters use it. Its classes are used
+// from several threads, as Apple's are; a lock guards what changes.
 
 open class SKProduct: NSObject {
     public let productIdentifier: String

@@ -4,8 +4,8 @@ public import Foundation
     import FoundationNetworking
 #endif
 
-/// The simulated store behind the declarations of this module: which one, and whose device this is. StoreKit itself has nothing
-/// of this.
+/// The simulated store behind the declarations of this module: which one, and whose device this is. StoreKit itself has
+/// nothing of this.
 public struct StandInStore: Sendable {
     public var address: URL
     public var bundleID: String
@@ -62,8 +62,8 @@ public struct StandInStore: Sendable {
         return try await answer(request)
     }
 
-    /// Sends a request. A cancelled task waits for its answer: on Linux, `URLSession.data(for:)` can deadlock when its task is
-    /// cancelled while the answer arrives.
+    /// Sends a request. A cancelled task waits for its answer: on Linux, `URLSession.data(for:)` can deadlock when its
+    /// task is cancelled while the answer arrives.
     private static func send(_ request: URLRequest) async throws -> (Data, Int) {
         try await withCheckedThrowingContinuation { continuation in
             URLSession.shared.dataTask(with: request) { data, response, error in

@@ -377,7 +377,8 @@ public struct AppTransaction: Sendable {
     public let environment: AppStore.Environment
     let jws: String
 
-    /// Known without a purchase, as on a device: the simulator signs one with each transaction, so the newest one is used.
+    /// Known without a purchase, as on a device: the simulator signs one with each transaction, so the newest one is
+    /// used.
     public static var shared: VerificationResult<AppTransaction> {
         get async throws {
             let queue: SoldQueue = try await StandInStore.require().get("app/updates", ["after": "0"])

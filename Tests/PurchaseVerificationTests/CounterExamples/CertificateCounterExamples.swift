@@ -162,8 +162,8 @@ enum CertificateCounterExamples {
         return try template.signed(by: signer.privateKey, publicKeyInfo: key.publicKeyInfo)
     }
 
-    /// A chain of authorities: each is issued by the next, the last by the root, and the first issues the leaf. One key serves
-    /// all.
+    /// A chain of authorities: each is issued by the next, the last by the root, and the first issues the leaf. One key
+    /// serves all.
     private static func longPath(intermediates: Int) throws -> [UInt8] {
         let authority = try MintedWorld.authority()
         let key = authority.intermediate
@@ -206,8 +206,8 @@ enum CertificateCounterExamples {
         return try MintedWorld.mint(signing: signing)
     }
 
-    /// Nine authorities with P-256 keys, five of one name and four of another, each issued by every one of the other name: 45
-    /// pairs of certificates, of a weight of 90.
+    /// Nine authorities with P-256 keys, five of one name and four of another, each issued by every one of the other
+    /// name: 45 pairs of certificates, of a weight of 90.
     private static func thicket() throws -> [UInt8] {
         try CrossSignedSet(authorities: 9, key: .makeP256()).receipt()
     }

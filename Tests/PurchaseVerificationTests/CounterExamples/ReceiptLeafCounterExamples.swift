@@ -137,7 +137,8 @@ enum ReceiptLeafCounterExamples {
         ]
     }
 
-    /// The certificate of the version's issuer, with its own key unless the change names another, changed and signed again.
+    /// The certificate of the version's issuer, with its own key unless the change names another, changed and signed
+    /// again.
     private static func changedIssuer(
         _ version: MintedVersion, _ change: (inout CertificateTemplate) -> Void
     ) throws -> [UInt8] {

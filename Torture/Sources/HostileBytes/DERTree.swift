@@ -1,4 +1,5 @@
-/// DER or BER parsed into a tree, in which a part can be changed and which can be written again. It shares no code with the core.
+/// DER or BER parsed into a tree, in which a part can be changed and which can be written again. It shares no code with
+/// the core.
 ///
 /// Unchanged elements keep their encoding, with indefinite or padded lengths. Octet and bit strings that contain DER
 /// are parsed as well: a receipt's payload and the values of its attributes.

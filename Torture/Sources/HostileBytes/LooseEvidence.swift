@@ -1,7 +1,7 @@
 import Foundation
 
-/// A transaction receipt that is split independently of the core, as loosely as a search for two strings allows, and can be
-/// joined again with other parts.
+/// A transaction receipt that is split independently of the core, as loosely as a search for two strings allows, and
+/// can be joined again with other parts.
 public struct LooseTransactionReceipt: Sendable {
     /// The decoded signature field.
     public var field: [UInt8]

@@ -11,8 +11,8 @@ extension World {
         (DERTree(sample.bytes)?[1, 0]?.bytes ?? sample.bytes) + [0, 0, 0, 0]
     }
 
-    /// The bytes inside two open lengths, and inside forty. The same value in DER, written by independent code, has the same
-    /// verdict.
+    /// The bytes inside two open lengths, and inside forty. The same value in DER, written by independent code, has the
+    /// same verdict.
     func checkIndefinite(_ bytes: [UInt8]) {
         let evidence = Self.opening + bytes
         let inspection = checkVerdict(of: evidence)

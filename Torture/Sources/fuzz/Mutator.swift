@@ -1,8 +1,8 @@
 import HostileBytes
 import LibFuzzer
 
-/// libFuzzer calls it for every new input. Half of the time it changes bytes as libFuzzer would, half of the time the structure
-/// of DER, with corrected lengths: changes of bytes alone rarely get past the first length.
+/// libFuzzer calls it for every new input. Half of the time it changes bytes as libFuzzer would, half of the time the
+/// structure of DER, with corrected lengths: changes of bytes alone rarely get past the first length.
 @_cdecl("LLVMFuzzerCustomMutator")
 public func mutate(
     _ bytes: UnsafeMutablePointer<UInt8>?, _ count: Int, _ capacity: Int, _ seed: UInt32

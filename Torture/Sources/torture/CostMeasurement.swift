@@ -8,8 +8,8 @@ struct CostMeasurement {
     let seconds: Double
     let verdict: String
 
-    /// Verifies the file as evidence and prints the maximum growth of the process in bytes, including the evidence itself, the
-    /// seconds, and the verdict.
+    /// Verifies the file as evidence and prints the maximum growth of the process in bytes, including the evidence
+    /// itself, the seconds, and the verdict.
     static func printOne(path: String) throws {
         let root = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path + ".root")))
         let verifier = try Trust(certificates: [root]).freshVerifier

@@ -1,8 +1,8 @@
 import HostileBytes
 import PurchaseVerification
 
-/// Every single bit flipped, and every proper prefix: refused, or, for bits, without effect on the verified content. A verifier
-/// that has seen the chain and a fresh one return the same result.
+/// Every single bit flipped, and every proper prefix: refused, or, for bits, without effect on the verified content. A
+/// verifier that has seen the chain and a fresh one return the same result.
 enum FlippedBits {
     /// The fresh verifier checks one bit in this many, because it verifies three signatures each time.
     private static let freshShare = 16

@@ -2,8 +2,8 @@ import EvidenceMint
 import HostileBytes
 import PurchaseVerification
 
-/// Containers that make the path search long: a verifier that has seen the chain and one that has not must return the same
-/// result.
+/// Containers that make the path search long: a verifier that has seen the chain and one that has not must return the
+/// same result.
 enum History {
     static func run(_ minted: MintedSamples) throws -> Bool {
         print("\n## History makes no difference\n")

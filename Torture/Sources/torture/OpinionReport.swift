@@ -31,7 +31,8 @@ struct OpinionReport {
 
     private var sum: OpinionTally { groups.reduce(into: OpinionTally()) { $0.add($1.tally) } }
 
-    /// Whether everything is explained, and both kinds of agreement occurred: a comparison that never accepts proves nothing.
+    /// Whether everything is explained, and both kinds of agreement occurred: a comparison that never accepts proves
+    /// nothing.
     var holds: Bool { sum.unexplained.isEmpty && sum.bothAccept > 0 && sum.bothRefuse > 0 }
 
     func show() {

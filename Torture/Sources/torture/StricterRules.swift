@@ -1,7 +1,7 @@
 import PurchaseVerification
 
-/// The reasons why the core refuses evidence whose signature and chain OpenSSL accepts. Any other code is a mistake of one of the
-/// two: in particular, no code about signatures, issuers and dates is in this table.
+/// The reasons why the core refuses evidence whose signature and chain OpenSSL accepts. Any other code is a mistake of
+/// one of the two: in particular, no code about signatures, issuers and dates is in this table.
 enum StricterRules {
     static let reasons: [ReasonCode: String] = [
         // The bytes.

@@ -1,8 +1,8 @@
 import Foundation
 import HostileBytes
 
-/// `torture [bits] [history] [cost] [growth] [opinion] [receipts] [jws]`: hostile bytes without a fuzzer; runs all parts unless
-/// some are named. The exit status is 0 only if every check succeeds.
+/// `torture [bits] [history] [cost] [growth] [opinion] [receipts] [jws]`: hostile bytes without a fuzzer; runs all
+/// parts unless some are named. The exit status is 0 only if every check succeeds.
 @main
 enum Torture {
     static func main() throws {

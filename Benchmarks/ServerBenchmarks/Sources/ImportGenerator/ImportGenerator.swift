@@ -1,12 +1,13 @@
 import EvidenceMint
 import Foundation
 
-/// Writes CSV for `assay import` to standard output: minted app receipts with one purchase each, and no transaction twice.
+/// Writes CSV for `assay import` to standard output: minted app receipts with one purchase each, and no transaction
+/// twice.
 ///
 ///     import-generator COUNT AUTHORITY-FOLDER > receipts.csv
 ///
-/// Signing a receipt with RSA takes about a millisecond, so receipts are minted on all cores. Three of four customers have one
-/// receipt, and every tenth receipt proves a period that has ended.
+/// Signing a receipt with RSA takes about a millisecond, so receipts are minted on all cores. Three of four customers
+/// have one receipt, and every tenth receipt proves a period that has ended.
 @main
 struct ImportGenerator {
     private static let batch = 512

@@ -1,8 +1,8 @@
 import Foundation
 import SQLiteFloor
 
-/// Compares purchases of a ledger with the bare loop, which writes the same rows into the same database of the same size, in
-/// turns. The rows of the bare loop are deleted afterwards.
+/// Compares purchases of a ledger with the bare loop, which writes the same rows into the same database of the same
+/// size, in turns. The rows of the bare loop are deleted afterwards.
 struct BareLoopComparison {
     private static let count = 5_000
     private static let prefix = UInt8(ascii: "9")

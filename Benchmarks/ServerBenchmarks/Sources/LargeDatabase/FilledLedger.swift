@@ -12,8 +12,8 @@ final class FilledLedger: Sendable {
     private static let moment = Date(timeIntervalSince1970: 1_700_000_000)
     /// Rows that are created and committed before the next ones; an interrupted run begins with the batch that it left.
     private static let block = 8192
-    /// Rows that one transaction creates while the ledger is filled. Separately, each would wait for a commit and write its pages
-    /// again.
+    /// Rows that one transaction creates while the ledger is filled. Separately, each would wait for a commit and write
+    /// its pages again.
     private static let rowsTogether = 128
     private static let purchasesPerCustomer = 5
 

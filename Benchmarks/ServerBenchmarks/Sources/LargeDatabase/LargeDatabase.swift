@@ -2,7 +2,8 @@ import EvidenceMint
 import Foundation
 import SQLiteFloor
 
-/// Compares a large database with a small one (Benchmarks/README.md): how long a reader waits, and the cost of a purchase.
+/// Compares a large database with a small one (Benchmarks/README.md): how long a reader waits, and the cost of a
+/// purchase.
 ///
 ///     large-database FOLDER [PURCHASES] [ORDERS]
 ///

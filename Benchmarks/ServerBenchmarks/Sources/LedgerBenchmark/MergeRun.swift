@@ -90,8 +90,8 @@ struct MergeRun {
         return (ContinuousClock.now - start).seconds
     }
 
-    /// Gives the customer of the first purchase more of them: its rows are copied under other keys, because claims would take too
-    /// long. The journal does not have them.
+    /// Gives the customer of the first purchase more of them: its rows are copied under other keys, because claims
+    /// would take too long. The journal does not have them.
     private func fill(_ database: any LedgerDatabase) async throws {
         let numbers = """
             WITH RECURSIVE n (i) AS

@@ -4,8 +4,8 @@ import PurchaseLedger
 import PurchaseVerification
 import SQLiteFloor
 
-/// Purchases through the ledger: verified, decided, granted and recorded with their evidence, each answered after its commit
-/// is on the disk.
+/// Purchases through the ledger: verified, decided, granted and recorded with their evidence, each answered after its
+/// commit is on the disk.
 struct PurchaseRun {
     let clients: Int
     let evidence: [[UInt8]]

@@ -1,9 +1,10 @@
 import Foundation
 import GRDBSQLite
 
-/// The lower bound for the cost of the same purchases with this engine: the rows that the ledger wrote are read back and written
-/// again into the same tables and indexes, in the same order, by prepared statements of the C interface. It reads the rows that a
-/// decision needs: customer, transaction, original, product and lot. Nothing is verified, hashed, compressed or decided.
+/// The lower bound for the cost of the same purchases with this engine: the rows that the ledger wrote are read back
+/// and written again into the same tables and indexes, in the same order, by prepared statements of the C interface. It
+/// reads the rows that a decision needs: customer, transaction, original, product and lot. Nothing is verified, hashed,
+/// compressed or decided.
 package struct BareLoop {
     /// The number of purchases that share a commit.
     private let purchasesPerCommit: Int

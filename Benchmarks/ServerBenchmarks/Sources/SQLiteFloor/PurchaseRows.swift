@@ -1,4 +1,5 @@
-/// The rows that the ledger wrote for one purchase of a consumable, in the order of writing, and the rows that it read before.
+/// The rows that the ledger wrote for one purchase of a consumable, in the order of writing, and the rows that it read
+/// before.
 package struct PurchaseRows: Sendable {
     package internal(set) var rows: [(table: WrittenTable, values: [Value])] = []
     var customer: [Value] = []

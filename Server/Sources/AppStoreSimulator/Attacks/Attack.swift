@@ -27,8 +27,8 @@ public struct Attack: Sendable {
     enum Expectation: Sendable, Equatable {
         /// The evidence is genuine, and accepted.
         case accepted
-        /// The evidence is refused: by `verifyReceipt` with 21000, 21002 or 21003, or for its size; at the purchase server with
-        /// 409, 413 or 422 and a code.
+        /// The evidence is refused: by `verifyReceipt` with 21000, 21002 or 21003, or for its size; at the purchase
+        /// server with 409, 413 or 422 and a code.
         case refused
         /// The evidence is genuine, and `verifyReceipt` describes it truthfully; the caller must compare.
         case truth(bundleID: String, transactionIDs: [String])

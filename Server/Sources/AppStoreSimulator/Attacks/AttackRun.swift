@@ -18,7 +18,8 @@ public struct AttackRun: Sendable {
     ///   - appAppleID: the number of the app in notifications.
     ///   - apiKey: goes to the purchase server as a bearer token.
     ///   - date: when the evidence was made.
-    ///   - timeLimit: how long the answer to an attack may take. An attack without an answer by then counts as answered wrongly.
+    ///   - timeLimit: how long the answer to an attack may take. An attack without an answer by then counts as answered
+    ///     wrongly.
     /// - Throws: `AttackError.notPlainHTTP`.
     public init(
         against address: String, authority: AppStoreAuthority, bundleID: String,

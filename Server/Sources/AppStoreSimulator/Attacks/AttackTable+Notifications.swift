@@ -2,8 +2,9 @@ import EvidenceMint
 import Foundation
 
 extension AttackTable {
-    /// The attacks on the address for notifications. It answers 400 to what is malformed or provably forged, 404 for an unknown
-    /// app, and 503 for an issuer, an algorithm or a header that it does not know, because those may be Apple's next ones.
+    /// The attacks on the address for notifications. It answers 400 to what is malformed or provably forged, 404 for an
+    /// unknown app, and 503 for an issuer, an algorithm or a header that it does not know, because those may be Apple's
+    /// next ones.
     func notifications(_ next: () -> Int) -> [Attack] {
         let evidence = evidence
         let first = next()

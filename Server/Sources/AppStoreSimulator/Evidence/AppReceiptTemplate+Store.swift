@@ -31,8 +31,8 @@ extension AppReceiptTemplate {
 }
 
 extension StoreTransaction {
-    /// Transactions in the order in which a receipt lists them: its own, the DER order of a SET OF (the shorter entry first, then
-    /// by their bytes).
+    /// Transactions in the order in which a receipt lists them: its own, the DER order of a SET OF (the shorter entry
+    /// first, then by their bytes).
     static func inReceiptOrder(
         _ transactions: [StoreTransaction], products: (StoreTransaction) -> StoreProduct?
     ) -> [StoreTransaction] {

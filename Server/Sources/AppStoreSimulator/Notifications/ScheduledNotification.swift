@@ -37,7 +37,8 @@ struct ScheduledNotification: Codable, Equatable, Sendable {
         case dropped
     }
 
-    /// Apple, "Responding to App Store Server Notifications": five retries, each this many hours after the attempt before.
+    /// Apple, "Responding to App Store Server Notifications": five retries, each this many hours after the attempt
+    /// before.
     static let retryHours = [1, 12, 24, 48, 72]
     /// The first attempt and the retries.
     static let maximumAttempts = 6

@@ -83,8 +83,8 @@ extension ServiceState {
         return notifications.values.lazy.filter { !sent.contains($0.key) }.compactMap(\.nextAttempt).min()
     }
 
-    /// The notifications that are due, in the order in which they are sent: by their due times, the shuffled ones in random
-    /// order on the places of the shuffled ones.
+    /// The notifications that are due, in the order in which they are sent: by their due times, the shuffled ones in
+    /// random order on the places of the shuffled ones.
     /// - Parameter sent: the keys of notifications that are being sent.
     func dueNotifications(except sent: Set<String>, limit: Int) -> [OutgoingNotification] {
         guard let url = notificationSettings.url else { return [] }

@@ -26,7 +26,8 @@ public struct ScenarioRun: Sendable {
         address = store
     }
 
-    /// Prepares the store and runs each step. It stops at the first step that the store refuses and that expected no refusal.
+    /// Prepares the store and runs each step. It stops at the first step that the store refuses and that expected no
+    /// refusal.
     ///
     /// - Parameters:
     ///   - scenario: the script.
@@ -175,8 +176,8 @@ public struct ScenarioRun: Sendable {
         }
     }
 
-    /// The expected parts that the answer lacks: it must contain every expected field, and a refusal must be expected by its
-    /// code.
+    /// The expected parts that the answer lacks: it must contain every expected field, and a refusal must be expected
+    /// by its code.
     private static func differences(_ answer: Answer, _ step: ScenarioStep) -> [String] {
         guard let expected = step.expected else { return answer.isRefused ? [refusal(answer)] : [] }
         if answer.isRefused, expected["code"] == nil { return [refusal(answer)] }

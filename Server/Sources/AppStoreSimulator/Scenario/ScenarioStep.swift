@@ -1,4 +1,5 @@
-/// One step of a scenario: an action, the name of the purchase that it applies to, and the expected content of its answer.
+/// One step of a scenario: an action, the name of the purchase that it applies to, and the expected content of its
+/// answer.
 struct ScenarioStep: Sendable {
     let action: Action
     private let actionName: String

@@ -2,7 +2,8 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// The interface for apps: the work of StoreKit on a device. The control API is for testers, who decide the outcome of payments.
+/// The interface for apps: the work of StoreKit on a device. The control API is for testers, who decide the outcome of
+/// payments.
 struct AppRoutes {
     let service: StoreService
 

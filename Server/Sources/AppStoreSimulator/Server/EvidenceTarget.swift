@@ -1,12 +1,13 @@
 import Synchronization
 
-/// The server that the store sends evidence to, and notifications if it takes them. It can be named after the store has started,
-/// because the two may need each other's address.
+/// The server that the store sends evidence to, and notifications if it takes them. It can be named after the store has
+/// started, because the two may need each other's address.
 public final class EvidenceTarget: Sendable {
     private let named = Mutex<EvidenceDelivery?>(nil)
     /// Whether the server gets notifications. Until it is named, none are sent.
     let takesNotifications: Bool
-    /// In place of an address that is not known yet: notifications are scheduled from the start, and none is sent to it.
+    /// In place of an address that is not known yet: notifications are scheduled from the start, and none is sent to
+    /// it.
     static let unknownNotificationURL = "http://localhost/notifications/v2"
     /// The addresses for notifications, when they become known.
     let notificationURLs: AsyncStream<String>

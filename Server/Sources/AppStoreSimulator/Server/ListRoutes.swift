@@ -4,7 +4,8 @@ import Hummingbird
 
 /// Lists for people and programs: searched, in pages, newest first; and an overview that says whether they changed.
 ///
-/// Each answer has an `ETag`. A request with a matching `If-None-Match` gets 304 without a body, so asking often costs little.
+/// Each answer has an `ETag`. A request with a matching `If-None-Match` gets 304 without a body, so asking often costs
+/// little.
 struct ListRoutes {
     let service: StoreService
     let target: EvidenceTarget

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The JSON body of a request, with the names of its members: other names are refused, because a misspelled member would
-/// otherwise be ignored.
+/// The JSON body of a request, with the names of its members: other names are refused, because a misspelled member
+/// would otherwise be ignored.
 protocol RequestBody: Decodable, Sendable {
     static var members: [BodyMember] { get }
 }

@@ -6,10 +6,11 @@ import NIOCore
 
 /// Refuses requests that a page of another origin can make a browser send, before they reach a route.
 ///
-/// The simulator has no API keys: every client that reaches it has full access, and every server that trusts its authority
-/// accepts its evidence as a purchase. Any web page can point its own host name to 127.0.0.1 (DNS rebinding), and then has the
-/// same origin as the simulator; only the header `Host` still shows the page's name. Without rebinding, a page can post a form,
-/// which shows in `Origin` and `Sec-Fetch-Site` (Fetch, 3.2; Fetch Metadata Request Headers, 2.4).
+/// The simulator has no API keys: every client that reaches it has full access, and every server that trusts its
+/// authority accepts its evidence as a purchase. Any web page can point its own host name to 127.0.0.1 (DNS rebinding),
+/// and then has the same origin as the simulator; only the header `Host` still shows the page's name. Without
+/// rebinding, a page can post a form, which shows in `Origin` and `Sec-Fetch-Site` (Fetch, 3.2; Fetch Metadata Request
+/// Headers, 2.4).
 ///
 /// It looks at bytes only. A request that passes has a target in ASCII of bounded length, so the router may compare it.
 struct RequestGate<Next: HTTPResponder>: HTTPResponder where Next.Context == SimulatorRequestContext {

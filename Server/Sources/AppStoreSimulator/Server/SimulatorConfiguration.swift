@@ -19,8 +19,8 @@ public struct SimulatorConfiguration: Sendable {
     public var clock: Date?
     /// The environment names of apps that are added without their own.
     public var environmentNames = EnvironmentNames.apple
-    /// The number of the first transaction; nil derives it from the machine's clock, so that a restart does not reuse ids that
-    /// a server remembers. The same number, calls, authority and clock give the same content.
+    /// The number of the first transaction; nil derives it from the machine's clock, so that a restart does not reuse
+    /// ids that a server remembers. The same number, calls, authority and clock give the same content.
     public var firstTransaction: UInt64?
     /// The server that evidence is sent to on request (`http://HOST:PORT`); nil if there is none.
     public var server: String?
@@ -33,8 +33,8 @@ public struct SimulatorConfiguration: Sendable {
     /// The apps that the store opens with, if it does not have them yet.
     public var shops: [SampleShop] = []
 
-    /// The server that gets notifications, such as `http://127.0.0.1:8080/notifications/v2`; nil keeps the stored one, or sends
-    /// none.
+    /// The server that gets notifications, such as `http://127.0.0.1:8080/notifications/v2`; nil keeps the stored one,
+    /// or sends none.
     public var notificationURL: String?
     /// Certificates in PEM that this server is trusted with, besides those of the machine.
     public var notificationTrustFile: String?

@@ -1,7 +1,7 @@
 /// The limits for data from clients, each with its reason.
 enum SimulatorLimits {
-    /// The longest path with its query. The longest route, an action on a transaction, has 80 bytes, and customers and apps have
-    /// names of at most 255 bytes, each of which may be percent-encoded as three.
+    /// The longest path with its query. The longest route, an action on a transaction, has 80 bytes, and customers and
+    /// apps have names of at most 255 bytes, each of which may be percent-encoded as three.
     static let targetBytes = 2048
     /// One header field. Browsers and clients send hundreds of bytes; no header that the simulator reads has more.
     static let headerFieldBytes = 8 << 10

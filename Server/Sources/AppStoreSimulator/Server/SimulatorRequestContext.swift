@@ -24,7 +24,8 @@ struct SimulatorRequestContext: RequestContext {
 extension Request {
     /// Reads a JSON body of at most 1 MiB.
     ///
-    /// The content type is required: a page of another origin cannot send it without a preflight request, which is refused.
+    /// The content type is required: a page of another origin cannot send it without a preflight request, which is
+    /// refused.
     func read<Value: RequestBody>(_ type: Value.Type) async throws -> Value {
         try requireJSON()
         let buffer = try await collectBody(upTo: SimulatorLimits.controlBody)

@@ -7,8 +7,8 @@ import HummingbirdTLS
 public import Logging
 import NIOCore
 
-/// Builds a simulated App Store as an application that can be run, or tested in the same process: `verifyReceipt`, the control
-/// API, its OpenAPI document, and a page for people.
+/// Builds a simulated App Store as an application that can be run, or tested in the same process: `verifyReceipt`, the
+/// control API, its OpenAPI document, and a page for people.
 ///
 /// ```swift
 /// let authority = try AppStoreAuthority(folder: URL(fileURLWithPath: "assay-authority"))

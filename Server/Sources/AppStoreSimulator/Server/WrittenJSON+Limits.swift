@@ -1,8 +1,8 @@
 import PurchaseAPI
 
 extension WrittenJSON {
-    /// Checks JSON from outside before Foundation reads it, which some structures cost too much time or memory. (The core has a
-    /// check of its own; the simulator never imports it.)
+    /// Checks JSON from outside before Foundation reads it, which some structures cost too much time or memory. (The
+    /// core has a check of its own; the simulator never imports it.)
     ///
     /// - Throws: a `DecodingError` that says which limit the JSON exceeds.
     static func checkLimits(of json: [UInt8]) throws {

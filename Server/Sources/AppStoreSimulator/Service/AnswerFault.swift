@@ -19,8 +19,8 @@ struct AnswerFault: Codable, Equatable, RequestBody {
     var bytes: Int?
     /// The time of the store's clock from which on the fault applies.
     var from: Date?
-    /// The time of the store's clock at which the fault ends. A fault with an end applies to all answers until then, and its
-    /// count is ignored.
+    /// The time of the store's clock at which the fault ends. A fault with an end applies to all answers until then,
+    /// and its count is ignored.
     var until: Date?
     /// The number of answers that the fault still applies to.
     var count: Int

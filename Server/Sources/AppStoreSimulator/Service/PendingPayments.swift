@@ -4,7 +4,8 @@ import Foundation
 struct PendingPayments: Codable, Equatable, Sendable {
     private(set) var modes: [String: PaymentMode] = [:]
     private(set) var waiting: [WaitingPayment] = []
-    /// Customers whose receipt does not change at a purchase, but only at the next refresh, as on a device where it lags behind.
+    /// Customers whose receipt does not change at a purchase, but only at the next refresh, as on a device where it
+    /// lags behind.
     private(set) var laggingReceipts: [String] = []
     private var payments = 0
 

@@ -39,7 +39,8 @@ extension ServiceState {
             return
         }
         for (productID, kind) in products.sorted(by: { $0.key < $1.key }) where isMissing(productID) {
-            // Settings do not state the terms of a subscription. Each is its own group, so that all can be bought together.
+            // Settings do not state the terms of a subscription. Each is its own group, so that all can be bought
+            // together.
             let terms = StoreProduct.Terms(groupID: productID, period: month)
             try store.addProduct(
                 bundleID: bundleID, productID: productID, kind: kind,

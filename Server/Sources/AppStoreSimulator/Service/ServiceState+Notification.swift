@@ -2,8 +2,8 @@ import EvidenceMint
 import Foundation
 
 extension ServiceState {
-    /// The notification of an event, as a JSON object: `signed_payload` as sent, and its decoded parts `payload`, `transaction`
-    /// and `renewal_info`.
+    /// The notification of an event, as a JSON object: `signed_payload` as sent, and its decoded parts `payload`,
+    /// `transaction` and `renewal_info`.
     /// - Throws: `unknown_event`, and `wrong_state` if the event has no notification.
     mutating func notification(of number: Int, by issuer: EvidenceIssuer) throws -> [UInt8] {
         let event = try store.event(number)

@@ -39,15 +39,16 @@ extension ServiceState {
         return transaction
     }
 
-    /// The transactions of a customer that the app has not finished, oldest first. A restored copy and its source count as one.
+    /// The transactions of a customer that the app has not finished, oldest first. A restored copy and its source count
+    /// as one.
     func unfinished(of bundleID: String, _ customerID: String) -> [StoreTransaction] {
         store.transactions.filter {
             $0.bundleID == bundleID && $0.customerID == customerID && !$0.isFinished && $0.restoredAs == nil
         }
     }
 
-    /// The transactions that entitle a customer now: purchases that do not end and are not revoked, and the newest period of each
-    /// subscription that is paid or in its grace period.
+    /// The transactions that entitle a customer now: purchases that do not end and are not revoked, and the newest
+    /// period of each subscription that is paid or in its grace period.
     func current(of bundleID: String, _ customerID: String) -> [StoreTransaction] {
         let all = store.currentTransactions(of: bundleID, customerID).filter {
             $0.kind != .consumable && $0.revocation == nil && $0.upgradeDate == nil

@@ -1,8 +1,8 @@
 public import Foundation
 import Synchronization
 
-/// The time of a simulated store, for others that follow its clock: a server in the same process, so that time passes in the same
-/// way for both.
+/// The time of a simulated store, for others that follow its clock: a server in the same process, so that time passes
+/// in the same way for both.
 public final class SimulatorTime: Sendable {
     private let clock = Mutex<StoreClock?>(nil)
 

@@ -24,7 +24,8 @@ actor StoreService {
     /// Loads the stored state, or begins a new one.
     /// - Parameters:
     ///   - clock: the initial time of the store's stopped clock; nil lets it run with the real clock.
-    ///   - firstTransaction: the number of the first transaction of a new state; nil derives it from the real time, so that a
+    ///   - firstTransaction: the number of the first transaction of a new state; nil derives it from the real time, so
+    ///     that a
     ///     restart does not reuse the ids of the run before it.
     ///   - notificationURL: the server that gets notifications, in place of the stored one.
     ///   - time: follows the store's clock.
@@ -107,8 +108,8 @@ extension StoreService {
         try change { state, _ in state.notificationSettings.url = url }
     }
 
-    /// Takes notifications that are due, in the order in which they are sent. They are not taken again until their attempts are
-    /// recorded.
+    /// Takes notifications that are due, in the order in which they are sent. They are not taken again until their
+    /// attempts are recorded.
     func takeDueNotifications(limit: Int) throws -> [OutgoingNotification] {
         guard limit > 0, untilDue().map({ $0 <= .zero }) ?? false else { return [] }
         let sent = sent
@@ -129,8 +130,8 @@ extension StoreService {
     /// Whether no notification is being sent, and none is due.
     var isDelivered: Bool { sent.isEmpty && (untilDue().map { $0 > .zero } ?? true) }
 
-    /// The real time until a notification is due, or until a subscription falls due, which may cause one; nil if that depends on
-    /// a change of the clock.
+    /// The real time until a notification is due, or until a subscription falls due, which may cause one; nil if that
+    /// depends on a change of the clock.
     func untilDue() -> Duration? {
         guard current.notificationSettings.url != nil else { return nil }
         let now = current.clock.now(world())

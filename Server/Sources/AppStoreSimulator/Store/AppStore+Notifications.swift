@@ -1,9 +1,9 @@
 import Foundation
 
 extension AppStore {
-    /// Records a notification and changes nothing else. Its type decides its object: `EXTERNAL_PURCHASE_TOKEN`, `RESCIND_CONSENT`
-    /// and `UNCLAIM_SEATS` have their own, `RENEWAL_EXTENSION` has one with the subtype `SUMMARY`; all others have `data`, with a
-    /// transaction except in `TEST` and in types that Apple does not have.
+    /// Records a notification and changes nothing else. Its type decides its object: `EXTERNAL_PURCHASE_TOKEN`,
+    /// `RESCIND_CONSENT` and `UNCLAIM_SEATS` have their own, `RENEWAL_EXTENSION` has one with the subtype `SUMMARY`;
+    /// all others have `data`, with a transaction except in `TEST` and in types that Apple does not have.
     /// - Throws: `unknown_app`, `unknown_transaction`, `unknown_customer`, `invalid_value`.
     @discardableResult
     public mutating func notify(_ request: NotificationRequest) throws(StoreError) -> StoreEvent {
@@ -60,8 +60,8 @@ extension AppStore {
     }
 
     /// Extends the present period of all subscribers of a product, as compensation for an outage. Each subscriber gets
-    /// `RENEWAL_EXTENDED`, or `RENEWAL_EXTENSION` with `FAILURE` if the payment of their renewal is late; at the end comes one
-    /// `RENEWAL_EXTENSION` with `SUMMARY`.
+    /// `RENEWAL_EXTENDED`, or `RENEWAL_EXTENSION` with `FAILURE` if the payment of their renewal is late; at the end
+    /// comes one `RENEWAL_EXTENSION` with `SUMMARY`.
     /// - Parameters:
     ///   - days: 1 to 90.
     ///   - storefronts: the storefronts of the customers, in three letters each; nil for all.

@@ -18,12 +18,12 @@ extension AppStore {
         }
     }
 
-    /// Sells a product, and refreshes the customer's receipt. A non-consumable that the customer owns already is restored; a
-    /// subscription that expired in the same group continues under its old identifier; another product of the group is an upgrade
-    /// or a downgrade.
+    /// Sells a product, and refreshes the customer's receipt. A non-consumable that the customer owns already is
+    /// restored; a subscription that expired in the same group continues under its old identifier; another product of
+    /// the group is an upgrade or a downgrade.
     /// - Returns: the transaction; for a downgrade, which waits for the next period, the present one.
-    /// - Throws: `unknown_app`, `unknown_product`, `unknown_customer`, `not_for_sale`, `invalid_value`, `already_subscribed`,
-    ///   `unknown_offer`, `not_eligible`, `wrong_state`.
+    /// - Throws: `unknown_app`, `unknown_product`, `unknown_customer`, `not_for_sale`, `invalid_value`,
+    ///   `already_subscribed`, `unknown_offer`, `not_eligible`, `wrong_state`.
     @discardableResult
     public mutating func buy(
         _ productID: String, of bundleID: String, by customerID: String, options: PurchaseOptions = PurchaseOptions()

@@ -27,7 +27,8 @@ extension AppStore {
     /// and shared copies of the transaction are revoked.
     /// - Parameters:
     ///   - reason: 1 for a problem with the app, 0 for anything else.
-    ///   - percentage: how much is refunded with all earlier refunds of the transaction, in thousandths of a percent, 1 to
+    ///   - percentage: how much is refunded with all earlier refunds of the transaction, in thousandths of a percent, 1
+    ///     to
     ///     100,000, and more than before; nil for all of it. One of three units is 33,333.
     /// - Throws: `unknown_transaction`, `wrong_state`, `invalid_value`.
     @discardableResult

@@ -7,10 +7,10 @@ extension AppStore {
     /// The reason on each transaction of a period to which seats were added (`additionalTransactionReason`).
     static let seatAddition = "SEAT_ADDITION"
 
-    /// Adds seats to the present period of a subscription: a second transaction with the same end, which does not replace the
-    /// first one. The next period has as many seats more.
-    /// - Parameter notificationType: the type of the notification with the subtype `INCREASE_QUANTITY`; nil sends none. Apple's
-    ///   pages do not say which type has it.
+    /// Adds seats to the present period of a subscription: a second transaction with the same end, which does not
+    /// replace the first one. The next period has as many seats more.
+    /// - Parameter notificationType: the type of the notification with the subtype `INCREASE_QUANTITY`; nil sends none.
+    ///   Apple's pages do not say which type has it.
     /// - Returns: the new transaction.
     /// - Throws: `unknown_subscription`, `wrong_state`, `invalid_value`.
     @discardableResult
@@ -50,8 +50,8 @@ extension AppStore {
     }
 
     /// Sets the number of seats of the next period.
-    /// - Parameter notificationType: the type of the notification with the subtype `INCREASE_QUANTITY` or `DECREASE_QUANTITY`; nil
-    ///   sends none.
+    /// - Parameter notificationType: the type of the notification with the subtype `INCREASE_QUANTITY` or
+    ///   `DECREASE_QUANTITY`; nil sends none.
     /// - Throws: `unknown_subscription`, `wrong_state`, `invalid_value`.
     @discardableResult
     public mutating func setRenewalSeats(
@@ -77,8 +77,8 @@ extension AppStore {
         return subscription
     }
 
-    /// Refunds seats of a transaction. Only when all of its seats are refunded is it revoked, and only when every transaction of
-    /// the period is revoked does the subscription end.
+    /// Refunds seats of a transaction. Only when all of its seats are refunded is it revoked, and only when every
+    /// transaction of the period is revoked does the subscription end.
     /// - Throws: `unknown_transaction`, `wrong_state`, `invalid_value`.
     @discardableResult
     public mutating func refundSeats(
@@ -183,7 +183,8 @@ extension AppStore {
             .reduce(0) { $0 + Int($1.quantity) - Int($1.seats?.revoked ?? 0) }
     }
 
-    /// The transactions that paid for the present period: one, and those that added seats to it. Not their restored copies.
+    /// The transactions that paid for the present period: one, and those that added seats to it. Not their restored
+    /// copies.
     public func periodTransactions(of subscription: StoreSubscription) -> [StoreTransaction] {
         guard let first = copies(of: subscription.transactionID).first.flatMap({ state.transactions[$0] }) else {
             return []

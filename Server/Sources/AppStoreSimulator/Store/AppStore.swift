@@ -25,7 +25,8 @@ public struct AppStore: Sendable {
             firstTransaction: min(max(1, firstTransaction), Self.maximumFirstTransaction))
     }
 
-    /// The largest number to start from. Above it, ids of production would soon have more than the 15 digits of Apple's.
+    /// The largest number to start from. Above it, ids of production would soon have more than the 15 digits of
+    /// Apple's.
     public static let maximumFirstTransaction: UInt64 = 400_000_000_000_000
 
     init(state: StoreState) {

@@ -17,7 +17,8 @@ public struct StoreApp: Codable, Hashable, Sendable {
     /// The environment names in the evidence of the app.
     public var environmentNames: EnvironmentNames
 
-    /// The identifier of a customer's copy of the app, the same in everything that is signed for them (`appTransactionId`).
+    /// The identifier of a customer's copy of the app, the same in everything that is signed for them
+    /// (`appTransactionId`).
     public func appTransactionID(of customer: StoreCustomer) -> String {
         let octets = UUID(derivedFrom: "app transaction|\(bundleID)|\(customer.customerID)").bytes
         let number = octets.prefix(7).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

@@ -62,8 +62,8 @@ public struct StoreEvent: Codable, Hashable, Sendable {
         /// For the object `unclaim-info`: the seats whose access ends.
         public var unclaimedSeats: [String]?
 
-        /// The objects of notifications that are not `data`, in words; Apple's names are `summary`, `externalPurchaseToken`,
-        /// `appData` and `unclaimInfo`.
+        /// The objects of notifications that are not `data`, in words; Apple's names are `summary`,
+        /// `externalPurchaseToken`, `appData` and `unclaimInfo`.
         public enum Object: String, Codable, Hashable, Sendable {
             case summary
             case externalPurchaseToken = "external-purchase-token"

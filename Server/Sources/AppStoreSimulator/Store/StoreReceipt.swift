@@ -16,8 +16,9 @@ public struct StoreReceipt: Codable, Hashable, Sendable {
 }
 
 extension StoreReceipt {
-    /// The same receipt if it has the transaction; otherwise a receipt of this moment with the customer's present transactions
-    /// and this one. A device's receipt lacks renewals since its last refresh, and finished consumables after it.
+    /// The same receipt if it has the transaction; otherwise a receipt of this moment with the customer's present
+    /// transactions and this one. A device's receipt lacks renewals since its last refresh, and finished consumables
+    /// after it.
     func containing(_ transaction: StoreTransaction, in store: AppStore) -> StoreReceipt {
         guard !transactions.contains(where: { $0.transactionID == transaction.transactionID }) else { return self }
         let current = store.currentTransactions(of: bundleID, customerID)

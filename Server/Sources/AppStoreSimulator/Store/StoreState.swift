@@ -34,8 +34,9 @@ struct StoreState: Sendable {
         "\(bundleID)|\(rest)"
     }
 
-    /// Deletes everything except the counters of transactions, line items, customers and events: a server remembers their
-    /// identifiers. Apps and products are numbered from the start, because servers are configured with these numbers.
+    /// Deletes everything except the counters of transactions, line items, customers and events: a server remembers
+    /// their identifiers. Apps and products are numbered from the start, because servers are configured with these
+    /// numbers.
     mutating func removeAll(now: Date) {
         summary.now = now
         summary.apps = 0

@@ -14,7 +14,8 @@ struct StoreTable<Row: Codable & Equatable & Sendable>: Sendable {
     /// The rows in the order of their keys; keys with numbers of different lengths are also in numeric order.
     var sorted: [Row] { sorted { _ in true } }
 
-    /// The matching rows in the same order. Only they are sorted, because sorting all rows costs more than checking each.
+    /// The matching rows in the same order. Only they are sorted, because sorting all rows costs more than checking
+    /// each.
     func sorted(where isIncluded: (Row) -> Bool) -> [Row] {
         rows.filter { isIncluded($0.value) }
             .sorted { ($0.key.utf8.count, $0.key) < ($1.key.utf8.count, $1.key) }.map(\.value)

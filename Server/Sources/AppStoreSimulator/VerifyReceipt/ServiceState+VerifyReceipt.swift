@@ -35,8 +35,8 @@ extension ServiceState {
         return VerifyReceiptAnswer(json: json, fault: fault)
     }
 
-    /// Another receipt of the same app, kind and environment; the first by its digest that has other purchases. If the store
-    /// issued none, the same receipt without purchases.
+    /// Another receipt of the same app, kind and environment; the first by its digest that has other purchases. If the
+    /// store issued none, the same receipt without purchases.
     private func another(_ record: IssuedEvidence) -> IssuedEvidence {
         let others = evidence.sorted { other in
             other.fault == nil && other.kind == record.kind && other.bundleID == record.bundleID
@@ -98,7 +98,8 @@ extension ServiceState {
         return VerifyReceiptResponse.Receipt(record, template: template, requestDate: requestDate)
     }
 
-    /// `latest_receipt_info` and `latest_receipt`: the present state of the store. Only with subscriptions, `pending_renewal_info`.
+    /// `latest_receipt_info` and `latest_receipt`: the present state of the store. Only with subscriptions,
+    /// `pending_renewal_info`.
     private mutating func addLatestState(
         to response: inout VerifyReceiptResponse, _ record: IssuedEvidence, _ current: [StoreTransaction],
         _ excludesOld: Bool, by issuer: EvidenceIssuer
@@ -170,7 +171,8 @@ extension ServiceState {
         return response.json()
     }
 
-    /// The answer with a requested status: with the receipt if Apple sends one with that status, otherwise only the status.
+    /// The answer with a requested status: with the receipt if Apple sends one with that status, otherwise only the
+    /// status.
     private mutating func forced(
         _ fault: AnswerFault, _ record: IssuedEvidence?, _ environment: String, _ issuer: EvidenceIssuer, _ world: Date
     ) throws -> [UInt8] {

@@ -1,11 +1,11 @@
 import Crypto
 import PurchaseVerification
 
-/// Compares the events `corrected` with the entries that wrote them. A rebuild cannot compute these events again: they are the
-/// differences to tables that a repair replaced.
+/// Compares the events `corrected` with the entries that wrote them. A rebuild cannot compute these events again: they
+/// are the differences to tables that a repair replaced.
 ///
-/// Each names a `rules` entry of a repair, and a customer and a product that the rebuild has. The entry has their number and
-/// their hash, so none can be added, changed or removed.
+/// Each names a `rules` entry of a repair, and a customer and a product that the rebuild has. The entry has their
+/// number and their hash, so none can be added, changed or removed.
 struct Corrections {
     private static let page = 1024
 

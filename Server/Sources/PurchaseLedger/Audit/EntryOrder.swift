@@ -2,11 +2,12 @@ import PurchaseVerification
 
 /// Compares the numbers of entries with their order in the log.
 ///
-/// The ledger orders claims of one purchase, and merges, by the numbers of their entries, and the log orders them by leaf. SQLite
-/// has one writer, so both orders are the same. PostgreSQL numbers an entry after its transaction has taken its locks
-/// (`PostgreSQLTransaction.begin`, `lock`), and the sealer numbers the leaves of one snapshot in the order of the entries
-/// (`SealEntries`). So of two entries with a lock in common, the one that was written first has the lower number and the lower
-/// leaf. Entries without a common lock can be in any order, which changes nothing: neither has read what the other has written.
+/// The ledger orders claims of one purchase, and merges, by the numbers of their entries, and the log orders them by
+/// leaf. SQLite has one writer, so both orders are the same. PostgreSQL numbers an entry after its transaction has
+/// taken its locks (`PostgreSQLTransaction.begin`, `lock`), and the sealer numbers the leaves of one snapshot in the
+/// order of the entries (`SealEntries`). So of two entries with a lock in common, the one that was written first has
+/// the lower number and the lower leaf. Entries without a common lock can be in any order, which changes nothing:
+/// neither has read what the other has written.
 struct EntryOrder: Sendable {
     /// Whether all numbers grow with the leaves; otherwise only those of entries with a lock in common.
     let isStrict: Bool

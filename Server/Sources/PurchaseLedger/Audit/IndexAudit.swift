@@ -1,4 +1,5 @@
-/// Compares indexes with their tables. An audit reads tables, and a server finds rows by indexes: both must see the same rows.
+/// Compares indexes with their tables. An audit reads tables, and a server finds rows by indexes: both must see the
+/// same rows.
 struct IndexAudit {
     let database: any LedgerDatabase
 

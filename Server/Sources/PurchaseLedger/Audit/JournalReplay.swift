@@ -4,9 +4,9 @@ import PurchaseVerification
 
 /// Applies journal entries, in order, to the tables of an empty database.
 ///
-/// Facts, owners and entitlements are computed again from the evidence, which is verified again. Decisions are taken from the
-/// entries and never change: which claims bind, which orders they paid, and which lots were used. They are only compared with
-/// what the rules in force give (`ReplayedDecision`).
+/// Facts, owners and entitlements are computed again from the evidence, which is verified again. Decisions are taken
+/// from the entries and never change: which claims bind, which orders they paid, and which lots were used. They are
+/// only compared with what the rules in force give (`ReplayedDecision`).
 struct JournalReplay {
     let connection: any LedgerConnection
     let verifier: PurchaseVerifier
@@ -53,8 +53,8 @@ struct JournalReplay {
         }
         if leaf.kind == .settings { try register(leaf, details) }
         let app = registry.app(leaf.app)
-        // Evidence that failed verification proved nothing, so its bytes are not needed and may be missing. An App Store reply
-        // has no signature.
+        // Evidence that failed verification proved nothing, so its bytes are not needed and may be missing. An App
+        // Store reply has no signature.
         let isUnverified = try UnverifiedPart(leaf.kind, details: details) != nil || leaf.kind == .appStoreAnswer
         let examined = isUnverified ? nil : examine(evidence, known, app)
         try compareOrder(row, leaf, details, examined)

@@ -5,7 +5,8 @@ extension PurchaseLedger {
     /// Compares the journal with its leaves, evidence with its hashes, and the tables with a rebuild from both.
     ///
     /// - Parameters:
-    ///   - isVerifyingEvidence: whether all evidence is verified again, and facts, owners and entitlements are computed from it.
+    ///   - isVerifyingEvidence: whether all evidence is verified again, and facts, owners and entitlements are computed
+    ///     from it.
     ///     Otherwise only the tables that the entries determine without evidence are compared.
     ///   - folder: where the rebuild keeps its temporary database.
     ///   - progress: called after each page of the journal.
@@ -20,8 +21,8 @@ extension PurchaseLedger {
 
     /// Audits the ledger. If only tables differ, replaces them by the rebuild and records that in the journal.
     ///
-    /// A rebuild from a changed journal, or without evidence that is missing or refused, would lose purchases, so it is not
-    /// written.
+    /// A rebuild from a changed journal, or without evidence that is missing or refused, would lose purchases, so it is
+    /// not written.
     ///
     /// The indexes are made again first: the rebuild is written by them.
     ///
@@ -40,8 +41,8 @@ extension PurchaseLedger {
 }
 
 extension PurchaseLedger {
-    /// Rebuilds the tables if this release has newer rules than those they were computed with. Each changed entitlement becomes
-    /// an event `corrected`. A release calls this after the migration, before it serves requests.
+    /// Rebuilds the tables if this release has newer rules than those they were computed with. Each changed entitlement
+    /// becomes an event `corrected`. A release calls this after the migration, before it serves requests.
     ///
     /// - Returns: the differences; `nil` if the rules are the same.
     public func applyNewRules(
@@ -180,8 +181,8 @@ struct LedgerAudit {
         }
     }
 
-    /// Reads the journal in pages, checks each entry, and applies it to the rebuild. Meanwhile the evidence of the next page is
-    /// verified on all processors.
+    /// Reads the journal in pages, checks each entry, and applies it to the rebuild. Meanwhile the evidence of the next
+    /// page is verified on all processors.
     private func replay(
         into rebuilt: SQLiteDatabase, _ erasures: Erasures, _ report: inout AuditReport
     ) async throws {

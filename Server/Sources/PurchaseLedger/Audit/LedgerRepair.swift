@@ -2,9 +2,9 @@ import PurchaseVerification
 
 /// Replaces the derived tables of a ledger by those of a rebuild.
 ///
-/// A rebuild numbers its rows from 1. The ledger's numbers differ where the engine left gaps, and after an erasure, which the
-/// rebuild reads earlier. Entries and events refer to rows by the ledger's numbers, so each row is identified by its meaning and
-/// gets the ledger's number.
+/// A rebuild numbers its rows from 1. The ledger's numbers differ where the engine left gaps, and after an erasure,
+/// which the rebuild reads earlier. Entries and events refer to rows by the ledger's numbers, so each row is identified
+/// by its meaning and gets the ledger's number.
 struct LedgerRepair {
     /// The tables that a rebuild computes, with their references.
     private static let tables = [
@@ -36,8 +36,8 @@ struct LedgerRepair {
 
     /// Replaces the tables, and records the repair.
     ///
-    /// - Throws: `corrupt` if the journal grew in the meantime, or if a row that entries refer to is not found; then nothing is
-    ///   written.
+    /// - Throws: `corrupt` if the journal grew in the meantime, or if a row that entries refer to is not found; then
+    ///   nothing is written.
     static func write(_ content: Content, findings: Int, _ transaction: LedgerTransaction) throws(LedgerStorageError) {
         let connection = transaction.connection
         let numbers = try content.identities.numbers(in: RowIdentities(connection))

@@ -1,11 +1,12 @@
 import PurchaseVerification
 
 extension PurchaseLedger {
-    /// Compares the Merkle log with the journal and with checkpoints. It reads pages, so it neither holds a transaction open nor
-    /// needs memory in proportion to the log.
+    /// Compares the Merkle log with the journal and with checkpoints. It reads pages, so it neither holds a transaction
+    /// open nor needs memory in proportion to the log.
     ///
     /// - Parameters:
-    ///   - checkpoints: the checkpoints that the log must agree with. Their signatures were verified (`SignedCheckpoint`).
+    ///   - checkpoints: the checkpoints that the log must agree with. Their signatures were verified
+    ///     (`SignedCheckpoint`).
     ///   - lateAfter: the number of seconds after which a pending entry is late.
     /// - Throws: `LedgerStorageError`.
     public func auditLog(_ checkpoints: [Checkpoint], lateAfter: Int64 = 60) async throws -> LogAuditReport {
@@ -88,8 +89,8 @@ struct LogAudit {
         add(.entryKeyDiffers, "the database names key \(id ?? "none"), and the given one is \(key.id)")
     }
 
-    /// Sets aside checkpoints whose leaves a restore from a backup lost, if an authentic entry says so. Checkpoints of the part
-    /// that was kept are compared like any others.
+    /// Sets aside checkpoints whose leaves a restore from a backup lost, if an authentic entry says so. Checkpoints of
+    /// the part that was kept are compared like any others.
     private mutating func setAsideEnded() async throws {
         guard let key = ledger.entryKey else { return }
         let rows = try await ledger.database.read(.lists) { connection in

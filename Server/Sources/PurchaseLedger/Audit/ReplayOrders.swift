@@ -89,8 +89,8 @@ extension ReplayStep {
         return try LotTaking(transaction: transaction).take(lots, by: customer).balance
     }
 
-    /// Whether a later erasure removed the purchase by which the customer had the lot. Then the used units are recorded, and are
-    /// a shortfall if the lot belongs to somebody else.
+    /// Whether a later erasure removed the purchase by which the customer had the lot. Then the used units are
+    /// recorded, and are a shortfall if the lot belongs to somebody else.
     func isOfAnother(_ take: LotTake, _ customer: Int64) throws -> Bool {
         guard let erasures = transaction.erasures, let id = take.originalID else { return false }
         let key = OriginalKey(

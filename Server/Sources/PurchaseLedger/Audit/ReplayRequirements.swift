@@ -7,8 +7,8 @@ extension ReplayStep {
     /// Whether customers were erased: entries may refer to some that have no details any more.
     var hasErasures: Bool { transaction.erasures.map { !$0.customers.isEmpty } ?? false }
 
-    /// Checks that the order of a cancellation is open. Without evidence, and under older rules, it is not known whether it was
-    /// paid.
+    /// Checks that the order of a cancellation is open. Without evidence, and under older rules, it is not known
+    /// whether it was paid.
     func requireOpenOrder() throws(LedgerStorageError) {
         let knowsPayment = !isOfEntriesAlone && rules >= ReplayedDecision.firstRules
         try requireOrder(besides: knowsPayment ? [.cancelled, .fulfilled, .paid] : [.cancelled, .fulfilled])
@@ -25,8 +25,8 @@ extension ReplayStep {
         }
     }
 
-    /// Checks that something gave each purchase that was refused as `already_claimed` to somebody before: an earlier claim or
-    /// transfer, an account token, another transaction of the purchase, or an erased owner.
+    /// Checks that something gave each purchase that was refused as `already_claimed` to somebody before: an earlier
+    /// claim or transfer, an account token, another transaction of the purchase, or an erased owner.
     func requirePriorClaims(_ claims: ClaimDetails, _ changes: LedgerChanges) throws {
         guard !isOfEntriesAlone else { return }
         for outcome in claims.outcomes where outcome.code.isSame(as: DecisionCode.alreadyClaimed.rawValue) {
@@ -42,8 +42,8 @@ extension ReplayStep {
         }
     }
 
-    /// Notes the order and the transaction that a claim names, as a live claim does: they decide whether a purchase keeps its
-    /// order.
+    /// Notes the order and the transaction that a claim names, as a live claim does: they decide whether a purchase
+    /// keeps its order.
     func note(_ named: TransactionKey, _ entry: JournalEntry) throws(LedgerStorageError) {
         guard let id = leaf.order, let order = try transaction.orders.row(id: id),
             let row = try transaction.transactions.row(

@@ -2,11 +2,11 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// Decides a recorded claim, restore or row of an import again, as a server does, from the tables that the entries before it
-/// give, and compares the outcome with the recorded one. Everything that the decision writes is rolled back.
+/// Decides a recorded claim, restore or row of an import again, as a server does, from the tables that the entries
+/// before it give, and compares the outcome with the recorded one. Everything that the decision writes is rolled back.
 ///
-/// Refusals for load, for the daily budget or by the App Store are not decided again, and neither are requests with a flaw: they
-/// do not follow from the record.
+/// Refusals for load, for the daily budget or by the App Store are not decided again, and neither are requests with a
+/// flaw: they do not follow from the record.
 struct ReplayedDecision {
     /// The first version of the rules whose decisions are compared. Of older ones, only what every version demands is
     /// (`ReplayStep.requirePriorClaims`).
@@ -85,8 +85,8 @@ struct ReplayedDecision {
         return nil
     }
 
-    /// Whether two codes are the same refusal. A rebuild knows erasures from the beginning, so it refuses purchases of a customer
-    /// as erased that were refused as somebody else's before the erasure.
+    /// Whether two codes are the same refusal. A rebuild knows erasures from the beginning, so it refuses purchases of
+    /// a customer as erased that were refused as somebody else's before the erasure.
     private func isSame(_ decided: String, _ recorded: String) -> Bool {
         if decided.isSame(as: recorded) { return true }
         guard step.hasErasures, decided.isSame(as: DecisionCode.purchaseErased.rawValue) else { return false }

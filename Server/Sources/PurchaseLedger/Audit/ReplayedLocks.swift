@@ -1,7 +1,7 @@
 import PurchaseVerification
 
-/// The locks that the transaction of an entry held, as far as the entry shows them. Two entries with one in common were written
-/// one after the other.
+/// The locks that the transaction of an entry held, as far as the entry shows them. Two entries with one in common were
+/// written one after the other.
 enum ReplayedLocks {
     /// - Parameters:
     ///   - details: the details; empty if they were erased.
@@ -10,7 +10,8 @@ enum ReplayedLocks {
         of leaf: JournalLeaf, _ details: [UInt8], _ evidence: ExaminedEvidence?
     ) throws(LedgerStorageError) -> Set<LedgerLock> {
         var locks: Set<LedgerLock> = []
-        // The transaction holds the lock of the customer's name. Entries of one customer share it, whatever the name is.
+        // The transaction holds the lock of the customer's name. Entries of one customer share it, whatever the name
+        // is.
         if let customer = leaf.customer { locks.insert(.customer(reference: customer)) }
         if let order = leaf.order { locks.insert(.order(order)) }
         if let sha256 = leaf.evidence { locks.insert(.evidence(sha256)) }
@@ -34,8 +35,8 @@ enum ReplayedLocks {
         return locks
     }
 
-    /// One lock for each transaction with an outcome: a claim holds the lock of its original, which an audit without evidence does
-    /// not know.
+    /// One lock for each transaction with an outcome: a claim holds the lock of its original, which an audit without
+    /// evidence does not know.
     private static func locks(of claim: ClaimDetails) -> [LedgerLock] {
         claim.outcomes.map {
             .original(AppStoreEnvironment($0.environment), "of transaction \($0.transactionID) \($0.second ?? 0)")

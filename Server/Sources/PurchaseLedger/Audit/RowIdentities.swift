@@ -1,6 +1,7 @@
 import PurchaseVerification
 
-/// Identifies the rows that others refer to by number by their meaning, which is the same in every database of a ledger.
+/// Identifies the rows that others refer to by number by their meaning, which is the same in every database of a
+/// ledger.
 struct RowIdentities: Sendable {
     /// The tables whose rows are referred to by number, with a query of number and meaning.
     private static let queries: [(table: String, sql: String)] = [
@@ -50,8 +51,8 @@ struct RowIdentities: Sendable {
         }
     }
 
-    /// The table that a column of a derived table refers to; `nil` for other columns. A `ground` is an original if it is
-    /// positive, and a manual grant if it is negative.
+    /// The table that a column of a derived table refers to; `nil` for other columns. A `ground` is an original if it
+    /// is positive, and a manual grant if it is negative.
     static func table(namedBy column: String) -> String? {
         switch column {
         case "app_key": "apps"

@@ -2,7 +2,8 @@ import PurchaseVerification
 
 /// Compares owners, entitlements, lots and balances with the pure rules over the facts.
 ///
-/// It does not use what writes these tables. A rebuild does, so it repeats a fault of the writer, and only this finds it.
+/// It does not use what writes these tables. A rebuild does, so it repeats a fault of the writer, and only this finds
+/// it.
 package struct RuleAudit {
     private static let page: Int64 = 256
 

@@ -145,7 +145,8 @@ struct RuleAuditPage {
         }
     }
 
-    /// - Parameter hasLaterNotes: whether the rules explain to the latest former owners only. Notes to earlier ones stay.
+    /// - Parameter hasLaterNotes: whether the rules explain to the latest former owners only. Notes to earlier ones
+    ///   stay.
     private mutating func compare(
         _ expected: [Chain: EntitlementRow], ofGround ground: Int64, hasLaterNotes: Bool
     ) throws(LedgerStorageError) {

@@ -33,8 +33,8 @@ struct SchemaComparison {
         return findings
     }
 
-    /// The definitions that the migrations create, found in a second database if the engine can create one beside the ledger's;
-    /// `nil` otherwise.
+    /// The definitions that the migrations create, found in a second database if the engine can create one beside the
+    /// ledger's; `nil` otherwise.
     static func expected(_ database: any LedgerDatabase) async throws -> [String: String]? {
         struct Expected: Error {
             let definitions: [String: String]

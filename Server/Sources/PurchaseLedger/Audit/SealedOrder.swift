@@ -2,13 +2,15 @@ import PurchaseVerification
 
 /// The order of leaves that the sealer of the first rules numbered on PostgreSQL.
 ///
-/// It read pending entries in pages. An entry that was committed between two pages with a lower number was sealed after entries
-/// with higher ones, also if one of these had waited for its locks. So among near leaves the numbers are the true order, if the
-/// times in the leaves agree with them: nobody without a key can change a time. Other leaves keep their order.
+/// It read pending entries in pages. An entry that was committed between two pages with a lower number was sealed after
+/// entries with higher ones, also if one of these had waited for its locks. So among near leaves the numbers are the
+/// true order, if the times in the leaves agree with them: nobody without a key can change a time. Other leaves keep
+/// their order.
 enum SealedOrder {
     /// How many leaves later an overtaken entry can be: those of a few pages of the sealer.
     static let lookahead = 1024
-    /// How far the clocks of servers may differ, in milliseconds. Two entries with greater differences are in the order of time.
+    /// How far the clocks of servers may differ, in milliseconds. Two entries with greater differences are in the order
+    /// of time.
     private static let clockSkew: Int64 = 5_000
 
     /// The first version of the rules with the newer sealer.
@@ -20,8 +22,8 @@ enum SealedOrder {
         let rows: [JournalRow]
     }
 
-    /// The first leaf of the newer sealer: that of the entry which introduced version 2 of the rules. The entry is found by its
-    /// leaf and details, because the table of rules and the numbers prove nothing.
+    /// The first leaf of the newer sealer: that of the entry which introduced version 2 of the rules. The entry is
+    /// found by its leaf and details, because the table of rules and the numbers prove nothing.
     static func firstOrdered(_ connection: any LedgerConnection) throws(LedgerStorageError) -> Int64 {
         var first = Int64.max
         for row in try JournalTable(connection: connection).rows(kind: Int64(JournalKind.rules.rawValue)) {

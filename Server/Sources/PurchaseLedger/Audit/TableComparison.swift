@@ -2,9 +2,9 @@ import PurchaseVerification
 
 /// Compares a table of the ledger with that of a rebuild, with only a few pages in memory.
 ///
-/// Each row is hashed under a random key of this process, so nobody can prepare rows whose hashes cancel each other. The hashes
-/// are summed in buckets by the row's key: two tables with the same rows have the same sums. Only the rows of buckets that differ
-/// are read again and compared.
+/// Each row is hashed under a random key of this process, so nobody can prepare rows whose hashes cancel each other.
+/// The hashes are summed in buckets by the row's key: two tables with the same rows have the same sums. Only the rows
+/// of buckets that differ are read again and compared.
 struct TableComparison {
     private static let buckets = 1 << 16
     /// The number of buckets that are compared in detail. More differ only if much is wrong; then these are examples.

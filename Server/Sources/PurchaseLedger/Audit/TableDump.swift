@@ -336,10 +336,10 @@ struct TableDump: Sendable {
             LEFT JOIN journal AS decisions ON decisions.entry_key = app_store_claims.decision_entry
             """)
 
-    /// Some events cannot be computed again: the corrections of a repair, and those that an erasure removed. These are the events
-    /// of erased customers, of originals with an erased purchase, and of customers who owned such a purchase before, since it was
-    /// part of their balances. Who is told of a rescinded consent depends on a download of the app, which an erasure deletes from the
-    /// entry.
+    /// Some events cannot be computed again: the corrections of a repair, and those that an erasure removed. These are
+    /// the events of erased customers, of originals with an erased purchase, and of customers who owned such a purchase
+    /// before, since it was part of their balances. Who is told of a rescinded consent depends on a download of the
+    /// app, which an erasure deletes from the entry.
     private static let events = TableDump(
         name: "events", keyCount: 10, pageKey: ["events.event_key"],
         columns: """

@@ -2,8 +2,8 @@ import Crypto
 
 /// Copies a ledger of any engine to a new SQLite file while servers use it.
 ///
-/// Everything is read in one transaction, so the file is one committed state. It has the schema that the migrations create and is
-/// a complete ledger: a server can use it, and `LedgerCopy` can copy it to an empty database.
+/// Everything is read in one transaction, so the file is one committed state. It has the schema that the migrations
+/// create and is a complete ledger: a server can use it, and `LedgerCopy` can copy it to an empty database.
 public struct LedgerBackup: Sendable {
     private static let pageRows = 2048
 

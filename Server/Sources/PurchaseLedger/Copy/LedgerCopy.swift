@@ -2,16 +2,16 @@ public import PurchaseVerification
 
 /// Moves a ledger to another database of any engine: from SQLite to PostgreSQL, back, or to a new file.
 ///
-/// 1. Seals every pending entry. The transaction that finds none pending writes a note to the source that stops all servers
-/// (`CopyMark`), so the source no longer changes (`CopyStart`).
+/// 1. Seals every pending entry. The transaction that finds none pending writes a note to the source that stops all
+/// servers (`CopyMark`), so the source no longer changes (`CopyStart`).
 /// 2. Creates the schema in the target, and writes its note in the transaction that finds it empty.
-/// 3. Copies the tables in the order of their keys, one page per transaction. An interrupted copy continues after the last key of
-/// a table.
+/// 3. Copies the tables in the order of their keys, one page per transaction. An interrupted copy continues after the
+/// last key of a table.
 /// 4. Compares every row of the target with the source, and computes the Merkle log again from the target's entries.
 /// 5. Marks the source as moved, then removes the target's note, so that servers can use the target.
 public struct LedgerCopy: Sendable {
-    /// The application name of this program's connections to a database server; it distinguishes them from those of Assay's
-    /// servers.
+    /// The application name of this program's connections to a database server; it distinguishes them from those of
+    /// Assay's servers.
     public static let applicationName = "assay copy"
 
     let source: any LedgerDatabase
@@ -51,8 +51,8 @@ public struct LedgerCopy: Sendable {
         return outcome
     }
 
-    /// Lets servers use the source of a copy again. If the target was opened as well, both have the same ledger; use only one of
-    /// them.
+    /// Lets servers use the source of a copy again. If the target was opened as well, both have the same ledger; use
+    /// only one of them.
     ///
     /// - Returns: whether the copy had finished.
     /// - Throws: `CopyError` (`notCopied`), `LedgerStorageError`.

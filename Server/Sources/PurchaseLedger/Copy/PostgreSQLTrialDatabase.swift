@@ -1,11 +1,12 @@
 import Foundation
 
-/// A copy of a ledger in temporary tables of PostgreSQL, on which changes are tried through the code that writes to PostgreSQL.
+/// A copy of a ledger in temporary tables of PostgreSQL, on which changes are tried through the code that writes to
+/// PostgreSQL.
 ///
-/// The tables belong to one connection, and PostgreSQL removes them when it ends, also after `kill -9`. The copy is one committed
-/// state. While it is read, its transaction holds what a backup holds: the locks of queries, which only a change of the schema
-/// waits for. Afterwards nothing of the ledger is read or locked: the connection searches no other schema, and its advisory locks
-/// have numbers of their own.
+/// The tables belong to one connection, and PostgreSQL removes them when it ends, also after `kill -9`. The copy is one
+/// committed state. While it is read, its transaction holds what a backup holds: the locks of queries, which only a
+/// change of the schema waits for. Afterwards nothing of the ledger is read or locked: the connection searches no other
+/// schema, and its advisory locks have numbers of their own.
 public final class PostgreSQLTrialDatabase: LedgerDatabase {
     /// Decisions recurse little, and the data that they read is on the heap.
     private static let stackBytes = 4 << 20

@@ -4,7 +4,8 @@ import PurchaseVerification
 public protocol LedgerOperation: Sendable {
     associatedtype Outcome: Sendable
 
-    /// The parts of the ledger that it reads and changes, as far as they are known before it begins. The default is `everything`.
+    /// The parts of the ledger that it reads and changes, as far as they are known before it begins. The default is
+    /// `everything`.
     var locks: LedgerLocks { get }
 
     /// Performs the operation. Throws a refusal before anything is written.
@@ -22,7 +23,8 @@ extension LedgerOperation {
     }
 }
 
-/// An operation that can predict its reads. For other operations each read is a round trip to a database on another machine.
+/// An operation that can predict its reads. For other operations each read is a round trip to a database on another
+/// machine.
 protocol PlannedOperation: LedgerOperation {
     /// The locks, and the rows that it will probably read and insert.
     func plan(_ registry: Registry) -> LedgerWritePlan

@@ -92,7 +92,8 @@ public final class LedgerTransaction {
         return app
     }
 
-    /// The app with a name. A name that is not in the settings gets a number, since keys are created before the first start.
+    /// The app with a name. A name that is not in the settings gets a number, since keys are created before the first
+    /// start.
     func appToWrite(_ name: String) throws(LedgerStorageError) -> RegistryApp {
         if let app = registry.app(name) { return app }
         let table = AppsTable(connection: connection)

@@ -17,7 +17,8 @@ public struct PurchaseLedger: Sendable {
     /// Authenticates the entries that this process writes.
     let entryKey: EntryKey?
     private let evidenceParts = EvidencePartKeys()
-    /// The refusals beyond the daily budget that were not recorded yet. A ledger under other settings goes on with them.
+    /// The refusals beyond the daily budget that were not recorded yet. A ledger under other settings goes on with
+    /// them.
     var refusalCounts = RefusalCounts()
 
     /// Opens the ledger in a database with the current schema (`LedgerMigrations`), and records settings that changed.
@@ -27,7 +28,8 @@ public struct PurchaseLedger: Sendable {
     ///   - verifier: verifies evidence.
     ///   - apps: the apps of the settings.
     ///   - clock: the time of each operation.
-    ///   - entryKey: authenticates the journal entries that are written. Without it, new entries have no code: they are not
+    ///   - entryKey: authenticates the journal entries that are written. Without it, new entries have no code: they are
+    ///     not
     ///     sealed into the Merkle log, and the audit reports them.
     /// - Throws: `LedgerRefusal` (`bundle_of_another_app`) if the settings move a bundle id to another app.
     public static func open(
@@ -61,7 +63,8 @@ public struct PurchaseLedger: Sendable {
 
     /// Opens the ledger with the settings that the latest start recorded, and records nothing.
     ///
-    /// Operators' commands use it beside a running server: with settings other than the server's, their decisions would differ.
+    /// Operators' commands use it beside a running server: with settings other than the server's, their decisions would
+    /// differ.
     ///
     /// - Throws: `LedgerStorageError`.
     public static func openRecorded(

@@ -3,11 +3,11 @@ import Synchronization
 
 import struct Foundation.UUID
 
-/// A write that is retried after a conflict. If the connection breaks during the commit, it finds out whether the write is
-/// stored.
+/// A write that is retried after a conflict. If the connection breaks during the commit, it finds out whether the write
+/// is stored.
 ///
-/// The next attempt takes the same locks, which the broken transaction holds until it has ended. If the broken transaction was
-/// committed, its journal entry is found, and its result is the answer.
+/// The next attempt takes the same locks, which the broken transaction holds until it has ended. If the broken
+/// transaction was committed, its journal entry is found, and its result is the answer.
 struct RepeatedWrite<Outcome: Sendable>: Sendable {
     /// More attempts would only keep the caller waiting: after a conflict, another server was faster each time.
     private static var attempts: Int { 6 }
@@ -23,7 +23,8 @@ struct RepeatedWrite<Outcome: Sendable>: Sendable {
 
     /// Performs the write.
     ///
-    /// - Throws: `conflict` if every attempt met one; `outcomeUnknown` if it cannot be determined whether the write is stored.
+    /// - Throws: `conflict` if every attempt met one; `outcomeUnknown` if it cannot be determined whether the write is
+    ///   stored.
     func perform(_ body: @escaping @Sendable (any LedgerConnection, WriteAttempt) throws -> Outcome) async throws
         -> Outcome
     {

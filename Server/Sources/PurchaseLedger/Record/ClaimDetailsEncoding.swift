@@ -1,6 +1,6 @@
 extension ClaimDetails {
-    /// The bytes that `JSONEncoder` writes with sorted keys. Every purchase has such details, and they are written by the only
-    /// thread that writes to the database, where the encoder takes longer than all statements of a purchase.
+    /// The bytes that `JSONEncoder` writes with sorted keys. Every purchase has such details, and they are written by
+    /// the only thread that writes to the database, where the encoder takes longer than all statements of a purchase.
     func canonicalJSON() -> [UInt8] {
         var json = JSONText(capacity: 512)
         json.open()

@@ -33,7 +33,8 @@ final class RefusalNotes {
     func note(_ refusals: CountedRefusals) { counted.append(refusals) }
 }
 
-/// The refusals of a process that are counted and not recorded yet, in memory. Its size is bounded by the number of API keys.
+/// The refusals of a process that are counted and not recorded yet, in memory. Its size is bounded by the number of API
+/// keys.
 final class RefusalCounts: Sendable {
     /// A part of the counts, under the entry that will record it.
     struct Batch: Sendable {

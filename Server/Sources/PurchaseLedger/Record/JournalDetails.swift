@@ -1,8 +1,8 @@
 import Foundation
 import PurchaseVerification
 
-/// The details of a journal entry: one type for each kind, stored as canonical JSON (sorted keys). They contain the outside
-/// names, so an erasure deletes them.
+/// The details of a journal entry: one type for each kind, stored as canonical JSON (sorted keys). They contain the
+/// outside names, so an erasure deletes them.
 protocol JournalDetails: Codable, Sendable {
     static var kind: JournalKind { get }
     /// The details without fields that follow from the others.
@@ -167,8 +167,8 @@ enum AppStoreQuestion: String, Codable, Sendable {
     case confirms
 }
 
-/// `app_store_answer`: the App Store's answer about a claim, or that it gave none in time. The entry's evidence is the reply as
-/// it was received.
+/// `app_store_answer`: the App Store's answer about a claim, or that it gave none in time. The entry's evidence is the
+/// reply as it was received.
 struct AppStoreAnswerDetails: JournalDetails {
     static var kind: JournalKind { .appStoreAnswer }
     /// The id of the claim's entry.
@@ -194,7 +194,8 @@ struct DecisionDetails: JournalDetails {
     var decided: ClaimDetails
 }
 
-/// `refusals`: several refused pieces of evidence of one request, or the refusals of one API key beyond the daily budget.
+/// `refusals`: several refused pieces of evidence of one request, or the refusals of one API key beyond the daily
+/// budget.
 struct RefusalsDetails: JournalDetails {
     static var kind: JournalKind { .refusals }
     var keyID: String?
@@ -209,7 +210,8 @@ struct RefusalsDetails: JournalDetails {
     var kept: [String]
     /// The SHA-256 of each other piece; of counted refusals, only of the last evidence.
     var hashes: [String]
-    /// When the first of the counted refusals was refused, in milliseconds since 1970; `nil` for the pieces of one request.
+    /// When the first of the counted refusals was refused, in milliseconds since 1970; `nil` for the pieces of one
+    /// request.
     var since: Int64?
 }
 
@@ -299,7 +301,8 @@ struct PurchaseMovedDetails: JournalDetails {
     var environment: String
     var transactionID: String
     var second: Int64?
-    /// The random reference of the former owner: the entry belongs to the new owner, and is kept when the former one is erased.
+    /// The random reference of the former owner: the entry belongs to the new owner, and is kept when the former one is
+    /// erased.
     var from: String?
     var to: String
     var reason: String

@@ -39,7 +39,8 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
     case groundAdded = 28
     /// The end of such a ground.
     case groundEnded = 29
-    /// Several refused pieces of evidence of one request, or the number of refusals of an API key beyond the daily budget.
+    /// Several refused pieces of evidence of one request, or the number of refusals of an API key beyond the daily
+    /// budget.
     case refusals = 48
     /// The outcome of a claim that was decided after it was recorded.
     case decision = 32

@@ -15,8 +15,8 @@ public import struct Foundation.UUID
 ///     evidence      32 bytes, SHA-256; zero if there is none
 ///     details       32 bytes, SHA-256(salt ‖ details)
 ///
-/// It contains no database number and no outside name, so it can be published and stays valid after a change of engine and the
-/// erasure of a customer.
+/// It contains no database number and no outside name, so it can be published and stays valid after a change of engine
+/// and the erasure of a customer.
 public struct JournalLeaf: Sendable, Equatable {
     /// The version of new leaves.
     public static let version: UInt8 = 1

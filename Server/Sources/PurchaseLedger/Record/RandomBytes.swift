@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Random bytes of the operating system for ids and salts, fetched 256 at a time: `SystemRandomNumberGenerator` asks the kernel
-/// for every eight bytes, and a purchase needs 48.
+/// Random bytes of the operating system for ids and salts, fetched 256 at a time: `SystemRandomNumberGenerator` asks
+/// the kernel for every eight bytes, and a purchase needs 48.
 enum RandomBytes {
     private static let source = Mutex(Source())
 
@@ -26,8 +26,8 @@ enum RandomBytes {
         return withUnsafeBytes(of: words) { Array($0) }
     }
 
-    /// `getentropy` returns at most 256 bytes. If the kernel refuses, the generator of the standard library is used, which stops
-    /// the program if there is no randomness at all.
+    /// `getentropy` returns at most 256 bytes. If the kernel refuses, the generator of the standard library is used,
+    /// which stops the program if there is no randomness at all.
     private static func fresh() -> [UInt64] {
         var words = [UInt64](repeating: 0, count: 32)
         let result = words.withUnsafeMutableBytes { bytes in

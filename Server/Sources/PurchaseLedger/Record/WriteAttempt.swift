@@ -2,8 +2,8 @@ import Synchronization
 
 import struct Foundation.UUID
 
-/// One attempt of a write, with the first journal entry that it wrote. If the connection breaks during the commit, the entry
-/// shows later whether the write is stored.
+/// One attempt of a write, with the first journal entry that it wrote. If the connection breaks during the commit, the
+/// entry shows later whether the write is stored.
 final class WriteAttempt: Sendable {
     private let entry = Mutex<UUID?>(nil)
 

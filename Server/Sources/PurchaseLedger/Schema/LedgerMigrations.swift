@@ -82,8 +82,8 @@ public enum LedgerMigrations {
                 """), [])
     }
 
-    /// Checks, without writing, that the database has exactly this version's schema. From then on, each transaction that writes
-    /// checks it again.
+    /// Checks, without writing, that the database has exactly this version's schema. From then on, each transaction
+    /// that writes checks it again.
     ///
     /// - Throws: `schemaTooNew`, `schemaTooOld` or `schemaUnknown`.
     public static func requireCurrent(_ database: any LedgerDatabase) async throws {

@@ -2,7 +2,8 @@ import PurchaseVerification
 
 /// The first schema: the journal, the tables derived from it, and the settings in force.
 ///
-/// Times are milliseconds since 1970. Keys inside the database are integers; ids that leave it have 16 bytes, hashes 32 bytes.
+/// Times are milliseconds since 1970. Keys inside the database are integers; ids that leave it have 16 bytes, hashes 32
+/// bytes.
 enum SchemaVersion1 {
     static let migration = LedgerMigration(
         number: 1, title: "The journal, facts, owners, entitlements, orders and keys",

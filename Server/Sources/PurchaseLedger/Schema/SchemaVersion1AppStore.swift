@@ -1,7 +1,7 @@
 /// The claims that are checked with the App Store.
 enum SchemaVersion1AppStore {
-    /// A row is written with its claim and stays. While `next_at` has a value, the App Store still has to be asked; later
-    /// `answer_entry` is its answer, and `decision_entry` the outcome of a claim that waited for it.
+    /// A row is written with its claim and stays. While `next_at` has a value, the App Store still has to be asked;
+    /// later `answer_entry` is its answer, and `decision_entry` the outcome of a claim that waited for it.
     static let statements: [LedgerMigration.Statement] = [
         .definition(
             """

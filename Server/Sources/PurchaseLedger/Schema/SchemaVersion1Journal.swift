@@ -4,8 +4,8 @@ import PurchaseVerification
 enum SchemaVersion1Journal {
     static let statements: [LedgerMigration.Statement] = journal + evidence
 
-    /// `entry_id` is unique and ordered by time. The other columns after `leaf` are derived from the leaf and the details, and
-    /// the audit derives them again.
+    /// `entry_id` is unique and ordered by time. The other columns after `leaf` are derived from the leaf and the
+    /// details, and the audit derives them again.
     private static let journal: [LedgerMigration.Statement] = [
         .definition(
             """
@@ -25,8 +25,9 @@ enum SchemaVersion1Journal {
                 at INTEGER NOT NULL,
                 mac BLOB)
             """),
-        // Claims have an index by time, and accepted and rejected claims one each (3 is `JournalKind.claim`), so no list reads
-        // entries that it leaves out. A claim is in only one of the two, so they cost as much as one index of all claims.
+        // Claims have an index by time, and accepted and rejected claims one each (3 is `JournalKind.claim`), so no
+        // list reads entries that it leaves out. A claim is in only one of the two, so they cost as much as one index
+        // of all claims.
         .definition(
             """
             CREATE INDEX journal_accepted ON journal (app_key, at, entry_key) WHERE kind = 3 AND code = 'accepted'
@@ -110,9 +111,9 @@ enum SchemaVersion1Journal {
                 app_key INTEGER NOT NULL, key_id TEXT NOT NULL, day INTEGER NOT NULL, bytes INTEGER NOT NULL,
                 PRIMARY KEY (app_key, key_id, day)) WITHOUT ROWID
             """),
-        // Verified evidence with a bundle id that no app has, or without an environment: it is observed when that changes. The
-        // key comes first, because SQLite 3.40 checks the columns of a table without row ids in the order of its key, and reports
-        // missing values.
+        // Verified evidence with a bundle id that no app has, or without an environment: it is observed when that
+        // changes. The key comes first, because SQLite 3.40 checks the columns of a table without row ids in the order
+        // of its key, and reports missing values.
         .definition(
             """
             CREATE TABLE held_evidence (

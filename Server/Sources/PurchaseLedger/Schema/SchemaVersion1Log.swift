@@ -8,8 +8,8 @@ enum SchemaVersion1Log {
         .appendOnly(
             AppendOnlyRule(
                 table: "log_entries", columns: ["leaf", "entry_key"], keys: ["leaf", "entry_key"], erasable: [])),
-        // `tile_key` has the level in its highest byte and the tile's position in the level in the others. `hashes` are 256
-        // hashes of 32 bytes (C2SP `tlog-tiles`); `root` is their root.
+        // `tile_key` has the level in its highest byte and the tile's position in the level in the others. `hashes` are
+        // 256 hashes of 32 bytes (C2SP `tlog-tiles`); `root` is their root.
         .definition(
             "CREATE TABLE log_tiles (tile_key INTEGER PRIMARY KEY, root BLOB NOT NULL, hashes BLOB NOT NULL)"),
         .appendOnly(

@@ -15,7 +15,8 @@ enum SchemaVersion1Purchases {
                 app_key INTEGER NOT NULL,
                 UNIQUE (environment, original_id, xcode_second))
             """),
-        // Renewal info names no app and no date, so its key is the number alone, and it can arrive before its subscription.
+        // Renewal info names no app and no date, so its key is the number alone, and it can arrive before its
+        // subscription.
         .definition(
             """
             CREATE TABLE renewals (
@@ -74,9 +75,9 @@ enum SchemaVersion1Purchases {
             """),
     ]
 
-    /// `ground` is the basis of the access: an original for a subscription or a non-consumable, 0 for the balance of a consumable
-    /// and for the chain of passes, and the negative key of a manual grant. So a purchase changes only its own row, and a
-    /// customer's entitlements are one range of the primary key.
+    /// `ground` is the basis of the access: an original for a subscription or a non-consumable, 0 for the balance of a
+    /// consumable and for the chain of passes, and the negative key of a manual grant. So a purchase changes only its
+    /// own row, and a customer's entitlements are one range of the primary key.
     private static let entitlements: [LedgerMigration.Statement] = [
         .definition(
             """

@@ -1,7 +1,7 @@
 /// The progress of the delivery of an app's events to its webhooks.
 enum SchemaVersion1Webhooks {
-    /// A webhook has a cursor: every event up to it was delivered, or has a row in `webhook_deliveries`. So a purchase writes
-    /// nothing for webhooks, and a successful first delivery leaves no row.
+    /// A webhook has a cursor: every event up to it was delivered, or has a row in `webhook_deliveries`. So a purchase
+    /// writes nothing for webhooks, and a successful first delivery leaves no row.
     static let statements: [LedgerMigration.Statement] = [
         .definition(
             """

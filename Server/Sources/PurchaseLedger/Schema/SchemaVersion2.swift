@@ -2,8 +2,8 @@ import PurchaseVerification
 
 /// The second schema: what the second version of the rules needs.
 enum SchemaVersion2 {
-    /// Orders that are delivered in parts, or paid by a renewal. The index has the quantity, so that a purchase reads only the open
-    /// orders of its own.
+    /// Orders that are delivered in parts, or paid by a renewal. The index has the quantity, so that a purchase reads
+    /// only the open orders of its own.
     private static let orders: [LedgerMigration.Statement] = [
         .definition("ALTER TABLE orders ADD COLUMN accepts_renewal BIGINT NOT NULL DEFAULT 0"),
         .definition("ALTER TABLE orders ADD COLUMN fulfilled_units BIGINT NOT NULL DEFAULT 0"),
@@ -66,8 +66,8 @@ enum SchemaVersion2 {
             """),
     ]
 
-    /// Numbers recorded settings without gaps, so that the audit compares the numbers. No row refers to them. Negative numbers
-    /// first, because a new number can be the old one of another row.
+    /// Numbers recorded settings without gaps, so that the audit compares the numbers. No row refers to them. Negative
+    /// numbers first, because a new number can be the old one of another row.
     private static let settingsNumbers: [LedgerMigration.Statement] = [
         .sql(
             """

@@ -5,8 +5,9 @@ enum SchemaVersion3 {
     static let migration = LedgerMigration(
         number: 3, title: "Renewal info beside each transaction", statements: renewals)
 
-    /// Renewal info is kept for each transaction signed beside it, and once without one, and for each thing that it says about the end of
-    /// a period: 0 for nothing, 1 for a retry, otherwise the end of the grace period. The rebuild under the new rules finds them.
+    /// Renewal info is kept for each transaction signed beside it, and once without one, and for each thing that it
+    /// says about the end of a period: 0 for nothing, 1 for a retry, otherwise the end of the grace period. The rebuild
+    /// under the new rules finds them.
     private static let renewals: [LedgerMigration.Statement] = [
         .definition(
             """

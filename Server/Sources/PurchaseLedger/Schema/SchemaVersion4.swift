@@ -5,7 +5,8 @@ enum SchemaVersion4 {
     static let migration = LedgerMigration(
         number: 4, title: "Notifications of the App Store", statements: notifications)
 
-    /// Each notification once, with the entry of its first delivery. The lists by type and of all read the newest entries.
+    /// Each notification once, with the entry of its first delivery. The lists by type and of all read the newest
+    /// entries.
     private static let notifications: [LedgerMigration.Statement] = [
         .definition(
             """

@@ -1,4 +1,5 @@
-/// The fifth schema: merges whose rows follow in pieces, forwarded notifications, news about customers and apps, and seats.
+/// The fifth schema: merges whose rows follow in pieces, forwarded notifications, news about customers and apps, and
+/// seats.
 enum SchemaVersion5 {
     static let migration = LedgerMigration(
         number: 5, title: "Merges in pieces, forwarded notifications, news about customers and apps, and seats",

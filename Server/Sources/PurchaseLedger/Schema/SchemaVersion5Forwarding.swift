@@ -1,7 +1,8 @@
 /// Notifications that are forwarded to other URLs.
 enum SchemaVersion5Forwarding {
-    /// A webhook gets the events of the app (environment 0), or the notifications of an environment. So one URL can get the
-    /// notifications of each environment. For notifications, `event_cursor` and `webhook_deliveries.event_key` are entries.
+    /// A webhook gets the events of the app (environment 0), or the notifications of an environment. So one URL can get
+    /// the notifications of each environment. For notifications, `event_cursor` and `webhook_deliveries.event_key` are
+    /// entries.
     static let statements: [LedgerMigration.Statement] = [
         .definition(
             """

@@ -1,7 +1,7 @@
 /// A merge whose rows follow in pieces.
 enum SchemaVersion5Moves {
-    /// The merge whose rows still move; at most one. The rows that are left are those of the merged customer, so the queue is the
-    /// tables themselves.
+    /// The merge whose rows still move; at most one. The rows that are left are those of the merged customer, so the
+    /// queue is the tables themselves.
     static let statements: [LedgerMigration.Statement] = [
         .definition(
             """

@@ -1,4 +1,5 @@
-/// The part of the fifth schema that finds who is concerned by a notification, whether an app gets any, and the grounds of other shops.
+/// The part of the fifth schema that finds who is concerned by a notification, whether an app gets any, and the grounds
+/// of other shops.
 enum SchemaVersion5News {
     static let statements: [LedgerMigration.Statement] = [
         // The newest notification of an app and environment.

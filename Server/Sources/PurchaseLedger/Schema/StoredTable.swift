@@ -1,7 +1,7 @@
 /// A table of the newest schema.
 ///
-/// The migrations are the only definition of the tables: they are run in a database in memory, whose schema is then read. So code
-/// that processes all tables needs no list of its own.
+/// The migrations are the only definition of the tables: they are run in a database in memory, whose schema is then
+/// read. So code that processes all tables needs no list of its own.
 package struct StoredTable: Sendable, Equatable {
     package let name: String
     /// All columns, in order.

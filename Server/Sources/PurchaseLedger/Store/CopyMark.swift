@@ -1,7 +1,9 @@
-/// A note in a database that stops servers from using it, because its ledger is being copied or was copied (`LedgerCopy`).
+/// A note in a database that stops servers from using it, because its ledger is being copied or was copied
+/// (`LedgerCopy`).
 ///
-/// It is a row of `schema_migrations` with a number above those of all migrations. Every release checks the greatest number when
-/// it starts and before each transaction that writes, so the commit of the note stops all servers of the database.
+/// It is a row of `schema_migrations` with a number above those of all migrations. Every release checks the greatest
+/// number when it starts and before each transaction that writes, so the commit of the note stops all servers of the
+/// database.
 package struct CopyMark: Sendable, Equatable {
     /// The role of the database in the copy. The raw value is the row's number.
     package enum Role: Int64, Sendable, CaseIterable {

@@ -1,17 +1,17 @@
-/// A database in which the ledger can be stored. The ledger uses portable SQL; everything that differs between engines is behind
-/// this protocol.
+/// A database in which the ledger can be stored. The ledger uses portable SQL; everything that differs between engines
+/// is behind this protocol.
 ///
 /// A driver guarantees:
 /// - A write is one transaction, or one savepoint of a shared transaction: all of it is committed, or nothing.
 /// - `write` returns only after the commit is durable.
-/// - The data that a write reads in the parts of the ledger that it locks stays unchanged until it commits. If two writes wait
-///   for each other, one of them throws `conflict`, and nothing of it was written.
+/// - The data that a write reads in the parts of the ledger that it locks stays unchanged until it commits. If two
+///   writes wait for each other, one of them throws `conflict`, and nothing of it was written.
 /// - If the connection breaks during the commit, the error is `outcomeUnknown`; it is never thrown otherwise.
 /// - Before its first write, a transaction checks the schema's number.
 /// - A read sees one committed state and never waits for a write.
 ///
-/// In SQL, parameters are `?1`, `?2`…, in the order of the array. Types are `INTEGER` (64 bits), `TEXT` (compared as bytes) and
-/// `BLOB`; a column `INTEGER PRIMARY KEY` numbers its rows.
+/// In SQL, parameters are `?1`, `?2`…, in the order of the array. Types are `INTEGER` (64 bits), `TEXT` (compared as
+/// bytes) and `BLOB`; a column `INTEGER PRIMARY KEY` numbers its rows.
 public protocol LedgerDatabase: Sendable {
     /// The statements that are not portable.
     var dialect: any LedgerDialect { get }
@@ -26,8 +26,8 @@ public protocol LedgerDatabase: Sendable {
 
     /// Commits all changes of the body, or none if it throws. The body can run more than once.
     ///
-    /// - Parameter plan: the parts of the ledger that the body reads and changes, which are locked before it runs, and the rows
-    ///   that it will probably read.
+    /// - Parameter plan: the parts of the ledger that the body reads and changes, which are locked before it runs, and
+    ///   the rows that it will probably read.
     /// - Throws: `LedgerStorageError`, or the error of the body.
     func write<Value: Sendable>(
         plan: @escaping @Sendable () -> LedgerWritePlan,
@@ -79,8 +79,8 @@ public protocol LedgerConnection {
     /// Returns the rows of a query, with all changes of this write.
     func rows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow]
 
-    /// Returns the rows of a query, with this write's changes to some rows. Its changes to other rows do not matter to the
-    /// query, or the caller adds them. An engine that buffers changes until the commit does not have to send these.
+    /// Returns the rows of a query, with this write's changes to some rows. Its changes to other rows do not matter to
+    /// the query, or the caller adds them. An engine that buffers changes until the commit does not have to send these.
     ///
     /// - Parameter scope: these rows; `nil` for all.
     func rows(
@@ -101,23 +101,24 @@ public protocol LedgerConnection {
     /// Inserts a row. A driver may send it later, as with `send`.
     func insert(_ insertion: LedgerInsertion, _ parameters: [LedgerValue]) throws(LedgerStorageError)
 
-    /// Executes a statement that changes a table and whose result is not needed. A driver may send it later, with the next
-    /// statement that has a result, or with the commit; its error is then thrown there.
+    /// Executes a statement that changes a table and whose result is not needed. A driver may send it later, with the
+    /// next statement that has a result, or with the commit; its error is then thrown there.
     func send(to table: String, _ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError)
 
-    /// Whether a row that may exist is looked up before it is inserted, so that the insertion has no result. Otherwise a rule of
-    /// the table skips an existing row.
+    /// Whether a row that may exist is looked up before it is inserted, so that the insertion has no result. Otherwise
+    /// a rule of the table skips an existing row.
     var looksBeforeInserting: Bool { get }
 
-    /// The key up to which no event can be committed later; `nil` if events are committed in the order of their keys. A list
-    /// reads it before anything else.
+    /// The key up to which no event can be committed later; `nil` if events are committed in the order of their keys. A
+    /// list reads it before anything else.
     func settledEvent() throws(LedgerStorageError) -> Int64?
 
-    /// The key up to which no journal entry can be committed later; `nil` if entries are committed in the order of their keys.
+    /// The key up to which no journal entry can be committed later; `nil` if entries are committed in the order of
+    /// their keys.
     func settledEntry() throws(LedgerStorageError) -> Int64?
 
-    /// Locks parts of the ledger that the write did not name when it began. If one of them is not locked yet, the driver restarts
-    /// the write with all of them, so that nothing was read before it was locked.
+    /// Locks parts of the ledger that the write did not name when it began. If one of them is not locked yet, the
+    /// driver restarts the write with all of them, so that nothing was read before it was locked.
     ///
     /// - Parameter parts: computes the parts. An engine with one writer at a time locks nothing, and does not call it.
     func lock(_ parts: () throws(LedgerStorageError) -> [LedgerLock]) throws(LedgerStorageError)
@@ -193,15 +194,15 @@ public struct LedgerStatement: Sendable, Hashable {
 
 /// The statements that portable SQL cannot express.
 public protocol LedgerDialect: Sendable {
-    /// The engine's form of a `CREATE TABLE` or `CREATE INDEX` in portable types. A table that ends in `WITHOUT ROWID` is stored
-    /// in the order of its primary key, if the engine supports that.
+    /// The engine's form of a `CREATE TABLE` or `CREATE INDEX` in portable types. A table that ends in `WITHOUT ROWID`
+    /// is stored in the order of its primary key, if the engine supports that.
     func definition(_ sql: String) -> String
 
     /// Whether entries are committed in the order of their numbers. The default is `true`.
     var hasOneWriter: Bool { get }
 
-    /// Statements that make the engine number new rows above those that were inserted with explicit numbers; none if it does so
-    /// anyway.
+    /// Statements that make the engine number new rows above those that were inserted with explicit numbers; none if it
+    /// does so anyway.
     var renumbering: [String] { get }
 
     /// Statements that let a transaction create tables beside those of the ledger; none if the engine cannot.
@@ -213,14 +214,15 @@ public protocol LedgerDialect: Sendable {
     /// Statements that remove the time limit for the queries of the transaction.
     var unlimitedTime: [String] { get }
 
-    /// A query for the number of connections of other Assay processes to the database; `nil` if the engine cannot count them.
+    /// A query for the number of connections of other Assay processes to the database; `nil` if the engine cannot count
+    /// them.
     var otherProcesses: String? { get }
 
     /// A query of the kind, name and definition of each table, index and trigger.
     var schemaQuery: String { get }
 
-    /// A query of the kind and name of objects that are not part of the schema and change what its tables show; `nil` if the
-    /// engine has none.
+    /// A query of the kind and name of objects that are not part of the schema and change what its tables show; `nil`
+    /// if the engine has none.
     var surroundingsQuery: String? { get }
 
     /// Statements with which each transaction of an audit begins.
@@ -249,7 +251,7 @@ public struct AppendOnlyRule: Sendable {
     public var erasable: [String]
     /// The columns that can be set to null and filled again: evidence that was erased can be sent again.
     public var refillable: [String] = []
-    /// Whether a row with an existing key is silently skipped instead of refused. Rows of such a table are inserted without a
-    /// lookup.
+    /// Whether a row with an existing key is silently skipped instead of refused. Rows of such a table are inserted
+    /// without a lookup.
     public var ignoresDuplicates = false
 }

@@ -11,7 +11,8 @@ public enum LedgerDatabases {
         return try SQLiteDatabase(path: String(address.trimmingPrefix("sqlite:")))
     }
 
-    /// An address in a form that can be shown: without the password, the parameters, and anything else that can hold a secret.
+    /// An address in a form that can be shown: without the password, the parameters, and anything else that can hold a
+    /// secret.
     public static func withoutSecrets(_ address: String) -> String {
         guard isPostgreSQL(address), let start = address.firstRange(of: "://")?.upperBound else { return address }
         let rest = address[start...].prefix { $0 != "?" }

@@ -2,8 +2,8 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// The parts of the ledger that a write reads and changes. Writes with a part in common run one after the other; all others run
-/// concurrently.
+/// The parts of the ledger that a write reads and changes. Writes with a part in common run one after the other; all
+/// others run concurrently.
 ///
 /// Every row that a write reads or changes belongs to a part that it names. An engine with one writer needs no parts.
 public enum LedgerLocks: Sendable, Equatable {
@@ -15,7 +15,8 @@ public enum LedgerLocks: Sendable, Equatable {
 
 /// A part of the ledger that one write at a time may change.
 ///
-/// It is identified by a 64-bit number. If two parts have the same number, their writes wait for each other, which is harmless.
+/// It is identified by a 64-bit number. If two parts have the same number, their writes wait for each other, which is
+/// harmless.
 public struct LedgerLock: Sendable, Hashable {
     /// The number, the same in every process.
     public let number: Int64

@@ -16,7 +16,8 @@ public struct LedgerRow: Sendable {
     var reader: RowReader { RowReader(values) }
 }
 
-/// Reads the values of a row from left to right. A value of another type than expected means that the database is corrupt.
+/// Reads the values of a row from left to right. A value of another type than expected means that the database is
+/// corrupt.
 struct RowReader {
     private let values: [LedgerValue]
     private var position = 0
@@ -72,8 +73,8 @@ struct RowReader {
         }
     }
 
-    /// Bytes; `nil` for a value of any other type. For readers that report a wrong value themselves and continue with the next
-    /// row.
+    /// Bytes; `nil` for a value of any other type. For readers that report a wrong value themselves and continue with
+    /// the next row.
     mutating func blobIfAny() throws(LedgerStorageError) -> [UInt8]? {
         guard case .blob(let bytes) = try value() else { return nil }
         return bytes

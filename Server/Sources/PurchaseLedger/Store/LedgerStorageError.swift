@@ -31,8 +31,8 @@ public struct LedgerStorageError: Error, Sendable, Equatable {
         case schemaTooNew = "database_schema_too_new"
         /// The database lacks migrations that this version needs.
         case schemaTooOld = "database_schema_too_old"
-        /// The migrations of the database are not those of this version: it was created by a version of Assay before the first
-        /// release.
+        /// The migrations of the database are not those of this version: it was created by a version of Assay before
+        /// the first release.
         case schemaUnknown = "database_schema_unknown"
         /// The database is the target of an unfinished copy.
         case copyUnfinished = "database_copy_unfinished"

@@ -1,7 +1,8 @@
-/// A note in a database that PostgreSQL numbered its first entries, whose numbers need not grow with the leaves of the log.
+/// A note in a database that PostgreSQL numbered its first entries, whose numbers need not grow with the leaves of the
+/// log.
 ///
-/// It is a row of `schema_migrations` with the number 0, which no migration has. Nothing protects it. Somebody who adds it can only
-/// exchange the numbers of entries without a lock in common, which changes nothing (`EntryOrder`).
+/// It is a row of `schema_migrations` with the number 0, which no migration has. Nothing protects it. Somebody who adds
+/// it can only exchange the numbers of entries without a lock in common, which changes nothing (`EntryOrder`).
 enum NumberedElsewhere {
     /// Whether every entry was numbered by an engine with one writer.
     static func isStrict(_ connection: any LedgerConnection) throws(LedgerStorageError) -> Bool {

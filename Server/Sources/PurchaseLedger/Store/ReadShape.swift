@@ -1,5 +1,5 @@
-/// A query whose parameters are values, or columns of the first row of another query: for example, the entitlements of the
-/// customer with a name.
+/// A query whose parameters are values, or columns of the first row of another query: for example, the entitlements of
+/// the customer with a name.
 ///
 /// Shapes are created once.
 final class ReadShape: Sendable {
@@ -15,8 +15,8 @@ final class ReadShape: Sendable {
     /// The rows whose changes by the same write matter to the query.
     let scope: ReadScope
     let parameters: [Parameter]
-    /// The table and column whose numbers are in its first column. No other row refers to a number that was just reserved, so for
-    /// such a row the result is known to be empty.
+    /// The table and column whose numbers are in its first column. No other row refers to a number that was just
+    /// reserved, so for such a row the result is known to be empty.
     let numbering: String?
     /// The query for one of its rows by the number in the first column. Each row that was read answers it, too.
     let single: ReadShape?
@@ -53,7 +53,8 @@ final class ReadShape: Sendable {
         }
         flatSQL = Self.replacing(in: sql) { texts.indices.contains($0 - 1) ? texts[$0 - 1] : "?\($0)" }
         valueCount = count
-        // `OFFSET 0` prevents the planner from joining the query with the lists, which could become a scan of a whole table.
+        // `OFFSET 0` prevents the planner from joining the query with the lists, which could become a scan of a whole
+        // table.
         let places = (1...max(1, count)).map { "?\($0)" }.joined(separator: ", ")
         let names = (1...max(1, count)).map { "v\($0)" }.joined(separator: ", ")
         listSQL = """

@@ -1,8 +1,8 @@
 import PurchaseVerification
 
-/// The stored form of a timeline. Version 2: version, number of steps, and for each its start, its lead, its end, the transaction id
-/// and second, the reason, empty for plain access, and the lapse, as its end and its length. Version 1 had spans: start, end, transaction, and the reason of the end. It is
-/// only read before newer rules replace it.
+/// The stored form of a timeline. Version 2: version, number of steps, and for each its start, its lead, its end, the
+/// transaction id and second, the reason, empty for plain access, and the lapse, as its end and its length. Version 1
+/// had spans: start, end, transaction, and the reason of the end. It is only read before newer rules replace it.
 extension AccessTimeline {
     private static let version: UInt8 = 2
     /// More steps than any subscription has; a row with more was tampered with.

@@ -2,7 +2,8 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// The customer of each account token. A token belongs to one customer forever; a customer's earlier tokens remain assigned.
+/// The customer of each account token. A token belongs to one customer forever; a customer's earlier tokens remain
+/// assigned.
 struct AccountTokensTable {
     let connection: any LedgerConnection
 

@@ -9,7 +9,8 @@ struct AppStoreClaimRow: TableRow {
             "leased_until", "answer_entry", "decision_entry",
         ])
 
-    /// How long one server may work on a claim, in milliseconds. If the server dies, the claim is free again after this time.
+    /// How long one server may work on a claim, in milliseconds. If the server dies, the claim is free again after this
+    /// time.
     static let lease: Int64 = 120_000
 
     /// The claim's journal entry.
@@ -108,8 +109,8 @@ struct AppStoreClaimsTable {
             """, [.time(now), .time(now.appStoreLeaseEnd), .integer(limit), .time(end)], connection)
     }
 
-    /// Whether no server works on a claim. A lease that ends later than possible was taken by a clock that has been set back
-    /// since.
+    /// Whether no server works on a claim. A lease that ends later than possible was taken by a clock that has been set
+    /// back since.
     private static let isFree = "(leased_until IS NULL OR leased_until <= ?1 OR leased_until > ?2)"
 
     private static func among(_ apps: [Int64]) -> String {

@@ -1,5 +1,5 @@
-/// The entitlements that one write has changed, so that the write can read a customer's rows without sending its changes to the
-/// database first.
+/// The entitlements that one write has changed, so that the write can read a customer's rows without sending its
+/// changes to the database first.
 final class EntitlementWrites {
     /// A customer's entitlement to a product.
     struct Product: Hashable {

@@ -11,12 +11,12 @@ struct EntitlementRow: TableRow, Equatable {
 
     /// The ground of a balance.
     static let wholeGround: Int64 = 0
-    /// The ground of a chain of passes. A product can have both, if its kind in the settings changed. `SchemaVersion2` has the
-    /// same number.
+    /// The ground of a chain of passes. A product can have both, if its kind in the settings changed. `SchemaVersion2`
+    /// has the same number.
     static let passGround: Int64 = -9_223_372_036_854_775_807
 
-    /// The ground of a claimed seat is this number minus that of the claim's entry. Such a row is not stored; it stands for a seat
-    /// whose timeline follows from the subscription (`SeatReading`).
+    /// The ground of a claimed seat is this number minus that of the claim's entry. Such a row is not stored; it stands
+    /// for a seat whose timeline follows from the subscription (`SeatReading`).
     static let seatGround: Int64 = -4_611_686_018_427_387_904
 
     var customerKey: Int64
@@ -112,7 +112,8 @@ struct EntitlementsTable {
         seats.customer_key, seat_access.product_key, seat_access.environment,
         \(EntitlementRow.seatGround) - seats.entry_key, '\(ProductKind.autoRenewable.rawValue)', 0, 0, NULL, NULL
         """
-    /// The grounds of the customer with a name, for the product with an id, those that a merge still moves to them, and claimed seats.
+    /// The grounds of the customer with a name, for the product with an id, those that a merge still moves to them, and
+    /// claimed seats.
     static let ofName = ReadShape(
         """
         \(EntitlementRow.table.select("WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3")) UNION ALL
@@ -138,8 +139,8 @@ struct EntitlementsTable {
     /// The rows that this write has changed already.
     var writes: EntitlementWrites?
 
-    /// Every ground of a customer, claimed seats included, with the ids of the products, and those that a merge still moves to them.
-    /// The rows of a product follow each other.
+    /// Every ground of a customer, claimed seats included, with the ids of the products, and those that a merge still
+    /// moves to them. The rows of a product follow each other.
     func rows(of customer: Int64) throws(LedgerStorageError) -> [(row: EntitlementRow, productID: String)] {
         var rows: [(row: EntitlementRow, productID: String)] = []
         let query = """
@@ -170,7 +171,8 @@ struct EntitlementsTable {
         }
     }
 
-    /// The grounds of a customer's access to one product, claimed seats included, and those that a merge still moves to them.
+    /// The grounds of a customer's access to one product, claimed seats included, and those that a merge still moves to
+    /// them.
     func rows(
         of customer: Int64, product: Int64, environment: Int64
     ) throws(LedgerStorageError) -> [EntitlementRow] {
@@ -215,7 +217,8 @@ struct EntitlementsTable {
         writes?.note(row)
     }
 
-    /// Adds to a balance and to its shortfall. The lots must be written first, because the newest one explains an empty balance.
+    /// Adds to a balance and to its shortfall. The lots must be written first, because the newest one explains an empty
+    /// balance.
     ///
     /// - Returns: both new values, and whether a merge still moves rows to the customer, which are not in them.
     @discardableResult
@@ -245,8 +248,8 @@ struct EntitlementsTable {
         return (row.balance, row.shortfall, isMoving)
     }
 
-    /// Records why a balance is empty: the reason of its newest lot, or that the used units belong to another customer. A
-    /// customer who has no lot and used nothing has no balance.
+    /// Records why a balance is empty: the reason of its newest lot, or that the used units belong to another customer.
+    /// A customer who has no lot and used nothing has no balance.
     func explain(_ row: EntitlementRow) throws(LedgerStorageError) {
         writes?.forget(row)
         let reason = try LotsTable(connection: connection)

@@ -2,8 +2,8 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// The changes of the ledger in order, each derived from a journal entry. A row refers to other rows by keys, which are small and
-/// never change their meaning; ids and names are read from those rows. So no event repeats a customer's name.
+/// The changes of the ledger in order, each derived from a journal entry. A row refers to other rows by keys, which are
+/// small and never change their meaning; ids and names are read from those rows. So no event repeats a customer's name.
 struct EventRow: Sendable {
     static let table = Table(
         "events", key: "event_key",
@@ -117,8 +117,8 @@ struct NamedEvent: Sendable {
         isTester = try reader.optionalInteger() != nil
     }
 
-    /// Events of one lane are delivered in order: those of a customer, and those of an original that nobody owns. Events of neither
-    /// have one lane.
+    /// Events of one lane are delivered in order: those of a customer, and those of an original that nobody owns.
+    /// Events of neither have one lane.
     var lane: Int64 { customerKey ?? originalKey.map { -$0 } ?? 0 }
 }
 
@@ -129,8 +129,8 @@ struct EventsTable {
         _ = try EventRow.table.insert(row.values, connection)
     }
 
-    /// Reduces a customer's events to their type and time. Their numbers stay, since readers continue after a number. It scans
-    /// the app's events; only an erasure calls it.
+    /// Reduces a customer's events to their type and time. Their numbers stay, since readers continue after a number.
+    /// It scans the app's events; only an erasure calls it.
     func erase(of customer: Int64, appKey: Int64) throws(LedgerStorageError) {
         try connection.send(
             to: "events",

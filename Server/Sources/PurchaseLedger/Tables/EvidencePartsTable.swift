@@ -1,5 +1,5 @@
-/// Bytes that many pieces of evidence share: certificate sets of receipts and headers of signed payloads. Each is stored once
-/// under its SHA-256. They name signers of the App Store, and no customer.
+/// Bytes that many pieces of evidence share: certificate sets of receipts and headers of signed payloads. Each is
+/// stored once under its SHA-256. They name signers of the App Store, and no customer.
 struct EvidencePartRow: TableRow {
     static let table = Table("evidence_parts", key: "part_key", columns: ["sha256", "content"])
 

@@ -49,10 +49,11 @@ struct EvidenceTable {
     static let bySHA256 = ReadShape(
         EvidenceRow.table.select("WHERE sha256 = ?1"), of: ReadScope(EvidenceRow.table.name, by: "sha256"), [.value])
 
-    /// Inserts a row unless its hash exists. The table's rule skips a duplicate, so an engine in the same process looks up the
-    /// row only after that.
+    /// Inserts a row unless its hash exists. The table's rule skips a duplicate, so an engine in the same process looks
+    /// up the row only after that.
     ///
-    /// - Parameter part: a shared part that the content refers to and that must exist; an erasure could have deleted it.
+    /// - Parameter part: a shared part that the content refers to and that must exist; an erasure could have deleted
+    ///   it.
     /// - Returns: the key of the new row; `nil` if the hash exists, or if the part does not.
     func insertIfNew(_ row: EvidenceRow, part: Int64? = nil) throws(LedgerStorageError) -> Int64? {
         if connection.looksBeforeInserting {

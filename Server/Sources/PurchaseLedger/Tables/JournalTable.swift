@@ -100,8 +100,8 @@ enum JournalSelection: Sendable {
     /// Answers of the App Store with a code other than `accepted`; their claims are listed.
     case appStoreAnswer(String)
 
-    /// The condition, and the value of its parameter `?6`. 3 is `JournalKind.claim`, 48 is `JournalKind.refusals`; they are written
-    /// out because SQLite chooses a partial index by the text of its condition.
+    /// The condition, and the value of its parameter `?6`. 3 is `JournalKind.claim`, 48 is `JournalKind.refusals`; they
+    /// are written out because SQLite chooses a partial index by the text of its condition.
     fileprivate var condition: (sql: String, parameter: LedgerValue?) {
         switch self {
         case .accepted: ("app_key = ?1 AND kind = 3 AND code = 'accepted'", nil)
@@ -160,7 +160,8 @@ struct JournalTable {
         try !connection.rows(Self.ofClaimant, [.integer(transactionKey), .integer(customerKey)]).isEmpty
     }
 
-    /// The details of a customer's latest restores of several purchases, whose entries refer to no transaction; the newest first.
+    /// The details of a customer's latest restores of several purchases, whose entries refer to no transaction; the
+    /// newest first.
     func restores(of customerKey: Int64, limit: Int64) throws(LedgerStorageError) -> [[UInt8]] {
         // The entries of this request name other transactions.
         let rows = try connection.rows(
@@ -272,8 +273,8 @@ struct JournalTable {
             [.integer(appKey), .integer(key), .integer(limit)] + (type.map { [.text($0)] } ?? []), connection)
     }
 
-    /// The entries of the notifications about purchases that a customer owns now, and of those about no known transaction that were
-    /// the customer's, before a position, the newest first. They are sorted: a customer has few.
+    /// The entries of the notifications about purchases that a customer owns now, and of those about no known
+    /// transaction that were the customer's, before a position, the newest first. They are sorted: a customer has few.
     func notifications(customer: Int64, before key: Int64, limit: Int64) throws(LedgerStorageError) -> [JournalRow] {
         // 23 is `JournalKind.notification`.
         try JournalRow.all(
@@ -290,8 +291,8 @@ struct JournalTable {
             [.integer(customer), .integer(key), .integer(limit)], connection)
     }
 
-    /// The entries of the notifications about the transactions of an original, before a position, the newest first. They are
-    /// sorted: one subscription has few.
+    /// The entries of the notifications about the transactions of an original, before a position, the newest first.
+    /// They are sorted: one subscription has few.
     func notifications(original: Int64, before key: Int64, limit: Int64) throws(LedgerStorageError) -> [JournalRow] {
         try JournalRow.all(
             """

@@ -14,8 +14,8 @@ struct LogStateTable {
         try Self.row(try connection.rows("SELECT size, root FROM log_state WHERE log_key = 1", [], of: ["log_state"]))
     }
 
-    /// Locks the row until the end of the transaction and reads it. A second sealer waits here and then reads what the first one
-    /// wrote, even on engines that isolate transactions by `READ COMMITTED`.
+    /// Locks the row until the end of the transaction and reads it. A second sealer waits here and then reads what the
+    /// first one wrote, even on engines that isolate transactions by `READ COMMITTED`.
     func locked() throws(LedgerStorageError) -> LogStateRow {
         try Self.row(
             try connection.changedRows("UPDATE log_state SET size = size WHERE log_key = 1 RETURNING size, root", []))

@@ -17,7 +17,8 @@ struct NotificationsTable {
         return try reader.integer()
     }
 
-    /// The entries of an app's notifications after an entry, oldest first, with their environments; 0 for one that states none.
+    /// The entries of an app's notifications after an entry, oldest first, with their environments; 0 for one that
+    /// states none.
     func entries(
         appKey: Int64, after entry: Int64, limit: Int64
     ) throws(LedgerStorageError) -> [(entry: Int64, environment: Int64)] {

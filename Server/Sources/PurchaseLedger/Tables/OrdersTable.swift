@@ -146,7 +146,8 @@ struct OrdersTable {
     }
     /// The customer whose rows still move to the first parameter.
     private static let moving = "(SELECT customer_key FROM customer_moves WHERE target_key = ?1)"
-    /// Open orders of the customer with a name, for a quantity of the product with an id, and those that a merge still moves to them.
+    /// Open orders of the customer with a name, for a quantity of the product with an id, and those that a merge still
+    /// moves to them.
     static let openOfName = ReadShape(
         "\(open(of: "?1")) UNION ALL \(open(of: moving))", of: [OrderRow.table.name, CustomerMoveRow.table.name],
         [
@@ -178,7 +179,8 @@ struct OrdersTable {
 
     /// A page of the unpaid orders of a customer for a quantity of a product, those first that expire first.
     ///
-    /// - Parameter cursor: the last order of the previous page; for the first page, the time of the purchase and the greatest key.
+    /// - Parameter cursor: the last order of the previous page; for the first page, the time of the purchase and the
+    ///   greatest key.
     func open(
         of customer: Int64, product: Int64, quantity: Int64, after cursor: OrderCursor, limit: Int64
     ) throws(LedgerStorageError) -> [OrderRow] {
@@ -199,7 +201,8 @@ struct OrdersTable {
 
     /// Writes a new state, if the order is still in the old one.
     ///
-    /// - Throws: `constraint` if the state was changed concurrently, which locking prevents; at the latest with the commit.
+    /// - Throws: `constraint` if the state was changed concurrently, which locking prevents; at the latest with the
+    ///   commit.
     func update(_ row: OrderRow, from old: OrderStatus) throws(LedgerStorageError) {
         // The state of an order is never null, so the database refuses the update of one in another state.
         try connection.send(

@@ -63,7 +63,8 @@ struct OwnershipActsTable {
 
     let connection: any LedgerConnection
 
-    /// The acts of an original, in the order of the journal, each with whether its customer was merged into another later.
+    /// The acts of an original, in the order of the journal, each with whether its customer was merged into another
+    /// later.
     func rows(
         originalKey: Int64
     ) throws(LedgerStorageError) -> [(row: OwnershipActRow, isMerged: Bool)] {

@@ -1,7 +1,7 @@
 import PurchaseVerification
 
-/// What is signed about a subscription beside its transactions: a row for each slot of renewal info, and for each holder the newest
-/// status.
+/// What is signed about a subscription beside its transactions: a row for each slot of renewal info, and for each
+/// holder the newest status.
 struct RenewalsTable {
     static let byNumber = ReadShape(
         "SELECT beside, concern, facts FROM renewals WHERE environment = ?1 AND original_id = ?2", of: ["renewals"],

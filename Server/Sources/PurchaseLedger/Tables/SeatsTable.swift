@@ -149,7 +149,8 @@ struct SeatsTable {
     }
 }
 
-/// The ids of seats that were unclaimed before they were claimed, or whose claims were erased. They are never claimed again.
+/// The ids of seats that were unclaimed before they were claimed, or whose claims were erased. They are never claimed
+/// again.
 struct UnclaimedSeatsTable {
     private static let insertion = LedgerInsertion(
         "unclaimed_seats", ["app_key", "seat_id", "entry_key"], onConflict: ["app_key", "seat_id"], "DO NOTHING")

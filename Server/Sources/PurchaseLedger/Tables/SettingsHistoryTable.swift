@@ -26,7 +26,8 @@ struct SettingsHistoryTable {
         return settings
     }
 
-    /// Inserts settings under the next number. The engine would leave gaps, and then the audit could not know the number.
+    /// Inserts settings under the next number. The engine would leave gaps, and then the audit could not know the
+    /// number.
     func insert(appKey: Int64, sha256: [UInt8], body: [UInt8], entry: Int64) throws(LedgerStorageError) {
         let last = try connection.rows(
             "SELECT coalesce(max(settings_key), 0) FROM settings_history", [], of: ["settings_history"])

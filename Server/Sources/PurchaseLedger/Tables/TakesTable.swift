@@ -1,6 +1,7 @@
 import PurchaseVerification
 
-/// The number of units of each lot that each customer consumed. After a transfer of the lot, consumed units stay with the former owner.
+/// The number of units of each lot that each customer consumed. After a transfer of the lot, consumed units stay with
+/// the former owner.
 struct TakesTable {
     static let ofOriginal = ReadShape(
         "SELECT customer_key, units FROM takes WHERE ground = ?1", of: ReadScope("takes", by: "ground"),

@@ -38,8 +38,8 @@ struct TestersTable {
             "DELETE FROM testers WHERE app_key = ?1 AND customer_key = ?2", [.integer(appKey), .integer(customer)]) == 1
     }
 
-    /// The testers of an app after a key, with their keys. The row of a customer who was merged into another remains and counts no
-    /// more: the right of the survivor decides.
+    /// The testers of an app after a key, with their keys. The row of a customer who was merged into another remains
+    /// and counts no more: the right of the survivor decides.
     func page(
         appKey: Int64, after key: Int64, limit: Int64
     ) throws(LedgerStorageError) -> [(key: Int64, name: String?)] {

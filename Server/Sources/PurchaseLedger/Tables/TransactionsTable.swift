@@ -23,7 +23,8 @@ struct TransactionRow: TableRow {
     var evidenceKey: Int64
     /// When the transaction was first observed.
     var knownAt: Timestamp
-    /// The kind of product in the first settings that agree with the facts; `nil` until then. Such a purchase gives nothing.
+    /// The kind of product in the first settings that agree with the facts; `nil` until then. Such a purchase gives
+    /// nothing.
     var kind: ProductKind?
     /// The duration of a non-renewing subscription in the same settings.
     var duration: PassDuration?
@@ -173,7 +174,8 @@ struct TransactionsTable {
 
     /// The originals of a customer's first transactions.
     ///
-    /// - Parameter limit: how many transactions are read. The engine does not make them distinct, because it would read all of them.
+    /// - Parameter limit: how many transactions are read. The engine does not make them distinct, because it would read
+    ///   all of them.
     func originals(of customer: Int64, limit: Int64) throws(LedgerStorageError) -> [Int64] {
         var keys: [Int64] = []
         var known: Set<Int64> = []

@@ -1,7 +1,7 @@
 import PurchaseVerification
 
-/// The bytes of unverified evidence that were stored, by day. They only limit what is stored later: no entry, fact or entitlement
-/// depends on them.
+/// The bytes of unverified evidence that were stored, by day. They only limit what is stored later: no entry, fact or
+/// entitlement depends on them.
 struct UnverifiedEvidenceTable {
     private static let millisecondsPerDay: Int64 = 86_400_000
 

@@ -19,7 +19,8 @@ struct DeliveryRow<Content: Sendable>: Sendable {
     }
 }
 
-/// The events that a webhook did not accept at the first attempt, and those that wait behind them; for notifications, their entries.
+/// The events that a webhook did not accept at the first attempt, and those that wait behind them; for notifications,
+/// their entries.
 struct WebhookDeliveriesTable {
     private static let insertion = LedgerInsertion(
         "webhook_deliveries",

@@ -1,7 +1,7 @@
 import PurchaseVerification
 
-/// A contiguous time in which a purchase or a grant gives access, and the reason for its end. A span may be empty (`until` equals
-/// `from`): then it only carries the reason. Spans are joined to an `AccessTimeline`.
+/// A contiguous time in which a purchase or a grant gives access, and the reason for its end. A span may be empty
+/// (`until` equals `from`): then it only carries the reason. Spans are joined to an `AccessTimeline`.
 struct AccessSpan: Sendable, Hashable {
     /// The owner; `nil` if it is held.
     var customer: CustomerNumber?

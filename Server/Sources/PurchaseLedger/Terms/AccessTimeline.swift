@@ -1,7 +1,7 @@
 public import PurchaseVerification
 
-/// When one ground of access gives a product, and why it does not, as a function of time: each step holds until the next one
-/// begins.
+/// When one ground of access gives a product, and why it does not, as a function of time: each step holds until the
+/// next one begins.
 ///
 /// Consecutive periods are one step, so a subscription of ten years is two.
 public struct AccessTimeline: Sendable, Hashable {
@@ -12,8 +12,8 @@ public struct AccessTimeline: Sendable, Hashable {
     public struct Step: Sendable, Hashable {
         /// When it begins.
         public var at: Timestamp
-        /// How much earlier it begins for a question about now, in milliseconds: clocks of devices, of Apple and of the server
-        /// differ. 0 for what begins because something ends.
+        /// How much earlier it begins for a question about now, in milliseconds: clocks of devices, of Apple and of the
+        /// server differ. 0 for what begins because something ends.
         public var lead: Int64
         /// Why there is no access, or `inGrace`; `nil` for any other access.
         public var reason: NoAccessReason?
@@ -114,7 +114,8 @@ public struct AccessTimeline: Sendable, Hashable {
             })
     }
 
-    /// The step that holds at a time, and when the access began without a gap, which may be assumed; `nil` before the first step.
+    /// The step that holds at a time, and when the access began without a gap, which may be assumed; `nil` before the
+    /// first step.
     func state(_ question: AccessQuestion) -> State? {
         guard let place = steps.lastIndex(where: { $0.hasBegun(question) }) else { return nil }
         var first = place
@@ -130,8 +131,9 @@ public struct AccessTimeline: Sendable, Hashable {
         /// When the access began without a gap.
         let since: Timestamp
 
-        /// Whether it represents the grounds of a product rather than another: the one that gives access, then the one that ends
-        /// last. Ties are broken by the fields of the steps, not by an order of rows, which depends on the order of arrival.
+        /// Whether it represents the grounds of a product rather than another: the one that gives access, then the one
+        /// that ends last. Ties are broken by the fields of the steps, not by an order of rows, which depends on the
+        /// order of arrival.
         func isBefore(_ other: State) -> Bool {
             if step.givesAccess != other.step.givesAccess { return other.step.givesAccess }
             let ends = (step.until ?? .unending, other.step.until ?? .unending)

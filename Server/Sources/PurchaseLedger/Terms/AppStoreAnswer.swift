@@ -2,8 +2,8 @@ public import PurchaseVerification
 
 /// The App Store's answer about the receipt of a claim, compared with what the receipt proves.
 ///
-/// It is a hint from a known source, since no signature covers a reply: it can refuse a claim, withdraw a purchase and contradict
-/// a receipt, and never grants.
+/// It is a hint from a known source, since no signature covers a reply: it can refuse a claim, withdraw a purchase and
+/// contradict a receipt, and never grants.
 public struct AppStoreAnswer: Sendable, Equatable {
     /// Why the claim is refused; `nil` if the App Store agrees with the receipt.
     public var refusal: Rejection?

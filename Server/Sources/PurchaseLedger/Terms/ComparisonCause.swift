@@ -1,5 +1,5 @@
-/// Why another system's answer differs from the ledger's (docs/compare.md, "Causes"). The raw value is part of answers and never
-/// changes.
+/// Why another system's answer differs from the ledger's (docs/compare.md, "Causes"). The raw value is part of answers
+/// and never changes.
 public enum ComparisonCause: String, Sendable, CaseIterable {
     // They give access, and the ledger does not.
     case refundMissed = "refund_missed"

@@ -21,8 +21,8 @@ public struct CustomerMerges: Sendable, Equatable {
         targets[customer] = target
     }
 
-    /// The customer that remains after all merges of a customer. Targets are stored as they were at the time, so the path is as
-    /// long as the chain of merges; it has no cycle, because `merge` refuses one.
+    /// The customer that remains after all merges of a customer. Targets are stored as they were at the time, so the
+    /// path is as long as the chain of merges; it has no cycle, because `merge` refuses one.
     public func resolve(_ customer: CustomerNumber) -> CustomerNumber {
         var resolved = customer
         while let target = targets[resolved] { resolved = target }

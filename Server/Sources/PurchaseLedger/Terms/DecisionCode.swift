@@ -1,7 +1,7 @@
 public import PurchaseVerification
 
-/// The ledger's decision about a claim. The raw value is a stable contract, the same in the journal, in API answers and in logs.
-/// Evidence that is not genuine has the core's code instead (`ReasonCode`).
+/// The ledger's decision about a claim. The raw value is a stable contract, the same in the journal, in API answers and
+/// in logs. Evidence that is not genuine has the core's code instead (`ReasonCode`).
 public enum DecisionCode: String, Sendable, CaseIterable {
     case accepted
 
@@ -127,7 +127,8 @@ public enum DecisionCode: String, Sendable, CaseIterable {
         case .orderAlreadyPaid, .orderCancelled, .orderRefunded, .orderEnvironmentMismatch, .purchaseOutsideOrder,
             .purchaseNotPaid:
             hasPurchase ? .granted : .refused
-        // The request named a wrong order, product or quantity. The transaction itself is valid, so it must not be finished.
+        // The request named a wrong order, product or quantity. The transaction itself is valid, so it must not be
+        // finished.
         case .orderUnknown, .orderOfAnotherCustomer, .productMismatch, .quantityMismatch: .operator
         case .evidenceNotAPurchase, .noPurchases: .retry
         case .purchaseCancelled, .purchaseRevoked, .purchaseUpgraded, .purchaseWithdrawn, .subscriptionExpired,
@@ -237,8 +238,8 @@ public struct Rejection: Error, Sendable, Equatable {
 }
 
 extension ReasonCode {
-    /// The instruction to the app about its transaction. Only a proof finishes it: what could not be read may be a damaged copy
-    /// of a genuine purchase.
+    /// The instruction to the app about its transaction. Only a proof finishes it: what could not be read may be a
+    /// damaged copy of a genuine purchase.
     public var disposition: Disposition {
         switch conclusion {
         case .unread: .retry

@@ -31,7 +31,8 @@ public struct Entitlement: Sendable, Equatable {
     public var cancelReason: Int64?
     /// When the newest data about the period that it rests on was signed; only for auto-renewable subscriptions.
     public var lastConfirmedAt: Timestamp?
-    /// The seats of the period that it rests on; only for the purchaser of a subscription that is sold by the seat, while it is active.
+    /// The seats of the period that it rests on; only for the purchaser of a subscription that is sold by the seat,
+    /// while it is active.
     public var seats: Int64?
 
     /// The state.

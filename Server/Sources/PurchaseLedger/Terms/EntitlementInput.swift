@@ -1,8 +1,8 @@
 /// Everything that determines the entitlements of one customer.
 public struct EntitlementInput: Sendable {
     public var customer: CustomerNumber
-    /// The purchases of every original of which the customer has, had or claimed a transaction. For a subscription these are all
-    /// periods with any owner, because a later period of another customer ends an earlier one.
+    /// The purchases of every original of which the customer has, had or claimed a transaction. For a subscription
+    /// these are all periods with any owner, because a later period of another customer ends an earlier one.
     public var purchases: [OwnedPurchase]
     /// The renewal facts of the subscriptions.
     public var renewals: [RenewalKey: ObservedRenewal]

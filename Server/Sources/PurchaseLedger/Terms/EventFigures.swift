@@ -29,7 +29,8 @@ struct EventFigures: Sendable, Equatable {
         shortfall = try reader.optional()
         until = try reader.optional()
         reason = try reader.optional(ExactText.self)?.string
-        // Nearly all events are announced and concern no decision, and only one type has a renewal, so only the others store these fields.
+        // Nearly all events are announced and concern no decision, and only one type has a renewal, so only the others
+        // store these fields.
         if !reader.isAtEnd { isAnnounced = try reader.byte() != 0 }
         if !reader.isAtEnd { submission = try reader.optional(ExactText.self)?.string }
         if !reader.isAtEnd { renewal = try reader.value(RenewalChange.self) }

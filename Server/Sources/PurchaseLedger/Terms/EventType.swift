@@ -14,8 +14,8 @@ public enum EventType: String, Sendable, CaseIterable {
     case reversed
     /// An upgrade ended a period.
     case upgraded
-    /// Auto-renew, the next product, the consent to a price, a billing retry, a grace period or the next offer of a subscription
-    /// changed.
+    /// Auto-renew, the next product, the consent to a price, a billing retry, a grace period or the next offer of a
+    /// subscription changed.
     case renewalChanged = "renewal_changed"
     /// Evidence disagrees with other evidence about the same transaction.
     case contradicted
@@ -29,8 +29,8 @@ public enum EventType: String, Sendable, CaseIterable {
     case orderClosed = "order_closed"
     case orderCancelled = "order_cancelled"
     case orderRefunded = "order_refunded"
-    /// An order waits for payment again: its purchase was transferred to another customer, or used for another order that a claim
-    /// named.
+    /// An order waits for payment again: its purchase was transferred to another customer, or used for another order
+    /// that a claim named.
     case orderReopened = "order_reopened"
     /// The refund of an order's purchase was reversed.
     case orderRestored = "order_restored"

@@ -1,7 +1,7 @@
 /// Text from outside, compared and hashed byte by byte.
 ///
-/// `String` treats canonically equivalent texts as equal, which two databases and the journal do not, and its comparison of
-/// hostile text takes quadratic time. So ids, offers and currencies are never compared as `String`.
+/// `String` treats canonically equivalent texts as equal, which two databases and the journal do not, and its
+/// comparison of hostile text takes quadratic time. So ids, offers and currencies are never compared as `String`.
 public struct ExactText: Sendable, Hashable, Comparable {
     /// The text itself.
     public let string: String
@@ -28,8 +28,8 @@ public struct ExactText: Sendable, Hashable, Comparable {
     /// The maximum length of an identifier, in bytes of UTF-8. Those of the App Store have at most 100 characters.
     public static let identifierBytes = 256
 
-    /// Whether the text can be an identifier: not empty, not only white space, short, and without control characters, which can
-    /// mislead readers of logs and some of which PostgreSQL refuses.
+    /// Whether the text can be an identifier: not empty, not only white space, short, and without control characters,
+    /// which can mislead readers of logs and some of which PostgreSQL refuses.
     public var isIdentifier: Bool {
         (1...Self.identifierBytes).contains(string.utf8.count)
             && !string.unicodeScalars.allSatisfy(\.properties.isWhitespace)

@@ -1,6 +1,7 @@
 public import PurchaseVerification
 
-/// What another system says about a customer: that they have a product or a named entitlement, until some time, or that they do not.
+/// What another system says about a customer: that they have a product or a named entitlement, until some time, or that
+/// they do not.
 public struct ForeignAnswer: Sendable, Equatable {
     public var customerID: String
     public var subject: Subject

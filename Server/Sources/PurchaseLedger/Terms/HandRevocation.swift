@@ -1,7 +1,7 @@
 public import PurchaseVerification
 
-/// An operator's revocation of a purchase or of a manual grant. It takes precedence over Apple's data, and ends only when it is
-/// lifted.
+/// An operator's revocation of a purchase or of a manual grant. It takes precedence over Apple's data, and ends only
+/// when it is lifted.
 public struct HandRevocation: Sendable, Hashable {
     /// The subject of the revocation.
     public var target: Target

@@ -1,7 +1,7 @@
 public import PurchaseVerification
 
-/// The end of a period that is expected to renew, while nothing says whether it did. For a short time afterwards, access may be
-/// assumed (docs/ledger.md, "The state of a subscription", row 10).
+/// The end of a period that is expected to renew, while nothing says whether it did. For a short time afterwards,
+/// access may be assumed (docs/ledger.md, "The state of a subscription", row 10).
 public struct Lapse: Sendable, Hashable {
     /// The end of the period.
     public var end: Timestamp

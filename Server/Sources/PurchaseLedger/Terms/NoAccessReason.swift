@@ -1,4 +1,5 @@
-/// The reason why a product gives no access, or why it still gives some. The raw value is part of API answers and never changes.
+/// The reason why a product gives no access, or why it still gives some. The raw value is part of API answers and never
+/// changes.
 public enum NoAccessReason: String, Sendable, CaseIterable {
     /// The paid time has ended.
     case expired
@@ -6,8 +7,8 @@ public enum NoAccessReason: String, Sendable, CaseIterable {
     case billingRetry = "billing_retry"
     /// The paid time has ended, and nothing says that the subscription was not renewed: the news of it are missing.
     case newsMissing = "news_missing"
-    /// The paid time has ended, and the App Store gives a grace period while it tries to collect the next price. It is the only
-    /// reason with access.
+    /// The paid time has ended, and the App Store gives a grace period while it tries to collect the next price. It is
+    /// the only reason with access.
     case inGrace = "in_grace"
     /// The purchase is no longer shared with this member of a family.
     case familyRevoked = "family_revoked"

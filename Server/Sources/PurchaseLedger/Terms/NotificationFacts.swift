@@ -15,8 +15,8 @@ public struct NotificationFacts: Sendable, Equatable {
         case unknown
     }
 
-    /// The same in each attempt to deliver it (Apple, "notificationUUID"). A notification without one is identified by the SHA-256 of
-    /// its bytes, as `sha256:` and hexadecimal.
+    /// The same in each attempt to deliver it (Apple, "notificationUUID"). A notification without one is identified by
+    /// the SHA-256 of its bytes, as `sha256:` and hexadecimal.
     public var id: ExactText
     /// Apple's name, unchanged, also of a type that this version does not know.
     public var type: ExactText?

@@ -1,7 +1,7 @@
 public import PurchaseVerification
 
-/// The facts of one subscription's renewal: the newest renewal info that was signed beside each transaction, and without one, for each
-/// thing that it says about the end of a period.
+/// The facts of one subscription's renewal: the newest renewal info that was signed beside each transaction, and
+/// without one, for each thing that it says about the end of a period.
 public final class ObservedRenewal: Sendable {
     /// The subscription.
     public let key: RenewalKey

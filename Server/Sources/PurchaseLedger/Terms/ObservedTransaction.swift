@@ -2,13 +2,13 @@ public import PurchaseVerification
 
 /// The facts of one transaction: all evidence seen so far, merged (docs/ledger.md, "Observe").
 ///
-/// It is immutable, and a class because it is large and passed around. `merged(with:)` returns the same object if nothing is new,
-/// so an unchanged receipt is recognised without comparing fields.
+/// It is immutable, and a class because it is large and passed around. `merged(with:)` returns the same object if
+/// nothing is new, so an unchanged receipt is recognised without comparing fields.
 public final class ObservedTransaction: Sendable {
     public let key: TransactionKey
     let fields: TransactionFields
-    /// The facts in their stored form. Equal facts have equal bytes. Computed on creation, because evidence is not read on the
-    /// thread that writes.
+    /// The facts in their stored form. Equal facts have equal bytes. Computed on creation, because evidence is not read
+    /// on the thread that writes.
     public let encoded: [UInt8]
 
     init(key: TransactionKey, fields: TransactionFields) {
@@ -29,7 +29,8 @@ public final class ObservedTransaction: Sendable {
     public var purchaseDate: Timestamp? { fields.purchaseDate?.value }
     /// When the original transaction was bought.
     public var originalPurchaseDate: Timestamp? { fields.originalPurchaseDate?.value }
-    /// More than Apple ever sells at once (ten), and small enough that the sum of all lots of a customer cannot overflow.
+    /// More than Apple ever sells at once (ten), and small enough that the sum of all lots of a customer cannot
+    /// overflow.
     static let quantityLimit: Int64 = 1_000_000_000
 
     /// The quantity; 1 if no evidence states it, and at most `quantityLimit`.
@@ -50,7 +51,8 @@ public final class ObservedTransaction: Sendable {
 
     // MARK: State
 
-    /// When the paid period ends: as the newest signed data with an end states it or, if there is none, the latest end of a receipt.
+    /// When the paid period ends: as the newest signed data with an end states it or, if there is none, the latest end
+    /// of a receipt.
     public var end: Timestamp? { fields.signedEnd?.value ?? fields.receiptEnd }
     /// When the signed data that states the end was signed; `nil` if the end comes from a receipt.
     var endStamp: Timestamp? { fields.signedEnd?.witness.stamp }
@@ -94,7 +96,8 @@ public final class ObservedTransaction: Sendable {
         return appTransactionID.map { .assigned(appTransactionID: $0) } ?? .assignedTransaction(key.transactionID)
     }
 
-    /// The seats that it has left, for the purchaser of a subscription that is sold by the seat. A member's transaction repeats them.
+    /// The seats that it has left, for the purchaser of a subscription that is sold by the seat. A member's transaction
+    /// repeats them.
     var seatsOfPurchaser: Int64? { holder == .buyer ? seats?.remaining : nil }
 
     /// The key of its renewal info.

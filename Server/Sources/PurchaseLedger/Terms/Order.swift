@@ -9,7 +9,8 @@ public struct Order: Sendable, Equatable {
     public var customerID: String
     public var productID: String
     public var quantity: Int64
-    /// The environment of the order. If it is `nil`, the order accepts purchases in Production, and in Sandbox from a tester.
+    /// The environment of the order. If it is `nil`, the order accepts purchases in Production, and in Sandbox from a
+    /// tester.
     public var environment: AppStoreEnvironment?
     /// Whether an automatic renewal of the subscription pays it, although no claim names it.
     public var acceptsRenewal: Bool

@@ -5,9 +5,10 @@ public struct OwnershipAct: Sendable, Equatable {
     /// The kind of act.
     public var content: Content
 
-    /// The number of claims of one transaction that count as acts. Every further claim of the original reads them all, and
-    /// anybody with a key of the app can claim one receipt under any number of names. After this many claims a transaction
-    /// already has an owner; a further claim is recorded and changes nothing, even under `move`. Operators can still transfer it.
+    /// The number of claims of one transaction that count as acts. Every further claim of the original reads them all,
+    /// and anybody with a key of the app can claim one receipt under any number of names. After this many claims a
+    /// transaction already has an owner; a further claim is recorded and changes nothing, even under `move`. Operators
+    /// can still transfer it.
     public static let claimsOfOneTransaction = 256
 
     /// The kinds of acts.
@@ -28,8 +29,8 @@ public struct OwnershipAct: Sendable, Equatable {
         self.content = content
     }
 
-    /// Whether a claim transfers the purchase of another claimant: under the policy `move` at the time of the decision, and only
-    /// for kinds that are neither used up nor run out.
+    /// Whether a claim transfers the purchase of another claimant: under the policy `move` at the time of the decision,
+    /// and only for kinds that are neither used up nor run out.
     public static func mayTransfer(under policy: TransferPolicy, kind: ProductKind?) -> Bool {
         policy == .move && (kind == .autoRenewable || kind == .nonConsumable)
     }

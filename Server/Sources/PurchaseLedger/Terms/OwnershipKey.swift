@@ -1,5 +1,5 @@
-/// The unit of one history of owners: the copies that one holder has of an original transaction. Members of a family or a group
-/// own theirs independently of the buyer and of each other.
+/// The unit of one history of owners: the copies that one holder has of an original transaction. Members of a family or
+/// a group own theirs independently of the buyer and of each other.
 public struct OwnershipKey: Sendable, Hashable {
     /// The original transaction.
     public let original: OriginalKey

@@ -9,9 +9,11 @@ public struct RegisteredApp: Sendable, Equatable {
     public var id: String
     /// The bundle ids whose evidence is accepted.
     public var bundleIDs: Set<String>
-    /// The App Store's number of the app ("Apple ID" in App Store Connect). If it is set, production receipts must name it.
+    /// The App Store's number of the app ("Apple ID" in App Store Connect). If it is set, production receipts must name
+    /// it.
     public var appleID: UInt64?
-    /// The environments whose evidence is accepted. App Review sends sandbox receipts to production, so both are the default.
+    /// The environments whose evidence is accepted. App Review sends sandbox receipts to production, so both are the
+    /// default.
     public var environments: Set<AppStoreEnvironment> = [.production, .sandbox]
     /// The app versions whose receipts are accepted; empty means all.
     public var versions: Set<String> = []
@@ -54,8 +56,8 @@ public struct RegisteredApp: Sendable, Equatable {
         products.index(forKey: id).flatMap { products[$0].key.isSame(as: id) ? products[$0].value : nil }
     }
 
-    /// The kind and duration with which a purchase counts; `nil` if its product is not registered, or registered with another
-    /// kind.
+    /// The kind and duration with which a purchase counts; `nil` if its product is not registered, or registered with
+    /// another kind.
     func terms(of facts: ObservedTransaction) -> ProductTerms? {
         guard let productID = facts.productID?.string else { return nil }
         guard !products.isEmpty else {

@@ -19,8 +19,8 @@ public struct RenewalStatement: Sendable, Equatable {
         self.beside = beside
     }
 
-    /// What it says about the end of a period. Statements that say different things are kept beside each other: the end of a grace
-    /// period must not change the answer for a time in it.
+    /// What it says about the end of a period. Statements that say different things are kept beside each other: the end
+    /// of a grace period must not change the answer for a time in it.
     enum Concern: Hashable, Comparable {
         case none
         case retry

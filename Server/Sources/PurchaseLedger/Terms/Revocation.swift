@@ -1,7 +1,7 @@
 public import PurchaseVerification
 
-/// The revocation of a transaction, as stated by one signed transaction. The four claims belong together and are merged as one
-/// value.
+/// The revocation of a transaction, as stated by one signed transaction. The four claims belong together and are merged
+/// as one value.
 public struct Revocation: Sendable, Hashable {
     /// `revocationDate`.
     public var date: Timestamp
@@ -9,8 +9,8 @@ public struct Revocation: Sendable, Hashable {
     public var reason: Int64?
     /// `revocationType`, such as `REFUND_PRORATED`.
     public var type: ExactText?
-    /// `revocationPercentage` in milliunits of the whole quantity, for all refunds of the transaction together: 100,000 is
-    /// everything. If it is absent, everything is revoked.
+    /// `revocationPercentage` in milliunits of the whole quantity, for all refunds of the transaction together: 100,000
+    /// is everything. If it is absent, everything is revoked.
     public var percentage: Int64?
 
     /// Creates a revocation from its claims.

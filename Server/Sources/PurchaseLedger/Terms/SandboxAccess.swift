@@ -1,6 +1,7 @@
 public import PurchaseVerification
 
-/// The customers for whom unpaid purchases count (setting `sandbox_access`). The current setting is applied to each answer.
+/// The customers for whom unpaid purchases count (setting `sandbox_access`). The current setting is applied to each
+/// answer.
 public enum SandboxAccess: String, Sendable, CaseIterable {
     /// For customers on the list of testers.
     case testers

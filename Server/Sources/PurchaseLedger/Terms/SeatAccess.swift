@@ -2,8 +2,8 @@ public import PurchaseVerification
 
 /// When a product of a subscription gives access to those who claimed its seats, and to how many of them.
 ///
-/// It is stored once for each product of a subscription, and each member's access follows from it when it is read. So a renewal
-/// changes one row, however many members there are.
+/// It is stored once for each product of a subscription, and each member's access follows from it when it is read. So a
+/// renewal changes one row, however many members there are.
 public struct SeatAccess: Sendable, Hashable {
     /// When it gives access at all.
     public let timeline: AccessTimeline

@@ -1,5 +1,5 @@
-/// The customer of each account token: tokens assigned to customers, and those of orders. A token belongs to one customer
-/// forever, and customers keep their earlier tokens.
+/// The customer of each account token: tokens assigned to customers, and those of orders. A token belongs to one
+/// customer forever, and customers keep their earlier tokens.
 public struct TokenAssignments: Sendable, Equatable {
     private var customers: [AppAccountToken: CustomerNumber] = [:]
 

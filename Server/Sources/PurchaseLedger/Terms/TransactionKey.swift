@@ -2,8 +2,8 @@ public import PurchaseVerification
 
 /// Identifies a transaction.
 ///
-/// The App Store numbers transactions uniquely within an environment. Xcode starts again at 0 whenever its store is reset, so its
-/// keys include the second of the purchase.
+/// The App Store numbers transactions uniquely within an environment. Xcode starts again at 0 whenever its store is
+/// reset, so its keys include the second of the purchase.
 public struct TransactionKey: Sendable, Hashable {
     /// The environment of the purchase, from signed bytes.
     public let environment: AppStoreEnvironment

@@ -6,8 +6,8 @@ public struct TransactionOwner: Sendable, Equatable {
     public var ground: Ground?
     /// The last change since then.
     public var change: Change?
-    /// Other customers who owned it, or would own it without the token that is now known; the latest sixteen, in the order of the
-    /// journal.
+    /// Other customers who owned it, or would own it without the token that is now known; the latest sixteen, in the
+    /// order of the journal.
     public var others: [CustomerNumber] = []
 
     /// Creates an owner; without arguments, no owner.

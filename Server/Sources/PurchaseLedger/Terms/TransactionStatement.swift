@@ -6,8 +6,8 @@ public struct TransactionStatement: Sendable, Equatable {
     public var key: TransactionKey
     /// The kind of evidence.
     public var source: EvidenceSource
-    /// The signing date: `signedDate` or, if it is absent, the latest of the dates of purchase, original purchase and revocation.
-    /// Only signed data uses it.
+    /// The signing date: `signedDate` or, if it is absent, the latest of the dates of purchase, original purchase and
+    /// revocation. Only signed data uses it.
     public var stamp: Timestamp
 
     // MARK: Identity

@@ -16,7 +16,8 @@ public enum WebhookDeliveryState: String, Sendable, CaseIterable {
 
 /// Deliveries that must be made in order.
 public enum WebhookLane: Sendable, Hashable {
-    /// The events of a customer, by the customer's key; those of an original that nobody owns, by its negative key; 0 for the others.
+    /// The events of a customer, by the customer's key; those of an original that nobody owns, by its negative key; 0
+    /// for the others.
     case customer(Int64)
     /// An event that an operator resends.
     case resend(event: Int64)
@@ -26,14 +27,14 @@ public enum WebhookLane: Sendable, Hashable {
 public struct OutgoingEvent: Sendable, Equatable {
     /// Its position among all events; of a notification, its entry.
     public var key: Int64
-    /// The customer's key, the negative key of an original that nobody owns, or 0. Notifications do not wait for each other, so each
-    /// has its own entry here.
+    /// The customer's key, the negative key of an original that nobody owns, or 0. Notifications do not wait for each
+    /// other, so each has its own entry here.
     public var customer: Int64
     /// The id of its message, the same for each attempt and each webhook.
     public var id: String
     public var content: Content
-    /// Whether it is delivered. Events of an import are skipped unless they are announced, and so are notifications of other
-    /// environments.
+    /// Whether it is delivered. Events of an import are skipped unless they are announced, and so are notifications of
+    /// other environments.
     public var isAnnounced = true
 
     /// What is delivered.

@@ -4,6 +4,7 @@ public import PurchaseVerification
 public enum WebhookStream: Sendable, Hashable {
     /// The events of the app.
     case events
-    /// The notifications of the app in an environment, with the bodies that the App Store sent (`forward:` in the settings).
+    /// The notifications of the app in an environment, with the bodies that the App Store sent (`forward:` in the
+    /// settings).
     case notifications(AppStoreEnvironment)
 }

@@ -12,7 +12,8 @@ public struct Withdrawal: Sendable, Hashable {
     public var stamp: Timestamp
     /// Whether it only ended a share of a family.
     public var isFamilyRevoke: Bool
-    /// Apple's reason of a revocation (`revocationReason`): 1 for an issue in the app, 0 for any other; `nil` if none is signed.
+    /// Apple's reason of a revocation (`revocationReason`): 1 for an issue in the app, 0 for any other; `nil` if none
+    /// is signed.
     public var appStoreReason: Int64?
 
     /// The kinds of evidence of a withdrawal.

@@ -1,7 +1,7 @@
 public import PurchaseVerification
 
-/// The evidence of a fact, as far as the merge compares evidence: signed transactions take precedence over app receipts, these
-/// over transaction receipts, and later signed data over earlier.
+/// The evidence of a fact, as far as the merge compares evidence: signed transactions take precedence over app
+/// receipts, these over transaction receipts, and later signed data over earlier.
 public struct Witness: Sendable, Hashable, Comparable {
     /// The kind of evidence.
     public let source: EvidenceSource

@@ -5,8 +5,8 @@ import NIOCore
 import PurchaseAPI
 import Synchronization
 
-/// Signs the answers to requests that ask for it, including errors. It is the outermost middleware, so that it signs what is
-/// sent. For other requests, it only checks one header.
+/// Signs the answers to requests that ask for it, including errors. It is the outermost middleware, so that it signs
+/// what is sent. For other requests, it only checks one header.
 struct AnswerSigningMiddleware: RouterMiddleware {
     let signer: AnswerSigner
 

@@ -4,8 +4,8 @@ package import PurchaseLedger
 package import PurchaseVerification
 
 extension AppStoreAnswer {
-    /// The maximum number of cancellations that are recorded from one reply. A customer has far fewer, and each is a row that is
-    /// read.
+    /// The maximum number of cancellations that are recorded from one reply. A customer has far fewer, and each is a
+    /// row that is read.
     private static let mostCancellations = 1000
 
     /// The App Store's answer: its reply, compared with the facts that the receipt proves.

@@ -8,8 +8,8 @@ import Synchronization
 
 /// Asks the App Store about claims: at once about those of a request, and when they are due about those that wait.
 ///
-/// A claim is asked about by one server at a time (`AppStoreClaim.lease`); the server that records the App Store's answer first
-/// decides it.
+/// A claim is asked about by one server at a time (`AppStoreClaim.lease`); the server that records the App Store's
+/// answer first decides it.
 final class AppStoreClaimService: Service {
     private let client: any ReceiptValidation
     private let endClient: @Sendable () async throws -> Void

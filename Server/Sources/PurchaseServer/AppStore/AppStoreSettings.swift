@@ -19,7 +19,8 @@ public struct AppStoreSettings: Sendable, Equatable {
         sandbox: AppStoreConnectionSettings.apple.verifyReceiptSandbox.absoluteString
     )
 
-    /// Whether one of the addresses is Apple's and the other is not: a receipt of one environment would go to the wrong place.
+    /// Whether one of the addresses is Apple's and the other is not: a receipt of one environment would go to the wrong
+    /// place.
     var isMixed: Bool {
         (verifyReceiptProduction == Self.apple.production) != (verifyReceiptSandbox == Self.apple.sandbox)
     }

@@ -12,7 +12,8 @@ public struct AppStoreTiming: Sendable {
     /// The claims that a server asks about at the same time. A reply has up to 32 MiB.
     static let atOnce = 32
 
-    /// The pause after this number of unanswered questions about a claim, in milliseconds: 5 s, doubling up to 10 minutes.
+    /// The pause after this number of unanswered questions about a claim, in milliseconds: 5 s, doubling up to 10
+    /// minutes.
     static func pause(after attempts: Int) -> Int64 {
         let doublings = min(max(0, attempts - 1), 7)
         return min(5000 << Int64(doublings), 600_000)

@@ -11,8 +11,8 @@ package struct ReceiptQuestion: Sendable {
     ///   - verified: the evidence.
     ///   - bytes: the receipt as it was signed, not base64.
     ///   - app: the key by which calls in flight are limited.
-    /// - Returns: `nil` for evidence that `verifyReceipt` does not read: it reads app receipts and transaction receipts, and none of
-    ///   Xcode's.
+    /// - Returns: `nil` for evidence that `verifyReceipt` does not read: it reads app receipts and transaction
+    ///   receipts, and none of Xcode's.
     package init?(
         _ verified: VerifiedEvidence, bytes: [UInt8], app: String, excludesOldTransactions: Bool = false,
         sharedSecret: SharedSecret?

@@ -4,7 +4,8 @@ import Logging
 import PurchaseLedger
 import PurchaseVerification
 
-/// The settings, each in one line of the table; `assay serve --help` and docs/purchase-server.md list the same settings.
+/// The settings, each in one line of the table; `assay serve --help` and docs/purchase-server.md list the same
+/// settings.
 extension ServerSetting {
     package static let host = ServerSetting(
         "server.host", variable: "ASSAY_HOST", option: "--host", default: "127.0.0.1", "The address to listen on"
@@ -232,7 +233,8 @@ extension ServerSetting {
         }
     }
 
-    /// All of them, in the order of the documentation. A burst follows its rate in the table, because the rate also sets a burst.
+    /// All of them, in the order of the documentation. A burst follows its rate in the table, because the rate also
+    /// sets a burst.
     package static let all: [ServerSetting] =
         [
             host, port, database, trust, environments, sharedSecret, answerKey, trustedProxies, logLevel, logFormat,

@@ -2,7 +2,8 @@ import PurchaseVerification
 
 /// One setting of the server: the places where it can be given, its default, and the reader of its text.
 ///
-/// An option overrides the environment, the environment overrides the settings file, and the file overrides the default.
+/// An option overrides the environment, the environment overrides the settings file, and the file overrides the
+/// default.
 package struct ServerSetting: Sendable {
     /// Its place in the settings file, such as `server.port`.
     package let name: String
@@ -14,7 +15,8 @@ package struct ServerSetting: Sendable {
     package let defaultText: String
     /// Its purpose, in a sentence.
     package let summary: String
-    /// Whether several values can be given: separated by commas in the environment, by repeating the option, as a list in the file.
+    /// Whether several values can be given: separated by commas in the environment, by repeating the option, as a list
+    /// in the file.
     let isList: Bool
     /// The part of a value in the settings file that is a path relative to the folder of that file.
     let path: PathForm

@@ -178,8 +178,8 @@ struct SettingsReader {
         owners["\(what) \(value)"] = app
     }
 
-    /// Notes an error in a file that should hold a secret. Its path is not repeated: it may be the secret itself, in the wrong
-    /// place.
+    /// Notes an error in a file that should hold a secret. Its path is not repeated: it may be the secret itself, in
+    /// the wrong place.
     mutating func checkSecretFile(_ path: String, _ line: Int??) {
         guard let files = surroundings.files else { return }
         do throws(SettingFault) {

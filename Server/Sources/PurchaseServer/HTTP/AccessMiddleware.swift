@@ -5,8 +5,8 @@ import Logging
 import PurchaseLedger
 import PurchaseVerification
 
-/// Admits requests with a known key, within the limits of their rate. The address is counted first, so that guessing keys is
-/// limited, too, then the parts of the key that the address and its network may take, and then the key.
+/// Admits requests with a known key, within the limits of their rate. The address is counted first, so that guessing
+/// keys is limited, too, then the parts of the key that the address and its network may take, and then the key.
 ///
 /// A request that is refused before any evidence in it was read costs only its address: the key gets its token back.
 struct AccessMiddleware: RouterMiddleware {
@@ -26,7 +26,8 @@ struct AccessMiddleware: RouterMiddleware {
         context.facts.note(app: key.app, key: key.id)
         uses.note(key.id)
         let id = Array(key.id.utf8)
-        // A key of an app is on every device, so one device must not use up the shared rate. Other keys belong to one backend.
+        // A key of an app is on every device, so one device must not use up the shared rate. Other keys belong to one
+        // backend.
         let isShared = key.scopes.contains(.client) && !isUncounted(context)
         let (share, networkShare) = (id + address, id + context.limitedNetwork)
         for (limiter, name, whose, setting) in limits.parts(id, share, networkShare, isShared: isShared) {
@@ -102,8 +103,8 @@ struct AccessMiddleware: RouterMiddleware {
 }
 
 extension RateLimiter {
-    /// The tokens that one rejected verification takes in addition. An accepted one costs about 0.05 ms of a core, because its
-    /// certificates are known; the most expensive rejected one costs about 2 ms (docs/threat-model.md).
+    /// The tokens that one rejected verification takes in addition. An accepted one costs about 0.05 ms of a core,
+    /// because its certificates are known; the most expensive rejected one costs about 2 ms (docs/threat-model.md).
     static let tokensOfRejection = 40.0
 
     /// Takes the tokens of rejected verifications.
@@ -148,8 +149,8 @@ extension RateLimiter {
 }
 
 extension ReasonCode {
-    /// Whether evidence that is rejected with the code may have cost more than accepted evidence. Genuine evidence of another app or
-    /// environment costs the same.
+    /// Whether evidence that is rejected with the code may have cost more than accepted evidence. Genuine evidence of
+    /// another app or environment costs the same.
     var isExpensive: Bool {
         switch conclusion {
         case .unread, .forged: true

@@ -48,8 +48,8 @@ public struct AddressRange: Sendable, Equatable {
         Array(address.prefix(address.count == 16 ? 8 : 4))
     }
 
-    /// The key of limits of a wider network: the /24 of an IPv4 address, or the /48 of an IPv6 address, which a provider gives to
-    /// one customer.
+    /// The key of limits of a wider network: the /24 of an IPv4 address, or the /48 of an IPv6 address, which a
+    /// provider gives to one customer.
     static func widerNetwork(of address: [UInt8]) -> [UInt8] {
         Array(address.prefix(address.count == 4 ? 3 : 6))
     }

@@ -3,10 +3,11 @@ import NIOPosix
 import PurchaseLedger
 import Synchronization
 
-/// The time limit for calls of the database, so that a request gets 503 while PostgreSQL stands still, before its client gives up.
+/// The time limit for calls of the database, so that a request gets 503 while PostgreSQL stands still, before its
+/// client gives up.
 ///
-/// The call is not interrupted. An act that it completes later is a repeat when the client tries again. All calls are looked at
-/// once a second, so a call costs no timer of its own.
+/// The call is not interrupted. An act that it completes later is a repeat when the client tries again. All calls are
+/// looked at once a second, so a call costs no timer of its own.
 package final class AnswerDeadlines: Sendable {
     private let limit: TimeAmount
     private let state = Mutex(State())

@@ -3,7 +3,8 @@ import Hummingbird
 import NIOHTTP1
 import Synchronization
 
-/// Reads the bodies of requests, within the limits of one of them and of all together. All readers of a server share one budget.
+/// Reads the bodies of requests, within the limits of one of them and of all together. All readers of a server share
+/// one budget.
 struct BodyReader: Sendable {
     private let bodyBytes: Int
     private let budget: Budget
@@ -16,8 +17,8 @@ struct BodyReader: Sendable {
         init(bytes: Int) { self.bytes = bytes }
     }
 
-    /// The bytes that are reserved for a body before it arrives: enough for a receipt of more than 400 purchases. A longer
-    /// announced body need not arrive.
+    /// The bytes that are reserved for a body before it arrives: enough for a receipt of more than 400 purchases. A
+    /// longer announced body need not arrive.
     private static let usualBodyBytes = 256 << 10
 
     init(_ limits: ServerConfiguration.Limits) {

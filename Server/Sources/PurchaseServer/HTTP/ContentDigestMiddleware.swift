@@ -4,8 +4,8 @@ import Hummingbird
 import NIOCore
 import PurchaseAPI
 
-/// Compares the body of a request with the digest that it states, before anything is done with it. A signed answer vouches for the
-/// digest, also on routes that read no body.
+/// Compares the body of a request with the digest that it states, before anything is done with it. A signed answer
+/// vouches for the digest, also on routes that read no body.
 struct ContentDigestMiddleware: RouterMiddleware {
     let bodies: BodyReader
     let limits: ServerConfiguration.Limits

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The API keys that were looked up a moment ago, so that not every request asks the database for its key.
 ///
-/// Only valid keys are remembered, for half a second from the start of their lookup. So a revocation by any process takes effect
-/// within a second.
+/// Only valid keys are remembered, for half a second from the start of their lookup. So a revocation by any process
+/// takes effect within a second.
 package final class KeyCache: Sendable {
     /// The time for which a key is valid without a new lookup, in seconds.
     package static let lifetime = 0.5

@@ -1,8 +1,9 @@
 import Hummingbird
 import PurchaseAPI
 
-/// Notes parameters of the query that a route of `/v1` does not have, and repeated ones: a filter that is ignored would give another
-/// answer than the one that was asked for. The route refuses them once it knows that the key has its scope (`requireCaller`).
+/// Notes parameters of the query that a route of `/v1` does not have, and repeated ones: a filter that is ignored would
+/// give another answer than the one that was asked for. The route refuses them once it knows that the key has its scope
+/// (`requireCaller`).
 struct QueryMiddleware: RouterMiddleware {
     /// The parameters of each route that has any.
     static let parameters: [String: [String]] = [

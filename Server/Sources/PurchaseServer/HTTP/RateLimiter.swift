@@ -3,8 +3,8 @@ import Synchronization
 
 /// A token bucket for each name, in bounded memory.
 ///
-/// The buckets are in two generations. When the younger is full it becomes the older, and the older is discarded: a name that was
-/// not seen for that long starts with a full bucket again.
+/// The buckets are in two generations. When the younger is full it becomes the older, and the older is discarded: a
+/// name that was not seen for that long starts with a full bucket again.
 package final class RateLimiter: Sendable {
     private let generationSize: Int
     private let uptime: @Sendable () -> Double
@@ -61,8 +61,8 @@ package final class RateLimiter: Sendable {
         }
     }
 
-    /// Takes further tokens for a request that was admitted and turned out to cost more. If there are fewer, the name owes the
-    /// rest, and its next requests wait for it.
+    /// Takes further tokens for a request that was admitted and turned out to cost more. If there are fewer, the name
+    /// owes the rest, and its next requests wait for it.
     ///
     /// - Parameters:
     ///   - name: whose.
@@ -78,8 +78,8 @@ package final class RateLimiter: Sendable {
         }
     }
 
-    /// Takes further tokens for a request that was admitted and turned out to cost more, unless the name owes tokens already. So a
-    /// name never owes more than one request costs, however many are in progress.
+    /// Takes further tokens for a request that was admitted and turned out to cost more, unless the name owes tokens
+    /// already. So a name never owes more than one request costs, however many are in progress.
     ///
     /// - Parameters:
     ///   - name: whose.

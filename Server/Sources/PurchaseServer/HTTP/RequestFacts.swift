@@ -11,7 +11,8 @@ final class RequestFacts: Sendable {
         var key: String?
         /// The status in the body of an answer of `verifyReceipt`.
         var receiptStatus: Int?
-        /// The number of pieces of evidence that did not verify. They are not logged; they cost the address more of its rate.
+        /// The number of pieces of evidence that did not verify. They are not logged; they cost the address more of its
+        /// rate.
         var rejectedVerifications = 0
         /// Whether evidence in the request was read.
         var isEvidenceRead = false

@@ -4,12 +4,13 @@ import Logging
 
 /// Logs one line for each request: id, method, route, status, code, duration, app and key.
 ///
-/// No value in the line was chosen by the sender: the route is the pattern of the router, not the path, and the code is one
-/// of the server's. So no receipt, key, secret or customer can be in it.
+/// No value in the line was chosen by the sender: the route is the pattern of the router, not the path, and the code is
+/// one of the server's. So no receipt, key, secret or customer can be in it.
 ///
-/// An answer that succeeds on `verifyReceipt`, and on the routes of monitors, is logged at level debug. The drop-in answers in
-/// microseconds and anybody may call it; a line for each request would cost nearly half of its rate. All other answers are logged
-/// at level info or above, except while the database is away: then one line a second has the number of failed requests.
+/// An answer that succeeds on `verifyReceipt`, and on the routes of monitors, is logged at level debug. The drop-in
+/// answers in microseconds and anybody may call it; a line for each request would cost nearly half of its rate. All
+/// other answers are logged at level info or above, except while the database is away: then one line a second has the
+/// number of failed requests.
 struct RequestLogMiddleware: RouterMiddleware {
     private let clock = ContinuousClock()
 

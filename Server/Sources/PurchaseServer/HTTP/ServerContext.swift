@@ -30,8 +30,8 @@ struct ServerContext: RequestContext {
 
     /// The sender. Each route of `/v1` asks for it before it does anything.
     ///
-    /// - Throws: 401 if no key was checked, which means that the route is outside of those that need one; 403 if the key does not
-    ///   have the scope; then 400 if the query has an unknown parameter.
+    /// - Throws: 401 if no key was checked, which means that the route is outside of those that need one; 403 if the
+    ///   key does not have the scope; then 400 if the query has an unknown parameter.
     func requireCaller(_ scope: APIKeyScope) throws -> Caller {
         guard let caller else { throw Problem(.unauthorized, "key_missing", "This route needs a key.") }
         guard caller.key.allows(scope) else {

@@ -2,8 +2,8 @@ package import HTTPTypes
 package import PurchaseLedger
 import PurchaseVerification
 
-// The HTTP status of every code of the ledger and the core. Each switch names all cases, so a new code does not compile before it
-// has a status.
+// The HTTP status of every code of the ledger and the core. Each switch names all cases, so a new code does not compile
+// before it has a status.
 extension HTTPResponse.Status {
     /// The status of a claim's answer.
     package init(_ code: DecisionCode) {
@@ -24,7 +24,8 @@ extension HTTPResponse.Status {
         }
     }
 
-    /// The status of evidence that is not genuine, or not of this app: the request could be read, its evidence is refused.
+    /// The status of evidence that is not genuine, or not of this app: the request could be read, its evidence is
+    /// refused.
     init(_ code: ReasonCode) {
         switch code.stage {
         case .form, .authenticity, .content, .policy: self = .unprocessableContent

@@ -6,7 +6,8 @@ import Synchronization
 /// wait for them, so `/healthz` and the signal to stop are answered during any verification.
 ///
 /// The threads belong to the process, one per core, and take work in order of arrival. The number of waiting pieces is
-/// limited per server. Work on few bytes is no exception: 6 kB of hostile certificates can take as long as a megabyte of receipt.
+/// limited per server. Work on few bytes is no exception: 6 kB of hostile certificates can take as long as a megabyte
+/// of receipt.
 package final class WorkerPool: Sendable {
     private static let threads: NIOThreadPool = {
         let threads = NIOThreadPool(numberOfThreads: System.coreCount)

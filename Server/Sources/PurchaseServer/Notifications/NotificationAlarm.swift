@@ -4,8 +4,8 @@ import PurchaseLedger
 import PurchaseVerification
 import Synchronization
 
-/// Tells the operator that Apple's certificates may have changed: notifications of an unknown issuer come, and no genuine one has come
-/// for an hour. Forgeries alone do not ring it while genuine notifications come.
+/// Tells the operator that Apple's certificates may have changed: notifications of an unknown issuer come, and no
+/// genuine one has come for an hour. Forgeries alone do not ring it while genuine notifications come.
 final class NotificationAlarm: Sendable {
     private static let quietSeconds = 3600.0
 

@@ -2,8 +2,8 @@ import Synchronization
 
 /// The processor time for notifications whose certificates were not verified before.
 ///
-/// A genuine notification has the certificate header of earlier ones, so it costs a signature or two. A header that was never seen
-/// costs a search of its path, which a forger can make expensive; together these get a tenth of one core.
+/// A genuine notification has the certificate header of earlier ones, so it costs a signature or two. A header that was
+/// never seen costs a search of its path, which a forger can make expensive; together these get a tenth of one core.
 final class NotificationLanes: Sendable {
     /// The part of one core.
     private static let share = 0.1

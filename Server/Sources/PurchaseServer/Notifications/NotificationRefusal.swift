@@ -4,9 +4,9 @@ import PurchaseVerification
 extension Problem {
     /// The answer to a notification that does not verify.
     ///
-    /// The App Store delivers a notification again after 503. So 503 answers everything that may be genuine: an unknown authority or
-    /// algorithm, a header or a critical part that this version does not know, and claims of a new form. 400 answers what is malformed
-    /// or provably forged.
+    /// The App Store delivers a notification again after 503. So 503 answers everything that may be genuine: an unknown
+    /// authority or algorithm, a header or a critical part that this version does not know, and claims of a new form.
+    /// 400 answers what is malformed or provably forged.
     init(notification error: VerificationError) {
         let isFinal = error.code.refusesNotificationForGood
         self.init(
@@ -14,8 +14,8 @@ extension Problem {
             expected: error.expected, found: error.found, retryAfter: isFinal ? nil : Self.notificationRetrySeconds)
     }
 
-    /// The seconds after which a refused notification may come again. The App Store keeps to a schedule of its own, which begins with an
-    /// hour.
+    /// The seconds after which a refused notification may come again. The App Store keeps to a schedule of its own,
+    /// which begins with an hour.
     static let notificationRetrySeconds = 3600
 
     /// No app has the bundle id of a notification, or the path names another app.
@@ -40,6 +40,7 @@ extension ReasonCode {
         }
     }
 
-    /// Whether the certificates lead to no authority that this server trusts, as after a change of Apple's certificates.
+    /// Whether the certificates lead to no authority that this server trusts, as after a change of Apple's
+    /// certificates.
     var isOfUnknownIssuer: Bool { self == .issuerUnknown }
 }

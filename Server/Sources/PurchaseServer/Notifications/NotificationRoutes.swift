@@ -4,8 +4,8 @@ import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 
-/// `POST /notifications/v2` and `POST /notifications/v2/{app}`: notifications of the App Store, without a key, because the signature is
-/// the proof. No limit of an address applies: it could stop Apple's news.
+/// `POST /notifications/v2` and `POST /notifications/v2/{app}`: notifications of the App Store, without a key, because
+/// the signature is the proof. No limit of an address applies: it could stop Apple's news.
 struct NotificationRoutes {
     /// The maximum size of a request, in bytes.
     static let bodyBytes = 256 << 10

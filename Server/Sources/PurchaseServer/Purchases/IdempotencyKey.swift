@@ -4,8 +4,8 @@ import HTTPTypes
 import Hummingbird
 
 extension Request {
-    /// The header `Idempotency-Key` of a request that must have one: without it, a repeated request could not be distinguished from
-    /// a second one.
+    /// The header `Idempotency-Key` of a request that must have one: without it, a repeated request could not be
+    /// distinguished from a second one.
     func requiredIdempotencyKey() throws -> String {
         if let key = try idempotencyKey() { return key }
         throw Problem(

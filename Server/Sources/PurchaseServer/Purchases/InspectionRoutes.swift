@@ -4,12 +4,14 @@ import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 
-/// `POST /v1/inspect`: what evidence is, each check with its result, and the decoded content. It grants nothing and writes nothing.
+/// `POST /v1/inspect`: what evidence is, each check with its result, and the decoded content. It grants nothing and
+/// writes nothing.
 struct InspectionRoutes {
     let api: PurchaseAPIContext
 
     func add(to group: RouterGroup<ServerContext>) {
-        // An inspection is made without the certificates that are known, so it costs more than a claim: not for keys on devices.
+        // An inspection is made without the certificates that are known, so it costs more than a claim: not for keys on
+        // devices.
         group.post("inspect") { request, context in
             let app = try context.requireCaller(.backend).app.id
             let ledger = api.ledger

@@ -22,8 +22,8 @@ struct PurchaseRoutes {
         }
     }
 
-    /// Verified before the transaction, decided and recorded within it, answered after its commit. A claim is idempotent by its
-    /// transaction, so an `Idempotency-Key` is accepted and changes nothing.
+    /// Verified before the transaction, decided and recorded within it, answered after its commit. A claim is
+    /// idempotent by its transaction, so an `Idempotency-Key` is accepted and changes nothing.
     private func submit(_ request: Request, _ context: ServerContext) async throws -> Response {
         let caller = try context.requireCaller(.client)
         var submission = PurchaseSubmission(app: caller.app.id)

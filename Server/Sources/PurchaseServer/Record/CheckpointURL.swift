@@ -5,8 +5,8 @@ import NIOCore
 import NIOHTTP1
 import PurchaseLedger
 
-/// Sends the latest checkpoint to a URL. It never delays sealing: a checkpoint is accepted at once and sent by a separate task,
-/// which tries again until it is delivered or a newer one replaces it.
+/// Sends the latest checkpoint to a URL. It never delays sealing: a checkpoint is accepted at once and sent by a
+/// separate task, which tries again until it is delivered or a newer one replaces it.
 actor CheckpointURL: CheckpointPublisher {
     /// The time limit of one attempt, and of the last one when the server stops.
     private static let attempt = TimeAmount.seconds(10)

@@ -2,8 +2,8 @@ import Foundation
 import Logging
 package import PurchaseLedger
 
-/// The files of the record's keys. Their names do not depend on the database's name, so that a copied database does not include
-/// its keys. Without a setting, they are in the folder of the settings file, or in the current folder.
+/// The files of the record's keys. Their names do not depend on the database's name, so that a copied database does not
+/// include its keys. Without a setting, they are in the folder of the settings file, or in the current folder.
 package struct RecordKeys {
     package let entryKeyFile: String
     package let signingKeyFile: String

@@ -2,8 +2,8 @@ import Logging
 import PurchaseLedger
 import ServiceLifecycle
 
-/// Seals the journal into the Merkle log while the server runs, and publishes its checkpoints. It ends after the server has
-/// answered its last request: waiting entries are sealed and published then.
+/// Seals the journal into the Merkle log while the server runs, and publishes its checkpoints. It ends after the server
+/// has answered its last request: waiting entries are sealed and published then.
 struct RecordSealing: Service {
     private let sealing: LogSealing
     private let urls: [CheckpointURL]

@@ -2,8 +2,8 @@ import Logging
 import PurchaseLedger
 import ServiceLifecycle
 
-/// Records the refusals beyond the daily budget once a minute, and once more when the server stops. A process that is killed loses
-/// at most the counts of the last minute.
+/// Records the refusals beyond the daily budget once a minute, and once more when the server stops. A process that is
+/// killed loses at most the counts of the last minute.
 struct RefusalRecording: Service {
     /// The time between two entries of a key.
     private static let interval = Duration.seconds(60)

@@ -85,8 +85,8 @@ struct VerifyReceiptRoutes {
 }
 
 extension VerifyReceiptReason {
-    /// Apple answers everything with 200. The drop-in does too, except for errors that are not about the receipt: an answer with
-    /// `Retry-After` also has the HTTP status, for proxies and for clients that back off.
+    /// Apple answers everything with 200. The drop-in does too, except for errors that are not about the receipt: an
+    /// answer with `Retry-After` also has the HTTP status, for proxies and for clients that back off.
     fileprivate var httpStatus: HTTPResponse.Status {
         switch self {
         case .bodyTooLarge: .contentTooLarge

@@ -2,13 +2,14 @@ import NIOSSL
 
 /// Whether a certificate names the host of a URL (RFC 9525, 6.3).
 ///
-/// NIOSSL (2.37.6) also accepts one that names the address of the connection instead of the host. Then an attacker who forges the
-/// answers of a name server would only need a certificate for their own address.
+/// NIOSSL (2.37.6) also accepts one that names the address of the connection instead of the host. Then an attacker who
+/// forges the answers of a name server would only need a certificate for their own address.
 package enum CertificateName {
     private static let wildcard = Array("*.".utf8)
     private static let period = UInt8(ascii: ".")
 
-    /// Whether one of the DNS names is the host. The common name of the subject is ignored, because it is a text for people.
+    /// Whether one of the DNS names is the host. The common name of the subject is ignored, because it is a text for
+    /// people.
     static func isAmong(_ certificate: NIOSSLCertificate, host: String) -> Bool {
         certificate._subjectAlternativeNames().contains { name in
             name.nameType == .dnsName && matches(Array(name.contents), host: Array(host.utf8))

@@ -1,7 +1,7 @@
 import PurchaseLedger
 
-/// The events of a webhook that were read and are not recorded yet. It decides which may be sent: the events of a customer follow
-/// each other, and those of different customers do not wait for each other.
+/// The events of a webhook that were read and are not recorded yet. It decides which may be sent: the events of a
+/// customer follow each other, and those of different customers do not wait for each other.
 struct DeliveryWindow {
     private var slots: [Slot] = []
     /// The position of the first slot; positions only grow.

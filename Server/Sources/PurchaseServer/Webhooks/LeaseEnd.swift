@@ -2,11 +2,11 @@ import PurchaseLedger
 import PurchaseVerification
 import Synchronization
 
-/// The time until which attempts may begin under a lease. It is updated each time the lease is prolonged, and read before each
-/// attempt.
+/// The time until which attempts may begin under a lease. It is updated each time the lease is prolonged, and read
+/// before each attempt.
 final class LeaseEnd: Sendable {
-    /// The time before the end of a lease in which no attempt begins, in milliseconds: the longest attempt, and the difference
-    /// between the clocks of two servers.
+    /// The time before the end of a lease in which no attempt begins, in milliseconds: the longest attempt, and the
+    /// difference between the clocks of two servers.
     private static let reserve: Int64 = 25_000
 
     /// `nil` until the lease was prolonged once.

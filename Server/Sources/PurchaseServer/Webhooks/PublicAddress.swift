@@ -1,6 +1,7 @@
 /// The addresses that a webhook may be sent to: those of the public internet, unless the operator allows the host.
 ///
-/// Otherwise anyone who controls a host name could make the server send requests to machines that only the server can reach.
+/// Otherwise anyone who controls a host name could make the server send requests to machines that only the server can
+/// reach.
 enum PublicAddress {
     /// IANA's registries of special-purpose addresses, as of 2026, and multicast.
     private static let refusedIPv4 = [
@@ -9,8 +10,8 @@ enum PublicAddress {
         "224.0.0.0/4", "240.0.0.0/4",
     ].compactMap(AddressRange.init)
 
-    /// The only range of IPv6 that is routed in public. Loopback, unspecified, IPv4-mapped, NAT64 (64:ff9b::), unique local,
-    /// link-local and multicast addresses are outside of it.
+    /// The only range of IPv6 that is routed in public. Loopback, unspecified, IPv4-mapped, NAT64 (64:ff9b::), unique
+    /// local, link-local and multicast addresses are outside of it.
     private static let publicIPv6 = AddressRange("2000::/3")
 
     /// Parts of that range that are special: Teredo and others, documentation, 6to4.

@@ -10,7 +10,8 @@ public struct Webhook: Sendable, Equatable {
     public let stream: WebhookStream
     /// The address that they are sent to.
     public let url: WebhookURL
-    /// The secrets that sign; two during a rotation. Notifications are forwarded as they are, so nothing signs them again.
+    /// The secrets that sign; two during a rotation. Notifications are forwarded as they are, so nothing signs them
+    /// again.
     public let secrets: [WebhookSecret]
     /// The hosts for which `http` and addresses that are not public are allowed.
     public let allowedHosts: Set<String>

@@ -43,8 +43,8 @@ struct WebhookDelivery {
 
     var wantsDue: Bool { isTickDue && runs.isEmpty && runsUnderWay < limits.repeated }
 
-    /// Whether enough attempts failed in a row that the receiver may be down. Then new events are attempted first, because they
-    /// have not failed before and one success ends the pauses.
+    /// Whether enough attempts failed in a row that the receiver may be down. Then new events are attempted first,
+    /// because they have not failed before and one success ends the pauses.
     var isProbing: Bool { failuresInARow >= limits.failures }
 
     mutating func add(_ events: [OutgoingEvent]) {

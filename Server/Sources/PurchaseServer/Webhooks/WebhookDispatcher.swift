@@ -6,7 +6,8 @@ import PurchaseVerification
 import ServiceLifecycle
 import Synchronization
 
-/// Delivers events to the webhooks of the settings, and forwards notifications, until it is stopped. The settings can be replaced meanwhile.
+/// Delivers events to the webhooks of the settings, and forwards notifications, until it is stopped. The settings can
+/// be replaced meanwhile.
 package final class WebhookDispatcher: Sendable {
     private let logger: Logger
     private let resolver: NameResolver
@@ -49,7 +50,8 @@ package final class WebhookDispatcher: Sendable {
             let ended = running.filter { !webhooks.contains($0.webhook) }
             running.removeAll { !webhooks.contains($0.webhook) }
             for webhook in webhooks where !running.contains(where: { $0.webhook == webhook }) {
-                // A webhook with other secrets has the same row in the database, so the previous one first releases the lease.
+                // A webhook with other secrets has the same row in the database, so the previous one first releases the
+                // lease.
                 let before = ended.first {
                     $0.webhook.url == webhook.url && $0.webhook.app == webhook.app
                         && $0.webhook.stream == webhook.stream

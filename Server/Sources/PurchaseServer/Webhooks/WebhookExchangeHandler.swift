@@ -8,22 +8,24 @@ final class WebhookExchangeHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
 
-    /// The number of bytes of an answer's body that are read, so that the connection can be used again. None of it is kept.
+    /// The number of bytes of an answer's body that are read, so that the connection can be used again. None of it is
+    /// kept.
     static let bodyLimit = 64 << 10
-    /// The number of interim answers (1xx) before the answer. A receiver sends one or none; one that sends them without end would
-    /// keep the connection busy until the time limit.
+    /// The number of interim answers (1xx) before the answer. A receiver sends one or none; one that sends them without
+    /// end would keep the connection busy until the time limit.
     static let interimLimit = 8
 
     private var exchange: Exchange?
-    /// Whether something may be written: at once without TLS, and after its handshake with it. NIOSSL (2.37.6) writes data that
-    /// it got before, if the channel is closed while it reports that the certificate has another name.
+    /// Whether something may be written: at once without TLS, and after its handshake with it. NIOSSL (2.37.6) writes
+    /// data that it got before, if the channel is closed while it reports that the certificate has another name.
     private var isReady: Bool
     /// The parts that wait until the channel is writable.
     private var waiting: [HTTPClientRequestPart] = []
     /// Why the connection was closed.
     private var failure: WebhookFailure?
 
-    /// The host that the certificate must name; `nil` without TLS, and if the URL has an address, which NIOSSL compares.
+    /// The host that the certificate must name; `nil` without TLS, and if the URL has an address, which NIOSSL
+    /// compares.
     private let host: String?
 
     /// - Parameters:

@@ -1,5 +1,5 @@
-/// The reason why an attempt failed. Its text is stored in the log and the database, and contains no part of the URL or the
-/// secrets.
+/// The reason why an attempt failed. Its text is stored in the log and the database, and contains no part of the URL or
+/// the secrets.
 package struct WebhookFailure: Error, Sendable, Equatable, CustomStringConvertible {
     package let code: Code
     private let detail: String?

@@ -11,8 +11,8 @@ struct WebhookLimits: Sendable {
     var window = 1024
     /// Events that are read at a time.
     var page = 512
-    /// Rows of events that were not delivered or wait. Beyond it no new events are read, so that a receiver that is down for long
-    /// does not fill the table: its events wait in the list of events.
+    /// Rows of events that were not delivered or wait. Beyond it no new events are read, so that a receiver that is
+    /// down for long does not fill the table: its events wait in the list of events.
     var pending = 10_000
     /// Failures in a row after which new events are attempted one at a time, and seldom.
     var failures = 8
@@ -20,8 +20,8 @@ struct WebhookLimits: Sendable {
     var longestPause: Int64 = 60_000
     /// The interval between two searches for new events, in seconds.
     var tick = 0.2
-    /// The interval between two records of deliveries, in milliseconds. After a crash the events since then are sent again: about a
-    /// hundred at 2,000 deliveries a second.
+    /// The interval between two records of deliveries, in milliseconds. After a crash the events since then are sent
+    /// again: about a hundred at 2,000 deliveries a second.
     var recordInterval: Int64 = 50
     /// The interval between two attempts to take a lease that another server has, in seconds.
     var leaseInterval = 2.0

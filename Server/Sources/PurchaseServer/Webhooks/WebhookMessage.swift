@@ -32,8 +32,8 @@ extension WebhookMessage {
         }
     }
 
-    /// The message that an event of the customer was given up. It precedes the customer's next event, and is the same for each
-    /// attempt except for its time.
+    /// The message that an event of the customer was given up. It precedes the customer's next event, and is the same
+    /// for each attempt except for its time.
     init?(gapOf event: OutgoingEvent, at time: Timestamp) throws {
         guard case .event(let content) = event.content else { return nil }
         let gap = EventMessage(

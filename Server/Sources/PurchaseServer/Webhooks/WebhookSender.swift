@@ -6,8 +6,8 @@ import PurchaseVerification
 
 /// Delivers the events of an app, or its notifications, to one webhook, while this server has its lease.
 ///
-/// A task group holds everything that is under way: attempts, runs of events that waited, and a clock. Its results come back one
-/// after the other, so the state needs no lock.
+/// A task group holds everything that is under way: attempts, runs of events that waited, and a clock. Its results come
+/// back one after the other, so the state needs no lock.
 struct WebhookSender: Sendable {
     let webhook: Webhook
     let ledger: PurchaseLedger
@@ -220,7 +220,8 @@ struct WebhookSender: Sendable {
         }
     }
 
-    /// Sends the events of a customer that waited, one after the other, until one is not delivered or the lease may end.
+    /// Sends the events of a customer that waited, one after the other, until one is not delivered or the lease may
+    /// end.
     private func run(
         _ lane: WebhookLane, _ deliveries: [PendingDelivery], until end: LeaseEnd
     ) async -> (LaneOutcome, WebhookAttempt?) {

@@ -102,7 +102,8 @@ struct Dev: AsyncParsableCommand {
         }
     }
 
-    /// Closes what is in the folder to other users: the certificates of the authority, and the files of an earlier start.
+    /// Closes what is in the folder to other users: the certificates of the authority, and the files of an earlier
+    /// start.
     private static func closeFiles(_ folder: URL) throws {
         let manager = FileManager.default
         guard let names = manager.enumerator(atPath: folder.path) else { return }

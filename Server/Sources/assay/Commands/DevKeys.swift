@@ -2,8 +2,8 @@ import Foundation
 import PurchaseLedger
 import PurchaseServer
 
-/// The API keys of `assay dev`: one for the app and one for the backend, of each app. They are kept in the folder, because the
-/// server stores only their hashes.
+/// The API keys of `assay dev`: one for the app and one for the backend, of each app. They are kept in the folder,
+/// because the server stores only their hashes.
 struct DevKeys: Sendable {
     /// The keys of an app.
     struct App: Sendable {

@@ -5,8 +5,8 @@ import Foundation
 import PurchaseLedger
 import PurchaseServer
 
-/// The settings of `assay dev`: those of a settings file, or of one app; with the database, the keys and the certificates of the
-/// folder.
+/// The settings of `assay dev`: those of a settings file, or of one app; with the database, the keys and the
+/// certificates of the folder.
 struct DevSettings: Sendable {
     let folder: URL
     /// The settings file; `nil` for one app without settings.

@@ -101,8 +101,8 @@ struct Import: AsyncParsableCommand {
             jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, isShared: isShared)
     }
 
-    /// Imports into a copy of the ledger. Only a copy gives the same decisions as the import, because a row can depend on any
-    /// earlier row.
+    /// Imports into a copy of the ledger. Only a copy gives the same decisions as the import, because a row can depend
+    /// on any earlier row.
     private func tried(_ reader: ImportReader) async throws -> ImportRun.Outcome {
         do {
             let trial = try await TrialLedger(of: options.ledger, anchors: try trust.anchors(options.ledger))

@@ -4,8 +4,8 @@ import Foundation
 
 /// `assay simulate`: a simulated App Store, and attacks on servers that trust it.
 ///
-/// It has no options itself, because a command consumes options of its subcommands with the same names. Its help shows those
-/// of the store.
+/// It has no options itself, because a command consumes options of its subcommands with the same names. Its help shows
+/// those of the store.
 struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Runs a simulated App Store, a scenario on it, or attacks on a server.",

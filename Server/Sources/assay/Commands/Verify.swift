@@ -80,8 +80,8 @@ struct Verify: AsyncParsableCommand {
 }
 
 extension EvidenceReader {
-    /// A batch has at most this many pieces or a megabyte, whichever comes first; 64 outweigh the cost of handing them to another
-    /// core.
+    /// A batch has at most this many pieces or a megabyte, whichever comes first; 64 outweigh the cost of handing them
+    /// to another core.
     fileprivate mutating func nextBatch(limit: Int) -> [EvidenceItem]? {
         var batch: [EvidenceItem] = []
         var bytes = 0

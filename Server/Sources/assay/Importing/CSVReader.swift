@@ -1,10 +1,11 @@
-/// Reads CSV (RFC 4180) record by record: quoted fields with commas, line ends and doubled quotes; lines that end in LF or CRLF.
+/// Reads CSV (RFC 4180) record by record: quoted fields with commas, line ends and doubled quotes; lines that end in LF
+/// or CRLF.
 ///
 /// After a damaged record, reading continues with the next line.
 struct CSVReader {
     private(set) var bytes: ImportBytes
-    /// The number of fields of a record; reading a record stops beyond it, because a row of commas alone would take a hundred times
-    /// its size. Before the header was read, more fields than there are columns.
+    /// The number of fields of a record; reading a record stops beyond it, because a row of commas alone would take a
+    /// hundred times its size. Before the header was read, more fields than there are columns.
     var largestFieldCount = 2 * ImportColumn.allCases.count
 
     /// A record, or the error in it, and its first line.

@@ -2,9 +2,9 @@ import Foundation
 
 /// The files of a folder as rows: one piece of evidence each, named by its customer.
 ///
-/// A file directly in the folder belongs to the customer of its name without the ending; a file in a folder inside belongs to the
-/// customer of that folder's name. Symbolic links are refused: they could lead to files that somebody else put there, or to one
-/// file for several customers.
+/// A file directly in the folder belongs to the customer of its name without the ending; a file in a folder inside
+/// belongs to the customer of that folder's name. Symbolic links are refused: they could lead to files that somebody
+/// else put there, or to one file for several customers.
 struct FolderRows {
     /// The endings that are not part of a customer's name.
     private static let endings: Set<String> = [

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The progress of an import: the share, the rate and the remaining time. On a terminal it is a bar; in a log, a line every half minute.
+/// The progress of an import: the share, the rate and the remaining time. On a terminal it is a bar; in a log, a line
+/// every half minute.
 struct ImportBar {
     private var bar = ProgressBar(unit: "rows")
     private let start = ContinuousClock.now

@@ -2,8 +2,8 @@ import Foundation
 
 /// The bytes of a file that were read and not taken yet. Only a row and a chunk are in memory at a time.
 struct ImportBytes {
-    /// The largest row in bytes: the largest evidence that the core reads (16 MiB) and room for the other fields. The largest real
-    /// receipt known has 108 kB.
+    /// The largest row in bytes: the largest evidence that the core reads (16 MiB) and room for the other fields. The
+    /// largest real receipt known has 108 kB.
     static let rowLimit = (16 << 20) + (64 << 10)
     private static let chunk = 1 << 20
 

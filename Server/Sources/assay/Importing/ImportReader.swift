@@ -1,7 +1,7 @@
 import Foundation
 
-/// Reads a CSV file, a file of NDJSON, or a folder, row by row. Memory does not grow with the size of a file; for a folder, the
-/// names of its files are kept.
+/// Reads a CSV file, a file of NDJSON, or a folder, row by row. Memory does not grow with the size of a file; for a
+/// folder, the names of its files are kept.
 struct ImportReader {
     private enum Source {
         case csv(CSVReader, columns: [ImportColumn])

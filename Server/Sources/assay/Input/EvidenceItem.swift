@@ -25,7 +25,8 @@ struct EvidenceItem: Sendable {
     }
 
     private static func receiptData(_ json: [UInt8]) -> [UInt8]? {
-        // Nearly all requests are written plainly, which is read fast; `nil` for all others, which are read with care below.
+        // Nearly all requests are written plainly, which is read fast; `nil` for all others, which are read with care
+        // below.
         if let request = plainRequest(json), !request.receiptText.isEmpty { return request.receiptText }
         guard let request = WrittenJSON.bounded(json) else { return nil }
         // Notifications of the App Store server have their JWS under another name.

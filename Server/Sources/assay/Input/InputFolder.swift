@@ -2,8 +2,8 @@ import Foundation
 
 /// A folder as a list of the files in it.
 enum InputFolder {
-    /// The paths with each folder replaced by its files, at any depth, in order of their paths. Hidden files are left out, and
-    /// links to folders are not followed.
+    /// The paths with each folder replaced by its files, at any depth, in order of their paths. Hidden files are left
+    /// out, and links to folders are not followed.
     ///
     /// - Throws: `InputError` if a folder has no files.
     static func expanding(_ paths: [String]) throws -> [String] {
@@ -18,7 +18,8 @@ enum InputFolder {
         return files
     }
 
-    /// The files of a folder, at any depth, in order of their paths. Hidden files are left out, and links to folders are not followed.
+    /// The files of a folder, at any depth, in order of their paths. Hidden files are left out, and links to folders
+    /// are not followed.
     ///
     /// - Parameter listsLinks: whether links to folders are listed, for callers that refuse all links.
     /// - Throws: `InputError` if the folder has no files.

@@ -27,8 +27,8 @@ struct LedgerDatabaseOptions: ParsableArguments {
 
     /// Reads the settings file, and returns the address of the database.
     ///
-    /// - Parameter isTrustExtended: whether options name trusted certificates; `nil` for a command that verifies nothing and so
-    ///   needs none of the files that the settings name.
+    /// - Parameter isTrustExtended: whether options name trusted certificates; `nil` for a command that verifies
+    ///   nothing and so needs none of the files that the settings name.
     func place(
         _ environment: [String: String] = ProcessInfo.processInfo.environment, isTrustExtended: Bool? = nil
     ) throws -> LedgerPlace {
@@ -88,7 +88,8 @@ struct LedgerDatabaseOptions: ParsableArguments {
     /// Refusals of the ledger end with status 1, errors of the database with 2.
     ///
     /// - Parameters:
-    ///   - access: whether the command writes; if so, the key of entries is read or created, and the new entries are sealed.
+    ///   - access: whether the command writes; if so, the key of entries is read or created, and the new entries are
+    ///     sealed.
     ///   - creating: whether a missing database is created and migrated.
     ///   - trust: the certificates that evidence is verified with, for commands that verify any.
     ///   - body: the command's work.
@@ -127,7 +128,8 @@ struct LedgerDatabaseOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - migrating: whether missing migrations are run first.
-    ///   - creating: whether a missing database is created. A command about an existing one must not create another because a
+    ///   - creating: whether a missing database is created. A command about an existing one must not create another
+    ///     because a
     ///     path was mistyped.
     func withDatabase(
         migrating: Bool = true, creating: Bool = false, _ body: (any LedgerDatabase) async throws -> Void

@@ -9,7 +9,8 @@ struct LedgerTrustOption: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp(ServerSetting.trust.help))
     var trust: [String] = []
 
-    /// Apple's roots and the certificates of the option, the environment or the settings file, as the server takes them.
+    /// Apple's roots and the certificates of the option, the environment or the settings file, as the server takes
+    /// them.
     func anchors(_ options: LedgerDatabaseOptions) throws -> [TrustAnchor] {
         let place = try options.place(isTrustExtended: true)
         let given = ServerSetting.trust.option.map { [$0: trust] } ?? [:]

@@ -1,8 +1,8 @@
 import PurchaseAPI
 
 extension WrittenJSON {
-    /// JSON of a file or of evidence; `nil` if it is not JSON, has a member twice, or has more values than genuine claims ever
-    /// have: the largest have fewer than a hundred.
+    /// JSON of a file or of evidence; `nil` if it is not JSON, has a member twice, or has more values than genuine
+    /// claims ever have: the largest have fewer than a hundred.
     static func bounded(_ json: [UInt8]) -> WrittenJSON? {
         guard case .success(let document) = read(json, bounds: Bounds(values: 65_536)) else { return nil }
         return document

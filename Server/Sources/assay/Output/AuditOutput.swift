@@ -1,7 +1,7 @@
 import PurchaseLedger
 
-/// The report of an audit or a rebuild, for people and `grep`: one finding a line, then the numbers of entries and of pieces of
-/// evidence.
+/// The report of an audit or a rebuild, for people and `grep`: one finding a line, then the numbers of entries and of
+/// pieces of evidence.
 enum AuditOutput {
     static func write(_ report: AuditReport) {
         for finding in report.findings {

@@ -112,7 +112,8 @@ struct CustomerReport {
 
     // MARK: As JSON
 
-    /// One line: the same objects as `GET /v1/customers/{id}/entitlements` and `…/purchases` answer, and the operators' actions.
+    /// One line: the same objects as `GET /v1/customers/{id}/entitlements` and `…/purchases` answer, and the operators'
+    /// actions.
     func json() throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

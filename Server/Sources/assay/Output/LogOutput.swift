@@ -3,8 +3,8 @@ import Synchronization
 
 /// The queue of log lines for standard error.
 ///
-/// A separate thread writes all waiting lines at once, so that no request waits for a slow reader of the log. Lines beyond the
-/// limit are dropped and counted.
+/// A separate thread writes all waiting lines at once, so that no request waits for a slow reader of the log. Lines
+/// beyond the limit are dropped and counted.
 final class LogOutput: Sendable {
     static let standardError = LogOutput { bytes in
         do {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The progress of long work, on a terminal: share, count, rate and remaining time in one line. Nothing is shown during the first
-/// two seconds, or if standard error is not a terminal.
+/// The progress of long work, on a terminal: share, count, rate and remaining time in one line. Nothing is shown during
+/// the first two seconds, or if standard error is not a terminal.
 struct ProgressBar {
     private let isShown = Terminal.isErrorsTerminal
     private let clock = ContinuousClock()

@@ -5,8 +5,8 @@ import Synchronization
 
 /// Standard output and standard error, as one place to write to.
 enum Terminal {
-    /// Writes all of the text at once. Every hidden character except line feeds is escaped here, even if the caller did not
-    /// escape it.
+    /// Writes all of the text at once. Every hidden character except line feeds is escaped here, even if the caller did
+    /// not escape it.
     static func write(_ text: String, toErrors: Bool = false) {
         write(Array(VisibleText.forPeople(text, keepsLines: true).utf8), toErrors: toErrors)
     }

@@ -12,8 +12,8 @@ protocol VerdictFormat: Sendable {
     func conclusion(_ summary: VerdictSummary, unchecked: [String]) -> String
 }
 
-/// One JSON object a line: `source`, `line` (of streams), `evidence`, `verdict`, `code`, `expected`, `found`, `message`,
-/// `apple` (if Apple was asked), `content`.
+/// One JSON object a line: `source`, `line` (of streams), `evidence`, `verdict`, `code`, `expected`, `found`,
+/// `message`, `apple` (if Apple was asked), `content`.
 struct JSONVerdictFormat: VerdictFormat {
     func write(_ verdict: EvidenceVerdict, to output: inout [UInt8]) {
         var json = JSONWriter(capacity: 4096)

@@ -55,7 +55,8 @@ struct ConnectionWorld: Sendable {
         }
     }
 
-    /// One app with a secret, a consumable and a subscription, and the customers `ada` (production) and `tester` (sandbox).
+    /// One app with a secret, a consumable and a subscription, and the customers `ada` (production) and `tester`
+    /// (sandbox).
     private func openShop() async throws {
         try await post("apps", ["bundle_id": Self.app, "shared_secret": Self.secret])
         try await post("products", ["bundle_id": Self.app, "product_id": "coins", "kind": "consumable"])

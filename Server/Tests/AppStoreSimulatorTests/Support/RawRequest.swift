@@ -16,8 +16,8 @@ enum RawRequest {
         }
     }
 
-    /// Sends the lines of a request head and its body over a separate connection, and reads until the server closes it or has
-    /// sent a complete answer.
+    /// Sends the lines of a request head and its body over a separate connection, and reads until the server closes it
+    /// or has sent a complete answer.
     static func send(_ lines: [String], body: String = "", port: Int) async throws -> Answer {
         let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .connect(host: "127.0.0.1", port: port) { channel in

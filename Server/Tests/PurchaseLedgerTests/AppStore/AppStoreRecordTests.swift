@@ -126,8 +126,8 @@ struct AppStoreRecordTests {
             try await ledger.perform(RetryAppStoreClaimsNow())
             #expect(try await ledger.answer(DueAppStoreClaims(limit: 10)) == 5)
             #expect(try await ledger.perform(LeaseAppStoreClaims(limit: 10)).count == 5)
-            // A claim that waited too long is leased whether or not it is due; a lease that ends too far in the future is
-            // ignored.
+            // A claim that waited too long is leased whether or not it is due; a lease that ends too far in the future
+            // is ignored.
             clock.advance(seconds: AppStoreClaim.lease / 1000)
             #expect(try await ledger.answer(OverdueAppStoreClaims(since: clock.now, limit: 10)) == 5)
             #expect(try await ledger.perform(LeaseAppStoreClaims(limit: 10, overdueSince: clock.now)).count == 5)

@@ -127,7 +127,8 @@ struct ArrivalHistory {
 
     // MARK: Evidence
 
-    /// The evidence of the story: in the order of its signing, or shuffled, with some twice, and receipts split or joined.
+    /// The evidence of the story: in the order of its signing, or shuffled, with some twice, and receipts split or
+    /// joined.
     private mutating func pieces(isReordered: Bool) throws -> [[UInt8]] {
         let receipts = story.statements.filter { $0.source == .appReceipt }
         var pieces: [[UInt8]] = []

@@ -7,7 +7,8 @@ import Testing
 
 /// Random acts with erasures on every engine: after each history, the tables equal a rebuild from the journal.
 ///
-/// `ASSAY_ERASURE_HISTORIES` sets the number of histories, and `ASSAY_ERASURE_FIRST` where they begin; `dev/torture.sh erasures` runs 200.
+/// `ASSAY_ERASURE_HISTORIES` sets the number of histories, and `ASSAY_ERASURE_FIRST` where they begin;
+/// `dev/torture.sh erasures` runs 200.
 @Suite("Random acts with erasures")
 struct ErasureHistoryTests {
     private static let histories =

@@ -20,7 +20,8 @@ struct SubscriptionTableTests {
         return statement
     }
 
-    /// Calls the body with the story of the statements in every order; of more than five, with rotations of both directions.
+    /// Calls the body with the story of the statements in every order; of more than five, with rotations of both
+    /// directions.
     private func everyOrder(
         _ statements: [TransactionStatement], _ renewals: [RenewalStatement] = [], _ body: (PurchaseStory) -> Void
     ) {

@@ -1,8 +1,8 @@
 import PurchaseLedger
 import PurchaseVerification
 
-/// The state table of docs/ledger.md, read word by word and as slowly as it is written: whether a subscription gives access. It knows
-/// the periods only by what they state, and calls no rule.
+/// The state table of docs/ledger.md, read word by word and as slowly as it is written: whether a subscription gives
+/// access. It knows the periods only by what they state, and calls no rule.
 struct WordedSubscription {
     private struct Period {
         let product: ExactText

@@ -7,8 +7,8 @@ import Testing
 
 @Suite("A claim that names an order pays no other order")
 struct NamedOrderReplayTests {
-    /// O1 and O2 of `monthly`, a signed period A with the customer's token, then a receipt with A and its renewal B that names
-    /// O2. The receipt has no token, so the claim does not bind.
+    /// O1 and O2 of `monthly`, a signed period A with the customer's token, then a receipt with A and its renewal B
+    /// that names O2. The receipt has no token, so the claim does not bind.
     private func payByReceipt(_ world: LedgerWorld) async throws -> (first: Order, second: Order) {
         // Period A is bought before the orders, so it pays none of them.
         let evidence = try LedgerWorld.period("901", from: 0, days: 1) {

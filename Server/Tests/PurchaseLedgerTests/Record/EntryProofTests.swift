@@ -78,7 +78,8 @@ struct EntryProofTests {
             _ = try EntryProof(json: json).verify(keys: keys)
             var accepted: [Int] = []
             for index in json.indices {
-                // One bit of each byte, each bit in turn: all of them of a file with 10 kB of evidence would take minutes.
+                // One bit of each byte, each bit in turn: all of them of a file with 10 kB of evidence would take
+                // minutes.
                 var changed = json
                 changed[index] ^= 1 << UInt8(index % 8)
                 if await code({ try EntryProof(json: changed).verify(keys: keys) }) == nil { accepted.append(index) }

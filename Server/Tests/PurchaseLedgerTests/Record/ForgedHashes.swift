@@ -3,8 +3,8 @@ import Foundation
 import PurchaseLedger
 import PurchaseVerification
 
-/// Every hash that an attacker with write access to the database and without a key can recompute: the hash of details in each
-/// leaf, the leaves, the tiles and the root of the Merkle log.
+/// Every hash that an attacker with write access to the database and without a key can recompute: the hash of details
+/// in each leaf, the leaves, the tiles and the root of the Merkle log.
 enum ForgedHashes {
     /// Changes each leaf to match its row and details, and recomputes the log. The triggers must be dropped first.
     static func computeAgain(_ connection: any LedgerConnection) throws {

@@ -5,7 +5,8 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// Forgeries by an attacker who can write to the database, knows every format and recomputes every hash, and has no key.
+/// Forgeries by an attacker who can write to the database, knows every format and recomputes every hash, and has no
+/// key.
 @Suite("Forgeries of the record")
 struct ForgeryTests {
     /// All findings of the audit, with the keys and the published checkpoint.

@@ -5,13 +5,14 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// Indexes that do not have the rows of their tables: whoever finds a row by its key finds another one than whoever reads the
-/// table.
+/// Indexes that do not have the rows of their tables: whoever finds a row by its key finds another one than whoever
+/// reads the table.
 @Suite("Indexes that differ from their tables")
 struct IndexAttackTests {
     private static let identity = "environment, transaction_id, xcode_second"
 
-    /// Opens the file, changes it in one transaction, and closes it, so that the next connection reads the schema again.
+    /// Opens the file, changes it in one transaction, and closes it, so that the next connection reads the schema
+    /// again.
     private static func change(_ path: String, _ statements: [String]) async throws {
         let database = try SQLiteDatabase(path: path)
         try await database.write { connection in
@@ -28,8 +29,8 @@ struct IndexAttackTests {
         ]
     }
 
-    /// Makes the unique index of transactions find each of two transactions under the id of the other one. The table itself is
-    /// right.
+    /// Makes the unique index of transactions find each of two transactions under the id of the other one. The table
+    /// itself is right.
     private static func makeStale(_ path: String) async throws {
         let index = "name = 'sqlite_autoindex_transactions_1'"
         try await change(path, swap("1", "2"))

@@ -51,8 +51,8 @@ struct LogAuditTests {
             try await world.sealing.round()
             let checkpoint = try world.published().checkpoint
             try await world.database.close()
-            // Another log of the same size, sealed under the same key of entries. An attacker with only the database cannot
-            // create it.
+            // Another log of the same size, sealed under the same key of entries. An attacker with only the database
+            // cannot create it.
             let other = try folder.appending(path: "b").created()
             try FileManager.default.copyItem(
                 atPath: world.path("entries.key"), toPath: other.appending(path: "entries.key").path)

@@ -5,8 +5,8 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// Attacks by somebody who can write to the database and has no key: the numbers of two authentic entries are exchanged, and the
-/// tables are changed to what a replay by number gives.
+/// Attacks by somebody who can write to the database and has no key: the numbers of two authentic entries are
+/// exchanged, and the tables are changed to what a replay by number gives.
 @Suite("A.1 The order of the record")
 struct RecordOrderTests {
     @Test(

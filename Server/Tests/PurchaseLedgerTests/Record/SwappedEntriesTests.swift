@@ -38,8 +38,8 @@ struct SwappedEntriesTests {
                 #expect(harmless == [])
                 return
             }
-            // A sealed journal is replayed by leaf, so its tables say nothing about the other order. A journal that is not sealed
-            // is replayed by number.
+            // A sealed journal is replayed by leaf, so its tables say nothing about the other order. A journal that is
+            // not sealed is replayed by number.
             try await OrderedWorld.withEngine(.postgresql, [ExampleJournal.app]) { pending in
                 try await ExampleJournal.write(pending, isErasing: true)
                 for pair in harmless {
@@ -96,8 +96,8 @@ struct SwappedEntriesTests {
         }
     }
 
-    /// The pairs of kinds that were exchanged without a finding on PostgreSQL: they concern different customers, orders, purchases
-    /// and pieces of evidence, so neither transaction has read what the other has written.
+    /// The pairs of kinds that were exchanged without a finding on PostgreSQL: they concern different customers,
+    /// orders, purchases and pieces of evidence, so neither transaction has read what the other has written.
     private static let harmless: Set = [
         "claim claim", "claim consumed", "evidence claim", "evidence token_assigned", "order_cancelled order_created",
         "order_fulfilled order_created", "testers_changed order_created", "token_assigned claim",

@@ -4,8 +4,8 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// The number of rows of each table to change: `one`, chosen at random, or `all`. If it is not set, the fuzz is skipped: each
-/// change is a separate audit, and there are hundreds.
+/// The number of rows of each table to change: `one`, chosen at random, or `all`. If it is not set, the fuzz is
+/// skipped: each change is a separate audit, and there are hundreds.
 enum FuzzedRows {
     static let wanted = ProcessInfo.processInfo.environment["ASSAY_FUZZ_ROWS"]
 }
@@ -67,8 +67,8 @@ struct TableFuzzTests {
         func apply(_ connection: any LedgerConnection) throws -> Int { try connection.execute(text, parameters) }
     }
 
-    /// The changes of a row: each column gets another value, the value of another row, and null; the row is removed; and a copy
-    /// of it with another key is added.
+    /// The changes of a row: each column gets another value, the value of another row, and null; the row is removed;
+    /// and a copy of it with another key is added.
     private static func changes(of table: Table, _ row: [LedgerValue]) -> [(column: String, change: Change)] {
         let places = table.key.compactMap { key in table.columns.firstIndex { $0.name == key } }
         let condition = places.indices
@@ -165,7 +165,8 @@ struct TableFuzzTests {
         return triggers
     }
 
-    /// The columns of the table in docs/record.md, as `table.column`; `*` stands for all columns, added and removed rows.
+    /// The columns of the table in docs/record.md, as `table.column`; `*` stands for all columns, added and removed
+    /// rows.
     private static func exceptions() throws -> Set<String> {
         let text = try String(
             contentsOf: Corpus.projectFolder.appending(path: "docs/record.md"), encoding: .utf8)

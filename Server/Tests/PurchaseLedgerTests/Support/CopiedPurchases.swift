@@ -1,7 +1,7 @@
 import PurchaseLedger
 
-/// Many consumables of one customer: copies of the rows of the only purchase, because claims would take too long. The journal does not
-/// have them, so no audit is clean afterwards.
+/// Many consumables of one customer: copies of the rows of the only purchase, because claims would take too long. The
+/// journal does not have them, so no audit is clean afterwards.
 enum CopiedPurchases {
     /// Makes rows until there are as many purchases.
     static func fill(_ database: any LedgerDatabase, count: Int) async throws {

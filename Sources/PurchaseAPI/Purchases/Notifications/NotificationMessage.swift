@@ -10,7 +10,8 @@ public struct NotificationMessage: Codable, Sendable, Equatable {
     /// When its first delivery was recorded.
     public var receivedAt: String
     public var environment: String?
-    /// The part that holds its content: `data`, `summary`, `external_purchase_token`, `app_data`, `unclaim_info` or `unknown`.
+    /// The part that holds its content: `data`, `summary`, `external_purchase_token`, `app_data`, `unclaim_info` or
+    /// `unknown`.
     public var content: String?
     /// The status of the subscription when it was signed, from 1 to 5.
     public var status: Int64?

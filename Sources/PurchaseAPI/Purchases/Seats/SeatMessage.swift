@@ -12,7 +12,8 @@ public struct SeatMessage: Codable, Sendable, Equatable {
     public var claimedAt: String
     /// When it ended; absent if it did not.
     public var unclaimedAt: String?
-    /// Whether the subscription has a seat for it now. Otherwise it waits, because as many claims are older as seats exist.
+    /// Whether the subscription has a seat for it now. Otherwise it waits, because as many claims are older as seats
+    /// exist.
     public var seated: Bool
     /// Whether the customer had the seat before this request; only in the answer to a claim.
     public var replayed: Bool?

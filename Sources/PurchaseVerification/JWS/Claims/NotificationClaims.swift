@@ -1,7 +1,7 @@
 // The claims of a notification, and of the objects in them.
 
-/// The claims of a server notification of version 2 (Apple, "responseBodyV2DecodedPayload"): its type, and exactly one of data,
-/// summary, external purchase token, app data and unclaim info, or one object that this version does not know.
+/// The claims of a server notification of version 2 (Apple, "responseBodyV2DecodedPayload"): its type, and exactly one
+/// of data, summary, external purchase token, app data and unclaim info, or one object that this version does not know.
 public final class NotificationClaims: SignedClaims {
     public let notificationType: NotificationType?
     public let subtype: NotificationSubtype?
@@ -9,8 +9,8 @@ public final class NotificationClaims: SignedClaims {
     public let notificationUUID: String?
     /// `2.0`.
     public let version: String?
-    /// When Apple signed this; the validity of its certificates is checked at this time. Absent in some notifications of 2022;
-    /// for these, the latest date of the signed payloads in them is used.
+    /// When Apple signed this; the validity of its certificates is checked at this time. Absent in some notifications
+    /// of 2022; for these, the latest date of the signed payloads in them is used.
     public let signedDate: AppStoreTime?
     /// The app and the subscription or purchase that it is about.
     public let data: NotificationData?

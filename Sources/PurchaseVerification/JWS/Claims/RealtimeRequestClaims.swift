@@ -1,5 +1,5 @@
-/// The claims of a realtime request of the Retention Messaging API: the App Store asks which message or offer to show to a
-/// customer who cancels (Apple, "DecodedRealtimeRequestBody"). It proves no purchase.
+/// The claims of a realtime request of the Retention Messaging API: the App Store asks which message or offer to show
+/// to a customer who cancels (Apple, "DecodedRealtimeRequestBody"). It proves no purchase.
 public final class RealtimeRequestClaims: SignedClaims {
     /// The first transaction of the subscription.
     public let originalTransactionID: String?

@@ -6,8 +6,8 @@
 
 /// The claims of a signed transaction (Apple, "JWSTransactionDecodedPayload").
 public final class TransactionClaims: SignedClaims {
-    /// Empty only if `productID` is empty, too: signed data that names neither, as in the test data of Apple's libraries,
-    /// verifies and is no purchase.
+    /// Empty only if `productID` is empty, too: signed data that names neither, as in the test data of Apple's
+    /// libraries, verifies and is no purchase.
     public let transactionID: String
     /// The first transaction of a subscription or of a restored product.
     public let originalTransactionID: String?
@@ -82,8 +82,8 @@ public final class TransactionClaims: SignedClaims {
     /// Every claim without a field here, and claims of a type other than documented, unchanged.
     public let otherClaims: [String: JSONValue]
 
-    /// - Throws: `claims_malformed`, or `attribute_missing` if it names a transaction without a product, or a product without a
-    ///   transaction: it can neither be granted nor told apart.
+    /// - Throws: `claims_malformed`, or `attribute_missing` if it names a transaction without a product, or a product
+    ///   without a transaction: it can neither be granted nor told apart.
     init(_ reader: inout ClaimReader) throws(VerificationError) {
         (transactionID, productID) = try reader.identifiers("transactionId", "productId")
         originalTransactionID = try reader.claim("originalTransactionId")

@@ -1,5 +1,5 @@
-/// The app that an unknown object of a notification names. Every known one names it by the same claims; everything else in it
-/// stays unread.
+/// The app that an unknown object of a notification names. Every known one names it by the same claims; everything else
+/// in it stays unread.
 struct UnknownNotificationBody {
     let bundleID: String?
     let appAppleID: UInt64?

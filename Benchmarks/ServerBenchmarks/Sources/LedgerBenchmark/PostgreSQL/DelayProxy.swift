@@ -1,8 +1,8 @@
 import Foundation
 import SQLiteFloor
 
-/// A proxy in front of PostgreSQL that delivers data with a delay, to simulate a database on another machine. Half of the delay
-/// applies to each direction.
+/// A proxy in front of PostgreSQL that delivers data with a delay, to simulate a database on another machine. Half of
+/// the delay applies to each direction.
 final class DelayProxy: @unchecked Sendable {
     // Unchecked because nothing changes after the initialiser.
     /// The port on 127.0.0.1.

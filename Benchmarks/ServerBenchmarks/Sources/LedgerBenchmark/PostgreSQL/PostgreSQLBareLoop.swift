@@ -3,10 +3,11 @@ import Foundation
 import SQLiteFloor
 import Synchronization
 
-/// The lower bound for the cost of the same purchases with this engine and one statement for each row: the rows that the ledger
-/// wrote are read back and written again into the same tables and indexes of an empty database, by prepared statements in libpq's
-/// pipeline mode, 32 purchases and one round trip a transaction, over four connections. It reads the rows that a decision needs:
-/// customer, transaction, original and product. Nothing is verified, hashed, compressed, locked or decided.
+/// The lower bound for the cost of the same purchases with this engine and one statement for each row: the rows that
+/// the ledger wrote are read back and written again into the same tables and indexes of an empty database, by prepared
+/// statements in libpq's pipeline mode, 32 purchases and one round trip a transaction, over four connections. It reads
+/// the rows that a decision needs: customer, transaction, original and product. Nothing is verified, hashed,
+/// compressed, locked or decided.
 struct PostgreSQLBareLoop {
     let purchasesPerTransaction: Int
     let connections: Int

@@ -97,14 +97,16 @@ struct PostgreSQLReport {
         try FileManager.default.removeItem(at: place)
     }
 
-    /// The processor time of PostgreSQL for a body, in seconds. It includes the work of its other processes in that time.
+    /// The processor time of PostgreSQL for a body, in seconds. It includes the work of its other processes in that
+    /// time.
     private func timed<Value>(_ body: () async throws -> Value) async throws -> (Value, Double) {
         let before = try serverTime()
         let value = try await body()
         return (value, try serverTime() - before)
     }
 
-    /// The processor time that PostgreSQL's processes have used (`/proc/PID/stat`, proc(5)), including those that have ended.
+    /// The processor time that PostgreSQL's processes have used (`/proc/PID/stat`, proc(5)), including those that have
+    /// ended.
     private func serverTime() throws -> Double {
         let first =
             try String(contentsOfFile: "\(folder)/data/postmaster.pid", encoding: .utf8)

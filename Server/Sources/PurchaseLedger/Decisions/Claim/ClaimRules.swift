@@ -1,9 +1,10 @@
 import PurchaseVerification
 
-/// The rules for claims, in their order: the first one that objects gives the claim its code (docs/ledger.md, "The rules of a claim").
+/// The rules for claims, in their order: the first one that objects gives the claim its code (docs/ledger.md, "The
+/// rules of a claim").
 ///
-/// Claims, restores, imports and the audit use the same rules. A stage is a part of the list that knows more than the part
-/// before it.
+/// Claims, restores, imports and the audit use the same rules. A stage is a part of the list that knows more than the
+/// part before it.
 package enum ClaimRules {
     package enum Stage: String, CaseIterable {
         case evidence, parties, proof, statement, owner, purchase, order, access
@@ -38,7 +39,8 @@ package enum ClaimRules {
         ClaimRule(.orderUnknown) { $0.hasCustomer ? nil : .init(expected: $0.orderID) },
     ]
 
-    /// Whether the evidence of the claim itself proves a transaction. Facts that the ledger already knows prove nothing here.
+    /// Whether the evidence of the claim itself proves a transaction. Facts that the ledger already knows prove nothing
+    /// here.
     static let proof: [ClaimRule<ClaimedEvidence>] = [
         ClaimRule(.noPurchases) { $0.proven.isEmpty && $0.isEmptyReceipt ? .init() : nil },
         ClaimRule(.evidenceNotAPurchase) {
@@ -80,8 +82,8 @@ package enum ClaimRules {
         ClaimRule(.alreadyClaimed) { $0.owner != $0.customer ? .init(.anotherCustomer) : nil },
     ]
 
-    /// Whether the purchase counts under the settings, and neither Apple nor an operator withdrew it. Evidence that does not show
-    /// a withdrawal itself is older than the known facts.
+    /// Whether the purchase counts under the settings, and neither Apple nor an operator withdrew it. Evidence that
+    /// does not show a withdrawal itself is older than the known facts.
     static let purchase: [ClaimRule<ClaimStanding>] = [
         ClaimRule(.productKindMismatch) { claim in
             guard claim.purchase.kind == nil, let productID = claim.purchase.facts.productID?.string,
@@ -113,8 +115,8 @@ package enum ClaimRules {
         },
     ]
 
-    /// Whether the purchase pays the named order. Payment decides about an order, so it does not matter whether the paid time has
-    /// ended.
+    /// Whether the purchase pays the named order. Payment decides about an order, so it does not matter whether the
+    /// paid time has ended.
     static let order: [ClaimRule<OrderMatch>] = [
         ClaimRule(.productMismatch) { match in
             guard match.facts.productID != match.terms.productID else { return nil }

@@ -18,8 +18,8 @@ struct ClaimStanding {
         return entitlement?.transactionID != purchase.facts.key.transactionID.string
     }
 
-    /// Why the owner has no access to the product although the purchase was paid for. A purchase that begins later already belongs
-    /// to the customer.
+    /// Why the owner has no access to the product although the purchase was paid for. A purchase that begins later
+    /// already belongs to the customer.
     var reason: NoAccessReason? {
         guard let kind = purchase.kind, kind != .consumable, !beginsLater else { return nil }
         switch entitlement?.reason {

@@ -21,12 +21,13 @@ package struct ClaimStatement {
         (self.claim, self.proven, self.source, self.customer, self.app) = (claim, proven, source, customer, app)
     }
 
-    /// Whether a claim with such evidence affects the owner, whatever its outcome: an expired, withdrawn or sandbox purchase
-    /// still belongs to somebody.
+    /// Whether a claim with such evidence affects the owner, whatever its outcome: an expired, withdrawn or sandbox
+    /// purchase still belongs to somebody.
     ///
-    /// A token of another customer prevents binding and refuses nothing: the purchase may have been transferred to the claimant, and
-    /// still carries its former owner's token. An unknown token counts as absent. With `require_signed_transaction`, claims with
-    /// receipts do not bind, and with `require_account_token`, claims without a token of the customer.
+    /// A token of another customer prevents binding and refuses nothing: the purchase may have been transferred to the
+    /// claimant, and still carries its former owner's token. An unknown token counts as absent. With
+    /// `require_signed_transaction`, claims with receipts do not bind, and with `require_account_token`, claims without
+    /// a token of the customer.
     var binds: Bool {
         guard isOfToken, !app.requiresAccountToken || tokenOwner == customer else { return false }
         return !app.requiresSignedTransaction || source == .signedData || token != nil

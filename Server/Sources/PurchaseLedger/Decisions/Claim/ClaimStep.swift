@@ -1,6 +1,7 @@
 import PurchaseVerification
 
-/// The decision about the claim of one purchase. It reads nothing: what it does not know yet, it names, and is asked again.
+/// The decision about the claim of one purchase. It reads nothing: what it does not know yet, it names, and is asked
+/// again.
 package struct ClaimStep {
     let statement: ClaimStatement
     let order: OrderRole

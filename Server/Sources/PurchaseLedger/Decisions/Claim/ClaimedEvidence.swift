@@ -17,6 +17,7 @@ struct ClaimedEvidence {
     /// The transaction that the claim names; `nil` if every purchase is claimed.
     var transactionID: String?
 
-    /// Whether it proves what can be claimed at all: a transaction or, if every purchase is claimed, one with a product.
+    /// Whether it proves what can be claimed at all: a transaction or, if every purchase is claimed, one with a
+    /// product.
     var provesTransactions: Bool { transactionID == nil ? !proven.isEmpty : statesTransactions }
 }

@@ -21,17 +21,17 @@ package struct ClaimedPurchase: Sendable {
         (self.facts, self.kind, self.withdrawal) = (facts, kind, withdrawal)
     }
 
-    /// Whether the customer paid for this transaction. A restored copy of a non-consumable has a new id and is not paid for; a
-    /// renewal of a subscription has a new id and is, and so is a non-consumable that was bought again after a refund. Members of
-    /// families and groups pay nothing.
+    /// Whether the customer paid for this transaction. A restored copy of a non-consumable has a new id and is not paid
+    /// for; a renewal of a subscription has a new id and is, and so is a non-consumable that was bought again after a
+    /// refund. Members of families and groups pay nothing.
     var isPaidFor: Bool {
         let isRestored =
             kind == .nonConsumable && !isRepurchase && facts.key.transactionID != facts.original.transactionID
         return facts.ownership.holder == .buyer && !isRestored
     }
 
-    /// Whether the App Store renewed the subscription by itself. Signed data says so; a receipt does not, so there it is a period of
-    /// the same product after an earlier one.
+    /// Whether the App Store renewed the subscription by itself. Signed data says so; a receipt does not, so there it
+    /// is a period of the same product after an earlier one.
     ///
     /// - Parameter others: the known transactions of the same original.
     func isAutomaticRenewal(among others: [ObservedTransaction]) -> Bool {

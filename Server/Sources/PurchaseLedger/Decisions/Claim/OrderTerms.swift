@@ -26,8 +26,8 @@ package struct OrderTerms: Sendable, Equatable {
     /// The tolerance for a purchase that is dated before its order, because the clocks of Apple and the server differ.
     static let clockSkew: Int64 = 300_000
 
-    /// Whether a purchase whose claim names no order pays it. Nobody asked for an automatic renewal, so it leaves an order open that
-    /// waits for something to be bought.
+    /// Whether a purchase whose claim names no order pays it. Nobody asked for an automatic renewal, so it leaves an
+    /// order open that waits for something to be bought.
     func isPaidUnnamed(by purchase: ClaimedPurchase, isRenewal: Bool) -> Bool {
         (acceptsRenewal || !isRenewal)
             && ClaimRules.order.refusal(of: OrderMatch(terms: self, purchase: purchase)) == nil

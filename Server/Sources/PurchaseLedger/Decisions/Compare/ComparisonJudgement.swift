@@ -328,7 +328,8 @@ struct ComparisonJudgement {
         return current.transactions.compactMap(\.lastWithdrawal).filter { $0 <= moment }.max()
     }
 
-    /// The transactions that explain an entitlement: those of the period that decides and, after a change of product, of the next.
+    /// The transactions that explain an entitlement: those of the period that decides and, after a change of product,
+    /// of the next.
     private func transactions(of entitlement: Entitlement) -> [TransactionKey] {
         var keys: [TransactionKey] = []
         let own = situation.purchases.filter { $0.productID == ExactText(entitlement.productID) }

@@ -10,8 +10,8 @@ extension Timestamp {
         return Timestamp(millisecondsSince1970: min(sum, Self.latest))
     }
 
-    /// Adds calendar months in UTC and keeps the time of day; a month that is too short gives its last day. The result is at most
-    /// the end of the year 9999.
+    /// Adds calendar months in UTC and keeps the time of day; a month that is too short gives its last day. The result
+    /// is at most the end of the year 9999.
     func adding(months: Int64) -> Timestamp {
         guard months != 0 else { return self }
         // Outside this range, which covers all dates of evidence, the arithmetic below could overflow.

@@ -2,8 +2,8 @@ public import PurchaseVerification
 
 /// The remaining units of a customer's consumable, and the used units that no longer belong to the customer.
 ///
-/// It is a sum over lots: each lot adds its own part, so a changed lot changes the sum by the difference, and the whole history
-/// is never read.
+/// It is a sum over lots: each lot adds its own part, so a changed lot changes the sum by the difference, and the whole
+/// history is never read.
 public struct ConsumableBalance: Sendable, Hashable {
     /// The unused units of all lots.
     public var remaining: Int64 = 0

@@ -51,7 +51,8 @@ public struct ConsumableLot: Sendable, Hashable {
         self.revocations = revocations
     }
 
-    /// The number of its units at a time, including used ones. If the time is `nil`, all known facts count, regardless of date.
+    /// The number of its units at a time, including used ones. If the time is `nil`, all known facts count, regardless
+    /// of date.
     public func units(at moment: Timestamp?) -> Int64 {
         guard refusal == nil, denial(at: moment) != .revokedByHand else { return 0 }
         if let moment {

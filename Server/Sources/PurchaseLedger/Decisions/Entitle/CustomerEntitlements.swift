@@ -1,8 +1,8 @@
 public import PurchaseVerification
 
 /// A customer's entitlements, and the reasons for denials (docs/ledger.md, "Entitle"), as a function of facts, owners,
-/// consumption, manual grants and a time. The tables store `grounds`, `lots` and their sums, and the audit compares them with this
-/// type.
+/// consumption, manual grants and a time. The tables store `grounds`, `lots` and their sums, and the audit compares
+/// them with this type.
 public struct CustomerEntitlements: Sendable {
     /// The grounds of the customer's access, each with its timeline.
     public let grounds: [AccessGround]
@@ -174,8 +174,8 @@ extension AccessGround {
 extension ProductAccess {
     /// The state that the timelines of a product give it at a time.
     ///
-    /// - Parameter tolerance: how long access is assumed after the end of a period while the news of its renewal are late, in
-    ///   milliseconds.
+    /// - Parameter tolerance: how long access is assumed after the end of a period while the news of its renewal are
+    ///   late, in milliseconds.
     mutating func read(_ timelines: [AccessTimeline], _ question: AccessQuestion, tolerance: Int64 = 0) {
         let states = timelines.compactMap { $0.state(question) }
         guard let best = states.max(by: { $0.isBefore($1) }) else {

@@ -1,6 +1,7 @@
 public import PurchaseVerification
 
-/// The rule for named entitlements: each name appears once; it is active if any of its products is, and ends with the latest of them.
+/// The rule for named entitlements: each name appears once; it is active if any of its products is, and ends with the
+/// latest of them.
 public enum NamedEntitlements {
     /// Products of which a customer has or had access.
     public struct Product: Sendable {

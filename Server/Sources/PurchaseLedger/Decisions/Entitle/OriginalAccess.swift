@@ -1,9 +1,11 @@
 import PurchaseVerification
 
-/// The grounds and lots that the purchases of one holder of an original give, for any owner. Passes are not included, because those of
-/// one customer and product are chained across originals (`PassAccess`); only the reasons why they give nothing are.
+/// The grounds and lots that the purchases of one holder of an original give, for any owner. Passes are not included,
+/// because those of one customer and product are chained across originals (`PassAccess`); only the reasons why they
+/// give nothing are.
 public struct OriginalAccess: Sendable {
-    /// The grounds of subscriptions and non-consumables, with the reasons why purchases of an unknown kind give nothing.
+    /// The grounds of subscriptions and non-consumables, with the reasons why purchases of an unknown kind give
+    /// nothing.
     public let grounds: [AccessGround]
     /// Lots of consumables.
     public let lots: [ConsumableLot]

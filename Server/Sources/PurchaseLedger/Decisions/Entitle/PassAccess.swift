@@ -47,8 +47,8 @@ public enum PassAccess {
 
 /// The time that consecutive passes take.
 private struct PassChain {
-    /// The start from which the months of the current chain are counted, so that dates do not drift: 31 January, 28 February, 31
-    /// March.
+    /// The start from which the months of the current chain are counted, so that dates do not drift: 31 January, 28
+    /// February, 31 March.
     private var anchor = Timestamp.epoch
     /// The number of months of the chain that are used.
     private var months: Int64 = 0
@@ -56,8 +56,8 @@ private struct PassChain {
 
     /// Appends a pass.
     ///
-    /// A withdrawal shortens the pass by the withdrawn units but does not change the past: the pass lasts until the withdrawal or
-    /// for its remaining length, whichever is later, and never longer than the purchased length.
+    /// A withdrawal shortens the pass by the withdrawn units but does not change the past: the pass lasts until the
+    /// withdrawal or for its remaining length, whichever is later, and never longer than the purchased length.
     mutating func append(_ pass: OwnedPurchase, _ duration: PassDuration) -> (from: Timestamp, until: Timestamp) {
         let from = max(pass.start, end ?? pass.start)
         if end.map({ pass.start > $0 }) ?? true { (anchor, months) = (from, 0) }

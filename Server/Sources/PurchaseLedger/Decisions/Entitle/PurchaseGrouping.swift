@@ -27,11 +27,13 @@ public enum PurchaseGrouping {
 
     /// The properties that the transactions of one purchase share, within one original.
     private enum Group: Hashable {
-        /// The original itself, for all kinds except auto-renewable subscriptions, and the number of withdrawals before.
+        /// The original itself, for all kinds except auto-renewable subscriptions, and the number of withdrawals
+        /// before.
         case original(withdrawals: Int)
         /// The line item of a period.
         case lineItem(ExactText)
-        /// The product and the first end, in seconds, of a period whose line item is not known, and the number of withdrawals before.
+        /// The product and the first end, in seconds, of a period whose line item is not known, and the number of
+        /// withdrawals before.
         case end(ExactText?, Int64?, withdrawals: Int)
         /// A transaction of seats, which is never a copy: more seats are bought during a period.
         case seats(TransactionKey)
@@ -72,8 +74,8 @@ public enum PurchaseGrouping {
         var withdrawalsByEnd: [Group: Withdrawals] = [:]
         return sorted.map { transaction in
             guard transaction.kind == .autoRenewable else {
-                // Each purchase of a lot or a pass has an original of its own, so its later transactions are copies that
-                // restoring made after a reversal. Other kinds are bought again with the same original.
+                // Each purchase of a lot or a pass has an original of its own, so its later transactions are copies
+                // that restoring made after a reversal. Other kinds are bought again with the same original.
                 switch transaction.kind ?? terms(transaction)?.kind {
                 case .consumable, .nonRenewing: return (transaction, .original(withdrawals: 0))
                 case .nonConsumable, .autoRenewable, nil: break
@@ -136,8 +138,8 @@ extension OwnedPurchase {
 }
 
 extension [ObservedTransaction] {
-    /// The end of the period whose copies these are: as the newest signed data with an end states it or, if there is none, the
-    /// latest end of a receipt.
+    /// The end of the period whose copies these are: as the newest signed data with an end states it or, if there is
+    /// none, the latest end of a receipt.
     fileprivate var end: Timestamp? {
         let signed = compactMap { copy in
             copy.endStamp.flatMap { stamp in copy.end.map { (stamp: stamp, end: $0) } }

@@ -1,6 +1,7 @@
 import PurchaseVerification
 
-/// What a subscription whose members the backend invites gives to those who claimed its seats (docs/ledger.md, "Seats").
+/// What a subscription whose members the backend invites gives to those who claimed its seats (docs/ledger.md,
+/// "Seats").
 public enum SeatGrounds {
     /// - Parameters:
     ///   - purchases: those of the purchaser, with any owner.
@@ -22,7 +23,8 @@ public enum SeatGrounds {
             let seats = SubscriptionSeats(ours, of: product)
             var (steps, numbers): ([AccessTimeline.Step], [SeatAccess.Number]) = ([], [])
             for moment in table.changes {
-                // The purchaser's account does not matter: the period can be held, or its periods can have several owners.
+                // The purchaser's account does not matter: the period can be held, or its periods can have several
+                // owners.
                 let states = table.states(.at(moment)).filter { $0.key.productID == product }.values
                 guard let state = states.max(by: isLess), state.reason != .notStarted || !steps.isEmpty else {
                     continue

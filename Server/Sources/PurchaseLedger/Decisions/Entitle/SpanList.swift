@@ -51,8 +51,8 @@ struct SpanList {
         spans.append(rest)
     }
 
-    /// The joined spans: one for each customer, product and contiguous time. The reason is that of the purchase that began last.
-    /// So is the transaction, unless that purchase ended before another one.
+    /// The joined spans: one for each customer, product and contiguous time. The reason is that of the purchase that
+    /// began last. So is the transaction, unless that purchase ended before another one.
     fileprivate static func joined(_ spans: [AccessSpan]) -> [AccessSpan] {
         var open: [Owner: AccessSpan] = [:]
         var joined: [AccessSpan] = []

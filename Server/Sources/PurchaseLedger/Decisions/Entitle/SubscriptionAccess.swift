@@ -58,7 +58,8 @@ public enum SubscriptionAccess {
 }
 
 extension [AccessTimeline.Step] {
-    /// Explains to another customer, from the start of a period on and until one of their own begins, why they have no access.
+    /// Explains to another customer, from the start of a period on and until one of their own begins, why they have no
+    /// access.
     fileprivate mutating func add(_ note: SubscriptionAccess.Note, in table: SubscriptionTable) {
         let start = note.period.start
         let next = table.periods.first {

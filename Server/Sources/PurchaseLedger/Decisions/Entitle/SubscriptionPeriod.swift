@@ -38,8 +38,8 @@ struct SubscriptionPeriod: Sendable {
         firstEnd = purchase.transactions.compactMap(\.firstEnd).min()
     }
 
-    /// Half of the period, and at most a day: how far a statement about it may be from its dates. The App Store tries to collect the
-    /// next price from a day before the end.
+    /// Half of the period, and at most a day: how far a statement about it may be from its dates. The App Store tries
+    /// to collect the next price from a day before the end.
     var allowance: Int64 { min(Self.day, length.map { $0 / 2 } ?? Self.day) }
 
     /// How much earlier it begins for a question about now: five minutes, or a tenth of a shorter period.
@@ -76,7 +76,8 @@ struct SubscriptionPeriod: Sendable {
         return ExactText.isNumericallyBefore(left.id, right.id)
     }
 
-    /// Whether a period of the same product ends earlier than another; of equal ends, the one that begins earlier is first.
+    /// Whether a period of the same product ends earlier than another; of equal ends, the one that begins earlier is
+    /// first.
     func endsBefore(_ other: SubscriptionPeriod) -> Bool {
         if end != other.end { return (end ?? .beginning) < (other.end ?? .beginning) }
         return Self.isBefore(self, other)

@@ -1,7 +1,7 @@
 import PurchaseVerification
 
-/// Which renewal info is about which period. It is computed when the table is read, and never stored: a period that becomes known
-/// later changes it.
+/// Which renewal info is about which period. It is computed when the table is read, and never stored: a period that
+/// becomes known later changes it.
 struct SubscriptionRenewals: Sendable {
     /// Periods of one product with equal ends share their renewal info.
     private struct Subject: Hashable {
@@ -43,8 +43,9 @@ struct SubscriptionRenewals: Sendable {
         statements[Subject(productID: period.productID, end: period.end)] ?? []
     }
 
-    /// The renewal info about a period that counts at a time: the newest that was signed by then. Until one of them says that the
-    /// payment failed, the first that says so counts: it is signed when the payment fails, after the end of the period.
+    /// The renewal info about a period that counts at a time: the newest that was signed by then. Until one of them
+    /// says that the payment failed, the first that says so counts: it is signed when the payment fails, after the end
+    /// of the period.
     func current(about period: SubscriptionPeriod, at moment: Timestamp) -> RenewalStatement? {
         let all = all(about: period)
         let signed = all.last { $0.stamp <= moment }

@@ -1,7 +1,7 @@
 import PurchaseVerification
 
-/// The seats of one product of a subscription (docs/ledger.md, "Seats"). A period can consist of several transactions: the first, and
-/// additions.
+/// The seats of one product of a subscription (docs/ledger.md, "Seats"). A period can consist of several transactions:
+/// the first, and additions.
 public struct SubscriptionSeats: Sendable {
     /// The transactions of each period, in their order.
     private var periods: [[SubscriptionPeriod]] = []
@@ -23,9 +23,9 @@ public struct SubscriptionSeats: Sendable {
         }
     }
 
-    /// The seats of the period that counts at a time: those of its transactions that cover the time and are not withdrawn. A renewal
-    /// that was charged early counts from the end of the period before it. After the end, as in a grace period, they are those of its
-    /// last moment.
+    /// The seats of the period that counts at a time: those of its transactions that cover the time and are not
+    /// withdrawn. A renewal that was charged early counts from the end of the period before it. After the end, as in a
+    /// grace period, they are those of its last moment.
     ///
     /// - Returns: `nil` if no transaction counts.
     public func number(_ question: AccessQuestion) -> Int64? {

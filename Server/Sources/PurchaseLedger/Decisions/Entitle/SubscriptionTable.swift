@@ -1,7 +1,7 @@
 import PurchaseVerification
 
-/// The state table of one subscription (docs/ledger.md, "The state of a subscription"): which period counts at a time, and what
-/// it gives.
+/// The state table of one subscription (docs/ledger.md, "The state of a subscription"): which period counts at a time,
+/// and what it gives.
 public struct SubscriptionTable: Sendable {
     /// The periods, in their order.
     let periods: [SubscriptionPeriod]
@@ -46,8 +46,8 @@ public struct SubscriptionTable: Sendable {
 
     /// The state of every product and owner.
     ///
-    /// - Parameter tolerance: how long access goes on after the end of a period while the news of its renewal are late, in
-    ///   milliseconds. It is applied at reading, and never stored.
+    /// - Parameter tolerance: how long access goes on after the end of a period while the news of its renewal are late,
+    ///   in milliseconds. It is applied at reading, and never stored.
     public func states(_ question: AccessQuestion, tolerance: Int64 = 0) -> [Subject: SubscriptionState] {
         var states: [Subject: SubscriptionState] = [:]
         for place in current(question) {
@@ -63,7 +63,8 @@ public struct SubscriptionTable: Sendable {
         return states
     }
 
-    /// The signed renewal info (R in docs/ledger.md) about the period that counts, if that is of this product and owner.
+    /// The signed renewal info (R in docs/ledger.md) about the period that counts, if that is of this product and
+    /// owner.
     public func renewal(of subject: Subject, _ question: AccessQuestion) -> RenewalStatement? {
         counting(for: subject, question)?.renewal
     }
@@ -95,8 +96,8 @@ public struct SubscriptionTable: Sendable {
 
     // MARK: The period that counts
 
-    /// The period that counts (L in docs/ledger.md). Where periods of its product that cover the time have several owners, the one of
-    /// each owner.
+    /// The period that counts (L in docs/ledger.md). Where periods of its product that cover the time have several
+    /// owners, the one of each owner.
     private func current(_ question: AccessQuestion) -> [Int] {
         guard let latest = latest(question) else { return [] }
         let run = runStarts[latest]
@@ -197,8 +198,9 @@ public struct SubscriptionTable: Sendable {
             && period.cleanStamp.map { $0 <= status.stamp } ?? true
     }
 
-    /// The period of the earlier product that an upgrade had ended, if the upgrade was withdrawn and the App Store signed that period
-    /// again without the flag. It is the only exception to the rule that a later product ends the earlier one.
+    /// The period of the earlier product that an upgrade had ended, if the upgrade was withdrawn and the App Store
+    /// signed that period again without the flag. It is the only exception to the rule that a later product ends the
+    /// earlier one.
     private func former(of place: Int, _ question: AccessQuestion) -> Int? {
         let (moment, period) = (question.moment, periods[place])
         guard let withdrawal = period.withdrawal, withdrawal.date <= moment, !withdrawal.isFamilyRevoke,

@@ -57,8 +57,8 @@ extension InAppPurchaseContent where Trust == VerifiedContent {
 }
 
 extension PurchaseOffer {
-    /// The offer of a receipt, from its flags and its identifier. Offer codes also have an identifier, so it does not determine
-    /// the type.
+    /// The offer of a receipt, from its flags and its identifier. Offer codes also have an identifier, so it does not
+    /// determine the type.
     init?(isTrial: Bool?, isIntroductory: Bool?, identifier: ExactText?) {
         let isIntroduction = isTrial == true || isIntroductory == true
         self.init(

@@ -1,7 +1,7 @@
 import PurchaseVerification
 
-/// JSON in canonical form: members sorted by the bytes of their names, no white space, and only the escapes that RFC 8259
-/// requires.
+/// JSON in canonical form: members sorted by the bytes of their names, no white space, and only the escapes that RFC
+/// 8259 requires.
 enum CanonicalJSON {
     /// The limit for the other claims in facts, in bytes. Apple's have a few hundred; the evidence keeps all of them.
     static let otherClaimsBytes = 8192

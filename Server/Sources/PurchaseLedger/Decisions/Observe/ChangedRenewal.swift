@@ -5,7 +5,8 @@ extension RenewalChange {
     /// The change between the newest statements before and after evidence; `nil` if no field changed.
     ///
     /// - Parameters:
-    ///   - former: the facts before; `nil` if nothing was signed, which is compared as a subscription that renews and has nothing else.
+    ///   - former: the facts before; `nil` if nothing was signed, which is compared as a subscription that renews and
+    ///     has nothing else.
     ///   - current: the facts after.
     init?(from former: ObservedRenewal?, to current: ObservedRenewal) {
         self.init(former: former.map { Signed($0.newest) }, current: Signed(current.newest))

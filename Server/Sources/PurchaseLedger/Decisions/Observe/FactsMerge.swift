@@ -1,7 +1,7 @@
 import PurchaseVerification
 
-/// The merge of transaction facts (docs/ledger.md, "The merge"). Each field has its own rule, and each rule takes the maximum of
-/// a total order, so the order and the number of arrivals do not matter.
+/// The merge of transaction facts (docs/ledger.md, "The merge"). Each field has its own rule, and each rule takes the
+/// maximum of a total order, so the order and the number of arrivals do not matter.
 extension ObservedTransaction {
     /// The facts of a single statement.
     public convenience init(_ statement: TransactionStatement) {
@@ -114,7 +114,8 @@ extension TransactionFields {
 }
 
 extension StampedUpgrade {
-    /// Each stamp for itself. Facts without any flag state one stamp without it: that of their newest signed transaction.
+    /// Each stamp for itself. Facts without any flag state one stamp without it: that of their newest signed
+    /// transaction.
     fileprivate static func merged(_ left: TransactionFields, _ right: TransactionFields) -> StampedUpgrade? {
         let stated = [left.upgrade, right.upgrade].compactMap(\.self)
         guard let earliest = stated.map(\.earliest).min(), let newest = stated.map(\.newest).max() else { return nil }

@@ -1,9 +1,10 @@
 public import PurchaseVerification
 
-/// The statements of one piece of verified evidence about transactions and renewals, independent of its sender and claim.
+/// The statements of one piece of verified evidence about transactions and renewals, independent of its sender and
+/// claim.
 ///
-/// Evidence without an environment states nothing here, because its facts would have no key. App transactions prove the download
-/// of the app, not a purchase.
+/// Evidence without an environment states nothing here, because its facts would have no key. App transactions prove the
+/// download of the app, not a purchase.
 public struct Observation: Sendable, Equatable {
     /// The transactions, in the order of the evidence.
     public let transactions: [TransactionStatement]
@@ -55,7 +56,8 @@ public struct Observation: Sendable, Equatable {
 }
 
 extension StatusStatement {
-    /// The status that a notification states, signed with the notification itself; `nil` if it states none, or about no subscription.
+    /// The status that a notification states, signed with the notification itself; `nil` if it states none, or about no
+    /// subscription.
     fileprivate init?(
         _ notification: AppStoreNotification, _ transaction: ObservedTransaction?, _ renewal: RenewalStatement?
     ) {

@@ -1,8 +1,8 @@
 import PurchaseVerification
 
-/// The merge of renewal facts. Renewal info is taken as a whole, for each transaction signed beside it and each thing that it says about
-/// the end of a period: the later stamp wins, then the greater canonical bytes. So neither renewal info of the next period nor the end
-/// of a grace period replaces what was said in it.
+/// The merge of renewal facts. Renewal info is taken as a whole, for each transaction signed beside it and each thing
+/// that it says about the end of a period: the later stamp wins, then the greater canonical bytes. So neither renewal
+/// info of the next period nor the end of a grace period replaces what was said in it.
 extension ObservedRenewal {
     /// The facts of a single statement.
     public convenience init(_ statement: RenewalStatement) { self.init(first: statement) }

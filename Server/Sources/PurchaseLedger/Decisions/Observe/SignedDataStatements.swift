@@ -3,8 +3,9 @@ import PurchaseVerification
 extension SignedContent where Claims == TransactionClaims, Trust == VerifiedContent {
     /// The statement of a signed transaction.
     ///
-    /// A withdrawal, and the purchase of what does not renew, cannot be later than the signature that states them: such a date
-    /// counts as the stamp. The App Store signs periods up to a day before they begin, so their dates are taken as they are.
+    /// A withdrawal, and the purchase of what does not renew, cannot be later than the signature that states them: such
+    /// a date counts as the stamp. The App Store signs periods up to a day before they begin, so their dates are taken
+    /// as they are.
     var statement: TransactionStatement? {
         guard let transactionID = ExactText(identifier: self.transactionID),
             let key = TransactionKey(
@@ -70,7 +71,8 @@ extension SignedContent where Claims == TransactionClaims, Trust == VerifiedCont
             type: ExactText(identifier: self.revocationType?.rawValue), percentage: self.revocationPercentage)
     }
 
-    /// Claims without a field in the facts. Claims that identify a device are excluded: they are not facts of the purchase.
+    /// Claims without a field in the facts. Claims that identify a device are excluded: they are not facts of the
+    /// purchase.
     private func otherTransactionClaims(_ statement: TransactionStatement) -> [UInt8]? {
         var claims = self.otherClaims
         claims["advancedCommerceInfo"] = self.advancedCommerceInfo

@@ -32,8 +32,8 @@ extension TransactionReceiptContent where Trust == VerifiedContent {
         return CanonicalJSON.otherClaims(claims)
     }
 
-    /// Whether the key's value is in a field of the statement, or the key identifies a device, which is not a fact of the
-    /// purchase.
+    /// Whether the key's value is in a field of the statement, or the key identifies a device, which is not a fact of
+    /// the purchase.
     private static func isField(_ key: String) -> Bool {
         fields.contains(key) || dates.contains { key.utf8.starts(with: $0.utf8) }
     }

@@ -1,18 +1,18 @@
 import PurchaseVerification
 
 extension ObservedTransaction {
-    /// Apple's withdrawal of the transaction according to its own newest facts; `nil` if there is none. Whether a purchase is
-    /// withdrawn depends on all of its copies.
+    /// Apple's withdrawal of the transaction according to its own newest facts; `nil` if there is none. Whether a
+    /// purchase is withdrawn depends on all of its copies.
     public var withdrawal: Withdrawal? { [self].withdrawal }
 }
 
 extension [ObservedTransaction] {
     /// Apple's withdrawal of the purchase with these copies; `nil` if there is none.
     ///
-    /// The statements of all copies count together, because Apple signs newer data only for the transaction that it names, never
-    /// for the ids of old copies. A cancellation counts if it is later than the newest signed transaction, or if there is none;
-    /// otherwise the newest signed transaction decides. So receipts never reverse a refund, but newer signed data without a
-    /// revocation does, whichever copies the two are about.
+    /// The statements of all copies count together, because Apple signs newer data only for the transaction that it
+    /// names, never for the ids of old copies. A cancellation counts if it is later than the newest signed transaction,
+    /// or if there is none; otherwise the newest signed transaction decides. So receipts never reverse a refund, but
+    /// newer signed data without a revocation does, whichever copies the two are about.
     public var withdrawal: Withdrawal? {
         guard let quantity = first?.quantity else { return nil }
         let stated = compactMap(\.fields.revocation)
@@ -38,8 +38,8 @@ extension [ObservedTransaction] {
 }
 
 extension Revocation {
-    /// The number of withdrawn units of a quantity: none at 0 %, otherwise the share rounded to the nearest whole number, at
-    /// least 1 and at most all. 33,333 of 3 are 1, and 66,667 of 3 are 2.
+    /// The number of withdrawn units of a quantity: none at 0 %, otherwise the share rounded to the nearest whole
+    /// number, at least 1 and at most all. 33,333 of 3 are 1, and 66,667 of 3 are 2.
     public func units(of quantity: Int64) -> Int64 {
         let quantity = max(0, quantity)
         guard share > 0, share < Self.whole else { return share == 0 ? 0 : quantity }

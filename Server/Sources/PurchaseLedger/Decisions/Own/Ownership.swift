@@ -1,13 +1,15 @@
 import PurchaseVerification
 
-/// The owner of each transaction of an original (docs/ledger.md, "Own"): a fold over the final facts and the acts in the journal.
+/// The owner of each transaction of an original (docs/ledger.md, "Own"): a fold over the final facts and the acts in
+/// the journal.
 ///
 /// Facts are applied first and acts follow in order, so the time at which evidence arrived does not matter.
 public struct Ownership: Sendable {
     /// The owner of each transaction.
     public let owners: [TransactionKey: TransactionOwner]
 
-    /// The limit for the other owners that a transaction lists; the latest ones are kept. A shared receipt can have thousands.
+    /// The limit for the other owners that a transaction lists; the latest ones are kept. A shared receipt can have
+    /// thousands.
     static let otherCount = 16
 
     /// Computes the owners.
@@ -23,8 +25,8 @@ public struct Ownership: Sendable {
     }
 }
 
-/// The fold. Transactions that always have the same owner form one class, so an act costs time in proportion to the number of
-/// classes, not of transactions.
+/// The fold. Transactions that always have the same owner form one class, so an act costs time in proportion to the
+/// number of classes, not of transactions.
 private struct OwnershipFold {
     /// The reason why transactions have the same owner.
     private enum Class: Hashable {

@@ -77,7 +77,8 @@ public struct APIKeyList: LedgerQuery {
     }
 }
 
-/// Finds the key with the secret that was sent, if the key is valid and not revoked. Its app may be missing in the settings.
+/// Finds the key with the secret that was sent, if the key is valid and not revoked. Its app may be missing in the
+/// settings.
 public struct APIKeyLookup: LedgerQuery {
     public static let access = LedgerReadAccess.keys
 

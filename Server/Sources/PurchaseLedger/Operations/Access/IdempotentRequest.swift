@@ -2,8 +2,8 @@ import Crypto
 import Foundation
 import PurchaseVerification
 
-/// A request that its sender may repeat without executing it twice. It is used for orders and consumption only: a claim is
-/// idempotent by its transaction. Rejections are never kept, since a setting or time can change them.
+/// A request that its sender may repeat without executing it twice. It is used for orders and consumption only: a claim
+/// is idempotent by its transaction. Rejections are never kept, since a setting or time can change them.
 public struct IdempotentRequest: Sendable {
     /// SHA-256 of the sender and the key, so that senders do not share keys.
     let scope: [UInt8]

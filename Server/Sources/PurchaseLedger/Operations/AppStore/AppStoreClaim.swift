@@ -23,7 +23,8 @@ public struct AppStoreClaim: Sendable {
     let details: ClaimDetails
 }
 
-/// The question of a claim to the App Store; `nil` if it was answered already, or if its app is no longer in the settings.
+/// The question of a claim to the App Store; `nil` if it was answered already, or if its app is no longer in the
+/// settings.
 public struct AppStoreClaimByID: LedgerQuery {
     public static let access = LedgerReadAccess.keys
 

@@ -96,7 +96,8 @@ public struct RecordAppStoreAnswer: LedgerOperation {
         return (try transaction.journal.append(draft, details), details)
     }
 
-    /// Applies the answer about a claim that was granted before. A refusal withdraws nothing, because no signature covers a reply.
+    /// Applies the answer about a claim that was granted before. A refusal withdraws nothing, because no signature
+    /// covers a reply.
     static func confirm(
         _ details: AppStoreAnswerDetails, code: String, _ entry: JournalEntry, _ app: RegistryApp,
         _ transaction: LedgerTransaction

@@ -9,8 +9,8 @@ struct AnsweredClaim {
     let answer: AppStoreAnswer
 }
 
-/// A claim that waits for the App Store: the app has the mode `apple`, a genuine receipt proves the purchase, and the purchase
-/// has no owner yet. All other claims are decided at once.
+/// A claim that waits for the App Store: the app has the mode `apple`, a genuine receipt proves the purchase, and the
+/// purchase has no owner yet. All other claims are decided at once.
 struct WaitingClaim {
     let transaction: LedgerTransaction
     let app: RegistryApp
@@ -107,8 +107,8 @@ extension LedgerTransaction {
         return row.isErased || row.ownerKey != nil
     }
 
-    /// A recent answer of the App Store that decided a claim of the customer with this receipt: an agreement, or a refusal that
-    /// asking again would only repeat.
+    /// A recent answer of the App Store that decided a claim of the customer with this receipt: an agreement, or a
+    /// refusal that asking again would only repeat.
     func recentWord(
         on evidence: ExaminedEvidence, customer: CustomerRow
     ) throws(LedgerStorageError) -> DecidedClaim? {

@@ -55,8 +55,8 @@ extension ObserveEvidence {
 }
 
 extension LedgerTransaction {
-    /// Locks the customers of every purchase in several pieces of evidence at once. Otherwise the write would begin again for each
-    /// piece whose purchases belong to a customer that the pieces before it do not concern.
+    /// Locks the customers of every purchase in several pieces of evidence at once. Otherwise the write would begin
+    /// again for each piece whose purchases belong to a customer that the pieces before it do not concern.
     ///
     /// - Parameter app: the app that the evidence was sent for.
     func lockCustomers(of evidence: [ExaminedEvidence], claimedFor app: RegistryApp) throws(LedgerStorageError) {

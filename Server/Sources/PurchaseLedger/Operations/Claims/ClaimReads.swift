@@ -4,8 +4,8 @@ import struct Foundation.UUID
 
 /// The rows that a write with evidence will probably read, and the customers among them (`LedgerWritePlan`).
 private struct EvidenceReads {
-    /// The number of transactions in one piece of evidence that are read in advance. Most of a long history is known already, and
-    /// its first transactions show whether it is.
+    /// The number of transactions in one piece of evidence that are read in advance. Most of a long history is known
+    /// already, and its first transactions show whether it is.
     private static let transactions = 16
 
     let registry: Registry
@@ -107,7 +107,8 @@ private struct EvidenceReads {
         return plan
     }
 
-    /// The rest of long evidence, as far as the histories that were read do not have it, and the locks of all customers.
+    /// The rest of long evidence, as far as the histories that were read do not have it, and the locks of all
+    /// customers.
     private func needs(_ loaded: LedgerWritePlan.LoadedRows) throws(LedgerStorageError) -> LedgerNeeds {
         var needs = LedgerNeeds()
         var customers = customers

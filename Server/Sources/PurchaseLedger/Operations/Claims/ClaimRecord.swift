@@ -27,8 +27,8 @@ extension ClaimDetails {
 }
 
 extension Registry {
-    /// The app that observes evidence: the app with its bundle id, if that accepts the environment. Renewal info has no bundle
-    /// id, and is observed by the app that received it.
+    /// The app that observes evidence: the app with its bundle id, if that accepts the environment. Renewal info has no
+    /// bundle id, and is observed by the app that received it.
     func observer(of evidence: ExaminedEvidence, claimedFor app: RegistryApp?) -> RegistryApp? {
         guard let bundleID = evidence.bundleID else { return evidence.kind == .signedRenewalInfo ? app : nil }
         guard let owner = self.app(bundleID: bundleID), let environment = evidence.environment,

@@ -2,8 +2,8 @@ import PurchaseVerification
 
 /// The claims that a customer made before, whatever became of them.
 ///
-/// A claim that binds is an act. The entry of any other claim refers to its transaction, except that of a restore of several
-/// purchases, which lists them in its details.
+/// A claim that binds is an act. The entry of any other claim refers to its transaction, except that of a restore of
+/// several purchases, which lists them in its details.
 struct EarlierClaims {
     /// The number of restores of several purchases that are looked through, the newest first.
     static let restores: Int64 = 32

@@ -58,7 +58,8 @@ extension PurchaseLedger {
         EvidenceExaminer(verifier: verifier).examine(evidence, app: registry.app(name)?.settings)
     }
 
-    /// Inspects evidence with the trust anchors of the ledger and the settings of an app. It writes nothing and grants nothing.
+    /// Inspects evidence with the trust anchors of the ledger and the settings of an app. It writes nothing and grants
+    /// nothing.
     ///
     /// - Parameters:
     ///   - evidence: as it was sent.
@@ -69,8 +70,8 @@ extension PurchaseLedger {
     }
 }
 
-/// Verifies evidence. Genuine evidence is observed whatever the settings of the claim's app, so the settings are checked
-/// separately.
+/// Verifies evidence. Genuine evidence is observed whatever the settings of the claim's app, so the settings are
+/// checked separately.
 struct EvidenceExaminer: Sendable {
     let verifier: PurchaseVerifier
 
@@ -134,8 +135,8 @@ extension RegisteredApp {
     }
 }
 
-/// A policy of an app, for evidence that names one. Renewal info, a realtime request and a notification with an unknown body may name
-/// none; without a transaction, they grant nothing.
+/// A policy of an app, for evidence that names one. Renewal info, a realtime request and a notification with an unknown
+/// body may name none; without a transaction, they grant nothing.
 private struct PolicyOfNamedApp: PurchasePolicy {
     let policy: any PurchasePolicy
 

@@ -2,7 +2,8 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// An input that brings evidence: a claim, a restore, a row of an import, evidence without a claim, or a replayed entry.
+/// An input that brings evidence: a claim, a restore, a row of an import, evidence without a claim, or a replayed
+/// entry.
 ///
 /// What distinguishes these inputs is here (docs/ledger.md, "Inputs"). `EvidenceWrite` treats them alike.
 struct EvidenceInput {

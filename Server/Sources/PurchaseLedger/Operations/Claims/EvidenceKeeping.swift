@@ -1,8 +1,8 @@
 import PurchaseVerification
 
 extension LedgerTransaction {
-    /// Stores evidence. Unverified evidence is stored whole only within the daily budget of the app and of the API key, so that
-    /// forgeries cannot fill the disk.
+    /// Stores evidence. Unverified evidence is stored whole only within the daily budget of the app and of the API key,
+    /// so that forgeries cannot fill the disk.
     ///
     /// - Parameters:
     ///   - evidence: the examined evidence.
@@ -53,7 +53,8 @@ struct RefusalBudgetUse {
         return allowance
     }
 
-    /// Whether a refusal is recorded; otherwise it is only counted. A replay recomputes what was recorded, so it needs no budget.
+    /// Whether a refusal is recorded; otherwise it is only counted. A replay recomputes what was recorded, so it needs
+    /// no budget.
     func admits(_ bytes: Int64 = EvidenceBudget.leastBytes) throws(LedgerStorageError) -> Bool {
         guard transaction.refusalNotes != nil else { return true }
         return try allowance() >= bytes

@@ -1,9 +1,10 @@
 import PurchaseVerification
 
-/// The one sequence of every write of evidence: keep, observe, bind, settle, judge, and record (docs/ledger.md, "Inputs").
+/// The one sequence of every write of evidence: keep, observe, bind, settle, judge, and record (docs/ledger.md,
+/// "Inputs").
 ///
-/// `decide` does everything up to the journal entry. Then the caller composes the entry from the outcome, and `record` appends it
-/// and writes the rows that refer to it.
+/// `decide` does everything up to the journal entry. Then the caller composes the entry from the outcome, and `record`
+/// appends it and writes the rows that refer to it.
 struct EvidenceWrite {
     let transaction: LedgerTransaction
     let input: EvidenceInput
@@ -58,8 +59,8 @@ struct EvidenceWrite {
 
     // MARK: Observe
 
-    /// Stores the evidence and observes it, whatever becomes of the claims. If the App Store refused them, they have no effect, so
-    /// the evidence is not observed either.
+    /// Stores the evidence and observes it, whatever becomes of the claims. If the App Store refused them, they have no
+    /// effect, so the evidence is not observed either.
     mutating func observe() throws(LedgerStorageError) {
         guard let evidence = input.evidence else { return }
         let key: Int64
@@ -268,8 +269,8 @@ struct EvidenceWrite {
     /// The budget that pays for the entry of a write that changes nothing.
     var budget: RefusalBudgetUse { RefusalBudgetUse(transaction, app: recordingApp, keyID: input.keyID) }
 
-    /// Whether the write changes nothing in the ledger, and is about no purchase of the customer. What the App Store was asked about
-    /// is always recorded, and so is genuine evidence without a key: the App Store sent it, not an app.
+    /// Whether the write changes nothing in the ledger, and is about no purchase of the customer. What the App Store
+    /// was asked about is always recorded, and so is genuine evidence without a key: the App Store sent it, not an app.
     private var isIdle: Bool {
         guard input.isBudgeted, input.answer == nil, !changes.hasNews else { return false }
         let customer = parties.customer?.key
@@ -285,7 +286,8 @@ struct EvidenceWrite {
 
     private var isVerified: Bool { input.evidence?.stored.isVerified ?? true }
 
-    /// Whether the write must be undone and only counted. For evidence that does not verify, this is decided before it is stored.
+    /// Whether the write must be undone and only counted. For evidence that does not verify, this is decided before it
+    /// is stored.
     func isBeyondBudget() throws(LedgerStorageError) -> Bool {
         guard isVerified, isIdle else { return false }
         return try !budget.admits()
@@ -315,8 +317,8 @@ struct EvidenceWrite {
         return draft
     }
 
-    /// Appends the entry of a claim, or the decision about one that waited, and asks the App Store about a purchase that it gives
-    /// its first owner, if the app has the mode `both`.
+    /// Appends the entry of a claim, or the decision about one that waited, and asks the App Store about a purchase
+    /// that it gives its first owner, if the app has the mode `both`.
     ///
     /// - Parameter refusal: why the claim is refused; `nil` if it is accepted.
     func record(
@@ -345,7 +347,8 @@ struct EvidenceWrite {
         return (entry, false)
     }
 
-    /// Writes the rows that refer to the entry. Evidence that has no effect is not held for a bundle id that is registered later.
+    /// Writes the rows that refer to the entry. Evidence that has no effect is not held for a bundle id that is
+    /// registered later.
     func finish(_ entry: JournalEntry, refusal: Rejection? = nil) throws(LedgerStorageError) {
         if isIdle { try budget.add(entry, evidence: kept, customer: parties.customer) }
         try changes.finish(entry, isAnnounced: input.isAnnounced)

@@ -1,8 +1,8 @@
 import PurchaseVerification
 
 extension PurchaseLedger {
-    /// Records the evidence of a restore whose request is wrong: genuine pieces contain facts from Apple all the same. Several
-    /// pieces that fail verification make one entry, as in a restore.
+    /// Records the evidence of a restore whose request is wrong: genuine pieces contain facts from Apple all the same.
+    /// Several pieces that fail verification make one entry, as in a restore.
     ///
     /// - Parameters:
     ///   - examined: the evidence. The customer's name is not used.

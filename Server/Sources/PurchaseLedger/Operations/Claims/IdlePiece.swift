@@ -1,5 +1,6 @@
-/// A genuine piece of a restore that tells nothing new and gives the customer nothing: every purchase in it belongs to somebody
-/// else, or it repeats an earlier piece of the request. The daily budget pays for its entry; beyond it, the piece is only counted.
+/// A genuine piece of a restore that tells nothing new and gives the customer nothing: every purchase in it belongs to
+/// somebody else, or it repeats an earlier piece of the request. The daily budget pays for its entry; beyond it, the
+/// piece is only counted.
 struct IdlePiece: Sendable {
     let index: Int
     let sha256: [UInt8]

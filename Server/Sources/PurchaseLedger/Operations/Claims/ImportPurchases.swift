@@ -1,8 +1,8 @@
 /// Claims all purchases of several rows of an import, in the order of the rows.
 ///
-/// A row that was imported before writes nothing, so an import can be run again after any interruption. A row that proves no
-/// purchase writes nothing either. An import never transfers a purchase: it is older than what the ledger knows. A receipt does not
-/// say whether its consumables were used, so whoever imports them says it.
+/// A row that was imported before writes nothing, so an import can be run again after any interruption. A row that
+/// proves no purchase writes nothing either. An import never transfers a purchase: it is older than what the ledger
+/// knows. A receipt does not say whether its consumables were used, so whoever imports them says it.
 public struct ImportPurchases: LedgerOperation {
     /// The app of the settings.
     public let app: String

@@ -2,7 +2,8 @@ import PurchaseVerification
 
 /// The consumables of one piece of imported evidence that the existing system had delivered.
 ///
-/// A lot that the customer had before, and a purchase that pays an order of the ledger, are left alone: the ledger delivers them.
+/// A lot that the customer had before, and a purchase that pays an order of the ledger, are left alone: the ledger
+/// delivers them.
 struct ImportedDelivery {
     /// What became of the consumables; `nil` if the evidence proves none.
     private(set) var choice: String?

@@ -74,8 +74,8 @@ struct ImportedRow {
 
     // MARK: Rows of an earlier import
 
-    /// The outcome that evidence has now, if an earlier import recorded it for the same customer and order, and recording it again
-    /// would change nothing.
+    /// The outcome that evidence has now, if an earlier import recorded it for the same customer and order, and
+    /// recording it again would change nothing.
     private func presentOutcome(
         _ evidence: ExaminedEvidence, _ proven: [ObservedTransaction], _ order: OrderRow?
     ) throws(LedgerStorageError) -> EvidenceWrite? {
@@ -88,7 +88,8 @@ struct ImportedRow {
         return write.isNews ? nil : write
     }
 
-    /// The input of one piece of evidence. An import never transfers a purchase: it is older than what the ledger knows.
+    /// The input of one piece of evidence. An import never transfers a purchase: it is older than what the ledger
+    /// knows.
     private func input(_ evidence: ExaminedEvidence, _ customer: CustomerRow, _ order: OrderRow?) -> EvidenceInput {
         var input = EvidenceInput(
             app: app, evidence, claims: .every(.init(customer: customer, order: order, transfer: .deny)))
@@ -171,8 +172,8 @@ struct ImportedRow {
 }
 
 extension Rejection {
-    /// Whether a purchase with this outcome rejects its row: it is not the customer's, or gives nothing because of the settings.
-    /// Expired and withdrawn purchases are accepted history.
+    /// Whether a purchase with this outcome rejects its row: it is not the customer's, or gives nothing because of the
+    /// settings. Expired and withdrawn purchases are accepted history.
     fileprivate var rejectsImport: Bool {
         guard case .decision(let code) = reason else { return true }
         return switch code {

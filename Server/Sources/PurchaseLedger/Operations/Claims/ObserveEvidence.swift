@@ -71,7 +71,8 @@ extension PurchaseLedger {
             isOfAppleID: evidence.notification?.isOf(observer?.appleID) ?? true)
     }
 
-    /// Whether signed data has a certificate header that was verified before, so that verifying it takes no search of a path.
+    /// Whether signed data has a certificate header that was verified before, so that verifying it takes no search of a
+    /// path.
     public func isCertificateHeaderKnown(of signedPayload: [UInt8]) -> Bool {
         verifier.isCertificateHeaderKnown(of: signedPayload)
     }
@@ -82,7 +83,8 @@ public struct ObservationOutcome: Sendable, Equatable {
     public var submissionID: UUID
     /// Whether it told nothing new beyond the daily budget. Then it is only counted, and there is no entry.
     public var isCounted = false
-    /// Whether it is a notification that was received before. Then the entry is that of its first delivery, unless it was signed again.
+    /// Whether it is a notification that was received before. Then the entry is that of its first delivery, unless it
+    /// was signed again.
     public var isRepeated = false
     /// `accepted`, or the core's code.
     public var code: String
@@ -143,7 +145,8 @@ public struct ObserveEvidence: LedgerOperation {
         }
         let entry: JournalEntry
         if let received, received.first == nil {
-            // An erasure of a customer finds the entry by its name. Downloads of several customers are those of one person.
+            // An erasure of a customer finds the entry by its name. Downloads of several customers are those of one
+            // person.
             if draft.customer == nil, draft.transactionKey == nil {
                 draft.customer = try NotificationEvents.customers(of: received.details, received.app, transaction)
                     .first.map { key throws(LedgerStorageError) in try transaction.customers.row(key) }

@@ -1,8 +1,8 @@
 import PurchaseVerification
 
 extension LedgerTransaction {
-    /// The purchase for an order that evidence of several purchases came with: the one that paid the order before, otherwise the
-    /// first one that matches the order.
+    /// The purchase for an order that evidence of several purchases came with: the one that paid the order before,
+    /// otherwise the first one that matches the order.
     func purchase(
         for order: OrderRow, among proven: [ObservedTransaction]
     ) throws(LedgerStorageError) -> ObservedTransaction? {

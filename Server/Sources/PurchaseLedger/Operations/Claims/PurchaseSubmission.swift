@@ -25,7 +25,8 @@ public struct PurchaseSubmission: Sendable {
     /// The kind of evidence under which they are recorded.
     static let malformedKind = "malformed_body"
 
-    /// Keeps the beginning of a body that cannot be read as the submission's evidence, within the budget of unverified evidence.
+    /// Keeps the beginning of a body that cannot be read as the submission's evidence, within the budget of unverified
+    /// evidence.
     public mutating func keepMalformed(_ body: [UInt8]) {
         guard !body.isEmpty else { return }
         evidence = Array(body.prefix(Self.malformedBytes))

@@ -24,8 +24,8 @@ struct RecordCountedRefusals: LedgerOperation {
 }
 
 extension PurchaseLedger {
-    /// Records the refusals beyond the daily budget that were counted since the last call, one entry for each API key. A server
-    /// calls it once a minute and when it stops.
+    /// Records the refusals beyond the daily budget that were counted since the last call, one entry for each API key.
+    /// A server calls it once a minute and when it stops.
     ///
     /// - Throws: `LedgerStorageError`; the next call records them.
     public func recordCountedRefusals() async throws {

@@ -1,10 +1,10 @@
 import PurchaseVerification
 
-/// The order in which the pieces of a restore are observed and decided. It follows from the pieces alone, so that a restore
-/// decides the same in whatever order they were sent.
+/// The order in which the pieces of a restore are observed and decided. It follows from the pieces alone, so that a
+/// restore decides the same in whatever order they were sent.
 ///
-/// Signed data comes before receipts, earlier purchases before later ones, and of one transaction the newest statement first: it
-/// claims the transaction. Pieces without a transaction come last.
+/// Signed data comes before receipts, earlier purchases before later ones, and of one transaction the newest statement
+/// first: it claims the transaction. Pieces without a transaction come last.
 enum RestoreOrder {
     /// The places of the pieces in the request, in the order of the decisions.
     static func places(of pieces: [ExaminedEvidence]) -> [Int] {

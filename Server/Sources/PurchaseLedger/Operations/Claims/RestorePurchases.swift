@@ -97,8 +97,8 @@ public struct RestoredPurchase: Sendable, Equatable {
     public var transactionID: String
     public var originalTransactionID: String
     public var productID: String
-    /// Why it currently gives the customer nothing; for an expired or withdrawn purchase that is not an error. `nil` if it gives
-    /// access.
+    /// Why it currently gives the customer nothing; for an expired or withdrawn purchase that is not an error. `nil` if
+    /// it gives access.
     public var rejection: Rejection?
     public var disposition: Disposition
     public var isReplayed: Bool
@@ -126,13 +126,14 @@ public struct RefusedEvidence: Sendable, Equatable {
     public var code: String { rejection.code }
 }
 
-/// Claims every purchase of the evidence for a customer, with one journal entry for each piece of evidence, and one for all pieces
-/// that fail verification if there are several.
+/// Claims every purchase of the evidence for a customer, with one journal entry for each piece of evidence, and one for
+/// all pieces that fail verification if there are several.
 public struct RestorePurchases: LedgerOperation {
     let examined: ExaminedRestore
     /// The App Store's answer about the only piece of evidence, if the restore waited for it.
     var word: AnsweredClaim?
-    /// Genuine pieces beyond the daily budget that an earlier run found, by their places: they are counted, and nothing is written.
+    /// Genuine pieces beyond the daily budget that an earlier run found, by their places: they are counted, and nothing
+    /// is written.
     private var counted: [Int: IdlePiece] = [:]
 
     /// A restore whose evidence was verified.
@@ -198,8 +199,8 @@ public struct RestorePurchases: LedgerOperation {
             app: examined.submission.app, keyID: examined.submission.keyID)
     }
 
-    /// Observes every piece that tells something new about a product or an original of a piece before it, each with an entry of
-    /// its own, renewal info included. So all pieces are observed before the first is decided.
+    /// Observes every piece that tells something new about a product or an original of a piece before it, each with an
+    /// entry of its own, renewal info included. So all pieces are observed before the first is decided.
     ///
     /// Evidence that waits for the App Store is not observed.
     private func observeTogether(

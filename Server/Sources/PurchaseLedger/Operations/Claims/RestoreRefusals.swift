@@ -2,8 +2,8 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// The pieces of a restore that failed verification. Several of them make one entry, because each piece can be a few bytes.
-/// Beyond the daily budget they are only counted.
+/// The pieces of a restore that failed verification. Several of them make one entry, because each piece can be a few
+/// bytes. Beyond the daily budget they are only counted.
 struct RestoreRefusals {
     private let submission: RestoreSubmission
     /// The pieces, each with its place in the request.

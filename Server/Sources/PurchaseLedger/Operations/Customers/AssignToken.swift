@@ -2,7 +2,8 @@ import PurchaseVerification
 
 public import struct Foundation.UUID
 
-/// Assigns an account token to a customer. Purchases with the token belong to the customer; earlier tokens remain assigned.
+/// Assigns an account token to a customer. Purchases with the token belong to the customer; earlier tokens remain
+/// assigned.
 public struct AssignToken: LedgerOperation {
     public var app: String
     public var customerID: String

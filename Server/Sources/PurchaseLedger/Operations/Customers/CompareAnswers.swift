@@ -4,7 +4,8 @@ import struct Foundation.UUID
 
 /// Compares answers of another system with the ledger's. It changes nothing.
 ///
-/// An answer that agrees costs what a question for entitlements costs. Only for a difference, the history of the purchase is read.
+/// An answer that agrees costs what a question for entitlements costs. Only for a difference, the history of the
+/// purchase is read.
 public struct CompareAnswers: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
@@ -168,8 +169,8 @@ private struct AnswerComparer {
 }
 
 extension Entitlement {
-    /// Whether another entitlement says more about the access to the same thing: one that is active, then one that was not replaced,
-    /// then one that lasted longer.
+    /// Whether another entitlement says more about the access to the same thing: one that is active, then one that was
+    /// not replaced, then one that lasted longer.
     fileprivate func isOutweighed(by other: Entitlement) -> Bool {
         guard weight == other.weight else { return weight < other.weight }
         guard let until else { return false }

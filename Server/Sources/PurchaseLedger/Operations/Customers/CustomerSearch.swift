@@ -1,7 +1,8 @@
 import Foundation
 import PurchaseVerification
 
-/// Finds customers of an app by a text that support staff have: the beginning of an id, or an order, a transaction or a token.
+/// Finds customers of an app by a text that support staff have: the beginning of an id, or an order, a transaction or a
+/// token.
 public struct CustomerSearch: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 

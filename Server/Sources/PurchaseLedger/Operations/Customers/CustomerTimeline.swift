@@ -21,8 +21,8 @@ public struct CustomerTimeline: LedgerQuery {
         self.limit = limit
     }
 
-    /// A page, and the start of the next one; `nil` if this is the last. A page can be shorter than the limit, or empty, although
-    /// there is a next one.
+    /// A page, and the start of the next one; `nil` if this is the last. A page can be shorter than the limit, or
+    /// empty, although there is a next one.
     public struct Answer: Sendable {
         /// The customer's id after all merges; `nil` after an erasure.
         public var customerID: String?

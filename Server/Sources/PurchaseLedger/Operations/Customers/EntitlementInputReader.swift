@@ -47,8 +47,8 @@ struct EntitlementInputReader {
             ?? .nonConsumable
     }
 
-    /// The customer's consumption with its lots, from the journal: units that were consumed, delivered with an order, or delivered
-    /// before an import.
+    /// The customer's consumption with its lots, from the journal: units that were consumed, delivered with an order,
+    /// or delivered before an import.
     private func consumptions(of customer: Int64) throws(LedgerStorageError) -> [ConsumedUnits] {
         let journal = JournalTable(connection: reader.connection)
         var consumptions: [ConsumedUnits] = []

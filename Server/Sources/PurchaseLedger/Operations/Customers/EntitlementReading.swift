@@ -1,6 +1,7 @@
 import PurchaseVerification
 
-/// Makes every entitlement that leaves the ledger, from rows: the answers to claims, restores, consumptions and queries.
+/// Makes every entitlement that leaves the ledger, from rows: the answers to claims, restores, consumptions and
+/// queries.
 struct EntitlementReading {
     let app: RegisteredApp
     let question: AccessQuestion
@@ -65,8 +66,8 @@ struct EntitlementReading {
         return UncountedEntitlement(entitlement: entitlement, assumed: assumed)
     }
 
-    /// Whether the settings have the product. If they do and the purchase still does not count, its evidence states another kind.
-    /// The tables store only that it does not count, because settings change independently of them.
+    /// Whether the settings have the product. If they do and the purchase still does not count, its evidence states
+    /// another kind. The tables store only that it does not count, because settings change independently of them.
     private func isRegistered(_ productID: String) -> Bool {
         guard let product = app.product(productID) else { return false }
         return product.kind != .nonRenewing || product.duration != nil
@@ -93,8 +94,8 @@ extension LedgerTransaction {
     /// The entitlement of a customer to one product and kind, before `sandbox_access` is applied.
     ///
     /// - Parameter kind: the kind of the purchase; if it is `nil` or unknown, the only kind that the customer has.
-    /// - Returns: the whole entitlement, and the one without claimed seats. Those give access by purchases of others, on which no claim
-    ///   depends.
+    /// - Returns: the whole entitlement, and the one without claimed seats. Those give access by purchases of others,
+    ///   on which no claim depends.
     func entitlement(
         of customer: Int64, product: Int64, kind: ProductKind?, productID: String, environment: Int64, app: RegistryApp
     ) throws(LedgerStorageError) -> (whole: UncountedEntitlement?, own: UncountedEntitlement?) {

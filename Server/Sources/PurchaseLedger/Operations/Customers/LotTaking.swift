@@ -1,7 +1,8 @@
 import PurchaseVerification
 
 extension LedgerTransaction {
-    /// A lot, after its original was moved if the merge in progress concerns it: the merged customer can own it, or have taken from it.
+    /// A lot, after its original was moved if the merge in progress concerns it: the merged customer can own it, or
+    /// have taken from it.
     func moved(_ lot: LotRow, to customer: Int64, _ app: RegistryApp) throws(LedgerStorageError) -> LotRow? {
         guard lot.ground > 0, let move = try move(), move.targetKey == customer else { return lot }
         let takes = try TakesTable(connection: connection).units(of: lot.ground)
@@ -43,8 +44,9 @@ struct LotTaking {
         return taken
     }
 
-    /// Takes all units of an original from its lot, refunded ones too: they were delivered before the ledger knew the purchase.
-    /// Without a lot, because the settings do not agree with the product, they are noted for the time when it has one.
+    /// Takes all units of an original from its lot, refunded ones too: they were delivered before the ledger knew the
+    /// purchase. Without a lot, because the settings do not agree with the product, they are noted for the time when it
+    /// has one.
     ///
     /// - Returns: the units taken, and the balance afterwards, if there is one.
     func takeDelivered(

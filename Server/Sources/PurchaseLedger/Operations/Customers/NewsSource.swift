@@ -1,7 +1,7 @@
 import PurchaseVerification
 
-/// Whether an app learns of renewals by itself: it asks the App Store, or notifications arrive. Without such a source no news are late, so
-/// no access is assumed (docs/ledger.md, "The state of a subscription", row 10).
+/// Whether an app learns of renewals by itself: it asks the App Store, or notifications arrive. Without such a source
+/// no news are late, so no access is assumed (docs/ledger.md, "The state of a subscription", row 10).
 struct NewsSource {
     /// How long a notification shows that others will arrive, in milliseconds: seven days.
     static let validity: Int64 = 7 * 86_400_000

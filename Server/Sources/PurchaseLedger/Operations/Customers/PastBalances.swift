@@ -1,6 +1,7 @@
 import PurchaseVerification
 
-/// The balances of a customer at a past time: sums over their lots and consumptions, since the rows have only the current sums.
+/// The balances of a customer at a past time: sums over their lots and consumptions, since the rows have only the
+/// current sums.
 struct PastBalances {
     let reader: LedgerTransaction
     let app: RegistryApp
@@ -20,7 +21,8 @@ struct PastBalances {
                     && $0.kind == .consumable
             }
             (entitlement.balance, entitlement.shortfall) = (past?.balance ?? 0, past?.shortfall ?? 0)
-            // Without a past balance, all lots belong to another customer now, and none of them had been used at that time.
+            // Without a past balance, all lots belong to another customer now, and none of them had been used at that
+            // time.
             entitlement.reason = past.map(\.denial) ?? .ownedByAnother
             entitlement.state = Entitlement.State(entitlement.reason)
             return UncountedEntitlement(entitlement: entitlement)

@@ -2,7 +2,8 @@ import PurchaseVerification
 
 /// The signed renewal info about the period of each transaction (docs/ledger.md, "Renewal info of an entitlement").
 struct PurchaseRenewals {
-    /// The most transactions of one original that are read. A page must not cost what a history costs; of a longer one, none is shown.
+    /// The most transactions of one original that are read. A page must not cost what a history costs; of a longer one,
+    /// none is shown.
     private static let transactions = 500
 
     let reader: LedgerTransaction

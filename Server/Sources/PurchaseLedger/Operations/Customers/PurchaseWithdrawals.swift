@@ -1,9 +1,10 @@
 import PurchaseVerification
 
-/// The withdrawals of transactions as the ledger decides them: by the statements of all copies of the purchase together.
+/// The withdrawals of transactions as the ledger decides them: by the statements of all copies of the purchase
+/// together.
 struct PurchaseWithdrawals {
-    /// The most transactions of one original that are read. A page must not cost what a history costs; of a longer one, each
-    /// transaction is shown with its own withdrawal. Nine years of a weekly subscription have fewer.
+    /// The most transactions of one original that are read. A page must not cost what a history costs; of a longer one,
+    /// each transaction is shown with its own withdrawal. Nine years of a weekly subscription have fewer.
     private static let transactions = 500
 
     let reader: LedgerTransaction

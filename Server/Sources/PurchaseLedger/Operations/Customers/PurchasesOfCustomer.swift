@@ -21,9 +21,11 @@ public struct RecordedPurchase: Sendable, Equatable {
     public var price: PurchasePrice?
     public var offer: PurchaseOffer?
     public var isFamilyShared: Bool
-    /// The seats that the transaction has left, without those that were refunded; `nil` if it is not sold by the seat, and for members.
+    /// The seats that the transaction has left, without those that were refunded; `nil` if it is not sold by the seat,
+    /// and for members.
     public var seats: Int64?
-    /// The rule that gave it its owner: `account_token`, `inherited_token`, `claim`, `transfer`, `operator_move`, `merge`.
+    /// The rule that gave it its owner: `account_token`, `inherited_token`, `claim`, `transfer`, `operator_move`,
+    /// `merge`.
     public var ownerReason: String?
     public var knownAt: Timestamp
     /// The order that it paid.

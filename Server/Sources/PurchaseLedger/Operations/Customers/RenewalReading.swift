@@ -1,8 +1,8 @@
 import PurchaseVerification
 
-/// Adds to the entitlements of a customer that leave the ledger what the App Store signed about the purchases that they rest on: renewal
-/// info, the number of seats, the reason of a revocation, and the time of the newest signature (docs/ledger.md, "Renewal info of an
-/// entitlement", "Seats"). Adds the names of other shops that give them, too.
+/// Adds to the entitlements of a customer that leave the ledger what the App Store signed about the purchases that they
+/// rest on: renewal info, the number of seats, the reason of a revocation, and the time of the newest signature
+/// (docs/ledger.md, "Renewal info of an entitlement", "Seats"). Adds the names of other shops that give them, too.
 struct RenewalReading {
     let reader: LedgerTransaction
     let customer: CustomerRow
@@ -95,8 +95,8 @@ struct RenewalReading {
 }
 
 extension Entitlement {
-    /// Whether something signed is shown with it. What another product or another customer has now is not shown, and of what does not
-    /// renew only the reason of a revocation.
+    /// Whether something signed is shown with it. What another product or another customer has now is not shown, and of
+    /// what does not renew only the reason of a revocation.
     fileprivate var restsOnSignedData: Bool {
         productKind == .autoRenewable
             ? [.active, .expired, .withdrawn].contains(state) : reason?.isSignedRevocation ?? false

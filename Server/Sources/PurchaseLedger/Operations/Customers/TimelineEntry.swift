@@ -17,7 +17,8 @@ public struct TimelineEntry: Sendable, Equatable {
     public var text: String
     /// The code of a rejection.
     public var code: String?
-    /// The kind of the journal entry from which it was learned: a claim, a restore, an import, evidence, the App Store's answer, an act.
+    /// The kind of the journal entry from which it was learned: a claim, a restore, an import, evidence, the App
+    /// Store's answer, an act.
     public var source: String
     public var environment: String?
     public var productID: String?

@@ -4,8 +4,9 @@ import struct Foundation.UUID
 
 /// Records that another shop gives a product to a customer.
 ///
-/// A reference of a shop has one ground at a time. The same values again change nothing, and a later end extends it; other values are
-/// refused. Once it has ended, other values begin a new ground under the reference (docs/ledger.md, "Grounds from outside").
+/// A reference of a shop has one ground at a time. The same values again change nothing, and a later end extends it;
+/// other values are refused. Once it has ended, other values begin a new ground under the reference (docs/ledger.md,
+/// "Grounds from outside").
 public struct AddGround: LedgerOperation {
     /// The longest name of a shop, in bytes.
     private static let sourceBytes = 64

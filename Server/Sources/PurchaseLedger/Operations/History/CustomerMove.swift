@@ -2,8 +2,8 @@ import PurchaseVerification
 
 /// The rows of a merged customer that move to the customer who remains (docs/ledger.md, "A merge in progress").
 ///
-/// A step moves everything of one original, and gives the same rows whenever it runs. So a merge can pause after any step, and a
-/// write that reads an original takes its step first.
+/// A step moves everything of one original, and gives the same rows whenever it runs. So a merge can pause after any
+/// step, and a write that reads an original takes its step first.
 struct CustomerMove {
     /// The originals that a piece reads at a time.
     private static let pageSize: Int64 = 64
@@ -32,7 +32,8 @@ struct CustomerMove {
 
     // MARK: With the merge
 
-    /// Moves what is not counted in originals: manual grants with their access, claimed seats, and the right of a tester.
+    /// Moves what is not counted in originals: manual grants with their access, claimed seats, and the right of a
+    /// tester.
     func begin() throws(LedgerStorageError) {
         let grants = HandGrantsTable(connection: connection)
         for grant in try grants.rows(of: from) {
@@ -54,8 +55,8 @@ struct CustomerMove {
 
     // MARK: Afterwards
 
-    /// The grounds of the next piece: first the originals that the merged customer owns, then those of which they have a row of access,
-    /// then those from which they only took units. Empty if none is left.
+    /// The grounds of the next piece: first the originals that the merged customer owns, then those of which they have
+    /// a row of access, then those from which they only took units. Empty if none is left.
     func nextGrounds() throws(LedgerStorageError) -> [Int64] {
         let owned = try transaction.transactions.originals(of: from, limit: Self.pageSize)
         guard owned.isEmpty else { return owned }
@@ -185,8 +186,8 @@ struct CustomerMove {
             from, product: note.productKey, environment: note.environment, ground: note.ground)
     }
 
-    /// Moves a lot and the units taken from it. If one of the two customers took from a lot that the other owns, both now belong to
-    /// the customer who remains.
+    /// Moves a lot and the units taken from it. If one of the two customers took from a lot that the other owns, both
+    /// now belong to the customer who remains.
     ///
     /// - Returns: about how many rows were changed.
     @discardableResult
@@ -195,8 +196,8 @@ struct CustomerMove {
         let units = try takes.units(of: ground)
         let (fromUnits, toUnits) = (units[from] ?? 0, units[to] ?? 0)
         guard let former = try lots.row(ground) else {
-            // An import noted units of a purchase whose product is not registered, or the lot's owner was erased. The used units
-            // count if the original gets a lot.
+            // An import noted units of a purchase whose product is not registered, or the lot's owner was erased. The
+            // used units count if the original gets a lot.
             guard fromUnits > 0 else { return 0 }
             try takes.delete(ground, of: from)
             try takes.add(fromUnits, from: ground, by: to)

@@ -17,7 +17,8 @@ struct EntitlementWriter {
     ///
     /// - Parameters:
     ///   - ownership: the owners, by holder.
-    ///   - claimants: all customers who ever claimed it or had it transferred to them. Better facts can end the part that one of
+    ///   - claimants: all customers who ever claimed it or had it transferred to them. Better facts can end the part
+    ///     that one of
     ///     them has in it; then their rows are deleted.
     /// - Returns: the balances that changed.
     func write(
@@ -119,8 +120,8 @@ struct EntitlementWriter {
 
     // MARK: Seats
 
-    /// Writes what a subscription gives to those who claimed its seats, if anybody did: one row for each product, however many members
-    /// there are.
+    /// Writes what a subscription gives to those who claimed its seats, if anybody did: one row for each product,
+    /// however many members there are.
     private func writeSeatAccess(
         _ history: PurchaseHistory, _ ownership: Ownership
     ) throws(LedgerStorageError) {
@@ -191,7 +192,8 @@ struct EntitlementWriter {
         return try write(row, former: history.formerLot, ground: history.original.key, isFirst: isFirst)
     }
 
-    /// Writes a row without access for each customer who had the lot before its owner, or would have it without a token.
+    /// Writes a row without access for each customer who had the lot before its owner, or would have it without a
+    /// token.
     private func writeOthers(of lot: ConsumableLot?, _ history: PurchaseHistory) throws(LedgerStorageError) {
         let others = Set((lot?.others ?? []).map(\.rawValue))
         for record in history.everyRecord where record.formerRow?.ownerKey != record.row.ownerKey {
@@ -239,7 +241,8 @@ struct EntitlementWriter {
         if !takes.isEmpty { try transaction.lock(customers: { customers }) }
         for customer in customers.sorted() {
             let taken = takes[customer] ?? 0
-            // A lot that is gone adds nothing, however many units were consumed: its product is not known when it becomes one again.
+            // A lot that is gone adds nothing, however many units were consumed: its product is not known when it
+            // becomes one again.
             let (before, after) = (
                 former?.part(of: customer, taken: taken) ?? ConsumableBalance(),
                 lot?.part(of: customer, taken: taken) ?? ConsumableBalance()

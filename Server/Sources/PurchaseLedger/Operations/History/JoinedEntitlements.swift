@@ -23,9 +23,11 @@ extension LedgerTransaction {
     }
 }
 
-/// The entitlements of a customer while rows of a merged one still move to them. Each is what it will be after the last row.
+/// The entitlements of a customer while rows of a merged one still move to them. Each is what it will be after the last
+/// row.
 ///
-/// A ground of only one of the two keeps its content, because nobody but the owner changes. A ground of both is computed again.
+/// A ground of only one of the two keeps its content, because nobody but the owner changes. A ground of both is
+/// computed again.
 private struct JoinedEntitlements {
     let transaction: LedgerTransaction
     /// The merged customer.

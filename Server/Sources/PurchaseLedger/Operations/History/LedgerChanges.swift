@@ -4,8 +4,9 @@ import struct Foundation.UUID
 
 /// The changes of one database transaction to facts, owners, entitlements and orders.
 ///
-/// The order is: observe; act; settle, which computes owners, pays orders, and writes facts and entitlements; append the journal
-/// entry; finish, which writes the rows that refer to the entry. Until it is settled, almost everything is in memory.
+/// The order is: observe; act; settle, which computes owners, pays orders, and writes facts and entitlements; append
+/// the journal entry; finish, which writes the rows that refer to the entry. Until it is settled, almost everything is
+/// in memory.
 final class LedgerChanges {
     let transaction: LedgerTransaction
     let app: RegistryApp
@@ -57,8 +58,8 @@ final class LedgerChanges {
 
     // MARK: Observe
 
-    /// Merges the statements of evidence into the facts. A transaction without a product is skipped: it could not be shown or
-    /// counted.
+    /// Merges the statements of evidence into the facts. A transaction without a product is skipped: it could not be
+    /// shown or counted.
     func observe(_ observation: Observation, evidence: Int64) throws(LedgerStorageError) {
         for facts in observation.transactionFacts where facts.productID != nil {
             try observe(facts, evidence: evidence)
@@ -119,8 +120,9 @@ final class LedgerChanges {
         open.histories[place.history].records[place.record].facts = merged
     }
 
-    /// Merges a cancellation that the App Store stated without a signature. It has the weight of a receipt's cancellation, and
-    /// applies only to a transaction that evidence has proven; the evidence of the transaction's facts stays the same.
+    /// Merges a cancellation that the App Store stated without a signature. It has the weight of a receipt's
+    /// cancellation, and applies only to a transaction that evidence has proven; the evidence of the transaction's
+    /// facts stays the same.
     func observe(_ cancellation: AppStoreAnswer.Cancellation) throws(LedgerStorageError) {
         let key = cancellation.key
         let environment = try transaction.environments.keyToWrite(of: key.environment)
@@ -135,7 +137,8 @@ final class LedgerChanges {
         open.histories[place.history].records[place.record].isCancelledByHint = true
     }
 
-    /// Adds the transaction of an erased customer, if it is missing: it affects the owners of the original's other transactions.
+    /// Adds the transaction of an erased customer, if it is missing: it affects the owners of the original's other
+    /// transactions.
     func claim(erased facts: ObservedTransaction) throws(LedgerStorageError) {
         let environment = try transaction.environments.keyToWrite(of: facts.key.environment)
         guard try place(of: facts.key, environment: environment) == nil else { return }
@@ -215,9 +218,9 @@ final class LedgerChanges {
 
     // MARK: Act and own
 
-    /// Adds a claim that binds. A claim that changes nothing is skipped: one that may not transfer and was made before, or one
-    /// that repeats the last act of the original, which may transfer too. So is a claim of a transaction that has the maximum
-    /// number of claims.
+    /// Adds a claim that binds. A claim that changes nothing is skipped: one that may not transfer and was made before,
+    /// or one that repeats the last act of the original, which may transfer too. So is a claim of a transaction that
+    /// has the maximum number of claims.
     func claim(_ key: TransactionKey, by customer: Int64, mayTransfer: Bool, in index: Int) {
         let kind = mayTransfer ? OwnershipActKind.movingClaim : .claim
         // A claim that was refused under `deny` is not repeated by one under `move`.

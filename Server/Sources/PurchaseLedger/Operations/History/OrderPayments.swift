@@ -67,8 +67,8 @@ final class OrderPayments {
         paying.first { $0.value == record.facts.key }.flatMap { orders[$0.key]?.row.id.text }
     }
 
-    /// Whether a transaction keeps the order that it paid: a claim named the order, units were delivered, or the order has ended. A
-    /// payment that no claim asked for can move to an order that a claim names later.
+    /// Whether a transaction keeps the order that it paid: a claim named the order, units were delivered, or the order
+    /// has ended. A payment that no claim asked for can move to an order that a claim names later.
     func isBound(_ order: OrderRow, to record: TransactionRecord) throws(LedgerStorageError) -> Bool {
         guard order.isUndelivered, !record.isNew else { return !order.isUndelivered }
         return try JournalTable(connection: transaction.connection)
@@ -77,7 +77,8 @@ final class OrderPayments {
 
     // MARK: Following purchases
 
-    /// Pays open orders with purchases that have just got their first owner, or another one by a token, and applies refunds.
+    /// Pays open orders with purchases that have just got their first owner, or another one by a token, and applies
+    /// refunds.
     ///
     /// - Parameter named: a transaction whose claim names an order; it pays no other order.
     func settle(_ history: PurchaseHistory, except named: TransactionKey?) throws(LedgerStorageError) {
@@ -153,8 +154,8 @@ final class OrderPayments {
         return terms
     }
 
-    /// Refunds an order whose purchase is withdrawn as a whole, and restores it if the withdrawal is reversed. A receipt's
-    /// cancellation of a subscription does not refund an order, since it may be an upgrade.
+    /// Refunds an order whose purchase is withdrawn as a whole, and restores it if the withdrawal is reversed. A
+    /// receipt's cancellation of a subscription does not refund an order, since it may be an upgrade.
     private func followWithdrawal(
         of record: TransactionRecord, _ purchase: OwnedPurchase
     ) throws(LedgerStorageError) {
@@ -180,7 +181,8 @@ final class OrderPayments {
 
     // MARK: Writing
 
-    /// Writes the orders and their events. Reopened orders are written first: a transaction pays only one order at a time.
+    /// Writes the orders and their events. Reopened orders are written first: a transaction pays only one order at a
+    /// time.
     func write(_ histories: [PurchaseHistory], _ events: EventWriter) throws(LedgerStorageError) {
         let changes = orders.values.sorted {
             ($0.row.status == .created ? 0 : 1, $0.row.key) < ($1.row.status == .created ? 0 : 1, $1.row.key)
@@ -210,8 +212,8 @@ extension TransactionRow {
 }
 
 extension TransactionRecord {
-    /// Whether it has its first owner, or a token transferred it to another one. Claims and operators transfer what was paid for
-    /// before, so the order of the new owner stays open.
+    /// Whether it has its first owner, or a token transferred it to another one. Claims and operators transfer what was
+    /// paid for before, so the order of the new owner stays open.
     fileprivate var hasOwnerToPayFor: Bool {
         hasFirstOwner || row.isOwnedByToken && formerRow?.ownerKey != row.ownerKey
     }

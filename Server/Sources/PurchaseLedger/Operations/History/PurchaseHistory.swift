@@ -1,6 +1,7 @@
 import PurchaseVerification
 
-/// Everything known about one original transaction: the facts of its transactions, and the acts that determine their owners.
+/// Everything known about one original transaction: the facts of its transactions, and the acts that determine their
+/// owners.
 struct PurchaseHistory {
     var original: OriginalRow
     let key: OriginalKey
@@ -51,8 +52,8 @@ struct PurchaseHistory {
 
     /// The owner of each transaction.
     ///
-    /// What was bought after the erasure of a customer does not follow the erased purchases: it has the owner that it would have
-    /// without them (docs/ledger.md, "Erasure").
+    /// What was bought after the erasure of a customer does not follow the erased purchases: it has the owner that it
+    /// would have without them (docs/ledger.md, "Erasure").
     ///
     /// - Parameters:
     ///   - merges: the merges of the customers involved, each with its journal entry.
@@ -65,8 +66,8 @@ struct PurchaseHistory {
         return Ownership(owners: try owners(of: own, tokens, merges, isErased))
     }
 
-    /// The owners of some transactions. Those that were bought after an erasure, and would follow the erased purchases, are
-    /// separated from the rest.
+    /// The owners of some transactions. Those that were bought after an erasure, and would follow the erased purchases,
+    /// are separated from the rest.
     private func owners(
         of own: [TransactionRecord], _ tokens: TokenAssignments, _ merges: [OwnershipAct],
         _ isErased: (Int64) throws(LedgerStorageError) -> Bool
@@ -128,8 +129,8 @@ struct PurchaseHistory {
         return Set(records.map(\.facts.ownership.holder)).sorted { $0.names.lexicographicallyPrecedes($1.names) }
     }
 
-    /// The transactions with a new owner who has the same purchase by another transaction: one that had an owner before, or the
-    /// first of several with a new owner. Restoring makes such copies.
+    /// The transactions with a new owner who has the same purchase by another transaction: one that had an owner
+    /// before, or the first of several with a new owner. Restoring makes such copies.
     var copies: Set<TransactionKey> {
         // Most originals have one transaction.
         guard records.count > 1, records.contains(where: \.hasFirstOwner) else { return [] }
@@ -167,8 +168,8 @@ struct PurchaseHistory {
         return withdrawals
     }
 
-    /// The transactions of the periods that only a signed status withdraws at a time, by the former facts and now. Nearly no original has
-    /// one.
+    /// The transactions of the periods that only a signed status withdraws at a time, by the former facts and now.
+    /// Nearly no original has one.
     func withdrawnByStatus(at moment: Timestamp) -> (before: Set<TransactionKey>, now: Set<TransactionKey>) {
         func withdrawn(
             _ facts: [ObservedTransaction], _ terms: [TransactionKey: ProductTerms], _ renewal: ObservedRenewal?,
@@ -196,8 +197,8 @@ struct PurchaseHistory {
         )
     }
 
-    /// The withdrawn units of each purchase where they changed, before and now. One transaction of the purchase reports them: the
-    /// first whose facts changed.
+    /// The withdrawn units of each purchase where they changed, before and now. One transaction of the purchase reports
+    /// them: the first whose facts changed.
     var withdrawalNews: [TransactionKey: (before: Int64, now: Int64)] {
         guard records.contains(where: { $0.facts.lastWithdrawal != nil || $0.formerFacts?.lastWithdrawal != nil })
         else { return [:] }
@@ -241,8 +242,8 @@ struct PurchaseHistory {
         }
     }
 
-    /// The renewal facts of which the events before this database transaction told. Renewal info that was signed before any period
-    /// was known is told with the first one.
+    /// The renewal facts of which the events before this database transaction told. Renewal info that was signed before
+    /// any period was known is told with the first one.
     var toldRenewal: ObservedRenewal? {
         let wasKnown = records.contains { record in
             record.formerFacts?.kind == .autoRenewable || record.formerRow?.kind == .autoRenewable

@@ -1,6 +1,7 @@
 import PurchaseVerification
 
-/// Records that the log continues under a new origin, after a restore from a backup lost leaves that the old origin had signed.
+/// Records that the log continues under a new origin, after a restore from a backup lost leaves that the old origin had
+/// signed.
 public struct ContinueRecord: LedgerOperation {
     /// The last checkpoint that the old origin signed.
     public let ended: Checkpoint
@@ -29,8 +30,8 @@ public struct ContinueRecord: LedgerOperation {
 }
 
 extension LogSealing {
-    /// Ends the origin of a log that was restored from a backup: its last signed checkpoint is written to the journal, and sealed
-    /// as the first leaf that the next origin signs.
+    /// Ends the origin of a log that was restored from a backup: its last signed checkpoint is written to the journal,
+    /// and sealed as the first leaf that the next origin signs.
     ///
     /// - Parameters:
     ///   - signer: signs for the origin that ends. No other process signs with its key.

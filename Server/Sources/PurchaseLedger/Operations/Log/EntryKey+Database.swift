@@ -2,16 +2,18 @@ import Foundation
 import PurchaseVerification
 
 extension EntryKey {
-    /// Reads the key of a database's entries, before anything is written. The first command that writes creates the key.
+    /// Reads the key of a database's entries, before anything is written. The first command that writes creates the
+    /// key.
     ///
-    /// The database stores the id of its key. So a key of another database is not used with it, and a lost key is not replaced
-    /// silently: earlier entries could never be authenticated again.
+    /// The database stores the id of its key. So a key of another database is not used with it, and a lost key is not
+    /// replaced silently: earlier entries could never be authenticated again.
     ///
     /// - Parameters:
     ///   - path: the file of the key.
     ///   - database: a database with the current schema.
     /// - Returns: the key, and whether it was created.
-    /// - Throws: `LogError` (`entryKeyMissing`, `entryKeyDiffers`, `fileMode`, `malformed`, `fileFailed`), `LedgerStorageError`.
+    /// - Throws: `LogError` (`entryKeyMissing`, `entryKeyDiffers`, `fileMode`, `malformed`, `fileFailed`),
+    ///   `LedgerStorageError`.
     public static func openOrCreate(
         at path: String, of database: any LedgerDatabase
     ) async throws -> (key: EntryKey, isNew: Bool) {

@@ -2,8 +2,8 @@ import PurchaseVerification
 
 /// Seals the journal into the Merkle log and publishes its checkpoints, at most a second after a commit.
 ///
-/// The order is fixed: commit the tree; write its size and root to the signer's file and flush it; publish the checkpoint. After
-/// a crash between two steps, the next round continues.
+/// The order is fixed: commit the tree; write its size and root to the signer's file and flush it; publish the
+/// checkpoint. After a crash between two steps, the next round continues.
 public actor LogSealing {
     let ledger: PurchaseLedger
     private let key: EntryKey
@@ -58,8 +58,8 @@ public actor LogSealing {
         report(await result())
     }
 
-    /// Seals pending entries, signs the tree, and publishes the checkpoint. Rounds never overlap, and cancelling a task does not
-    /// interrupt its round.
+    /// Seals pending entries, signs the tree, and publishes the checkpoint. Rounds never overlap, and cancelling a task
+    /// does not interrupt its round.
     @discardableResult
     public func round() async throws -> Round {
         let before = latest
@@ -131,7 +131,8 @@ public actor LogSealing {
         return try signer.sign(log.root)
     }
 
-    /// Publishes a checkpoint. If a publisher fails, the next round publishes to it again; the other publishers are not affected.
+    /// Publishes a checkpoint. If a publisher fails, the next round publishes to it again; the other publishers are not
+    /// affected.
     package func publish(_ signed: SignedCheckpoint) async throws {
         var failure: (any Error)?
         for (index, publisher) in publishers.enumerated() where published[index] != signed.checkpoint {

@@ -12,8 +12,8 @@ public struct ProveGrowth: LedgerQuery {
     /// A proof between two checkpoints.
     public init(from: SignedCheckpoint, to: SignedCheckpoint) { (self.from, self.to) = (from, to) }
 
-    /// - Throws: `shorter` or `rewritten` if the log differs from that of a checkpoint; `malformed` if the first checkpoint is the
-    ///   later one; `LedgerStorageError`.
+    /// - Throws: `shorter` or `rewritten` if the log differs from that of a checkpoint; `malformed` if the first
+    ///   checkpoint is the later one; `LedgerStorageError`.
     public func answer(_ reader: LedgerTransaction) throws -> GrowthProof {
         let (earlier, later) = (from.checkpoint, to.checkpoint)
         guard earlier.size <= later.size else {

@@ -1,8 +1,8 @@
 import PurchaseVerification
 
-/// Assigns pending journal entries their positions in the Merkle log: numbers them, and stores the tiles that they fill, and the
-/// size and root of the tree. Only this operation assigns numbers, under a lock, so an entry that is committed late is sealed
-/// later and no entry is skipped.
+/// Assigns pending journal entries their positions in the Merkle log: numbers them, and stores the tiles that they
+/// fill, and the size and root of the tree. Only this operation assigns numbers, under a lock, so an entry that is
+/// committed late is sealed later and no entry is skipped.
 struct SealEntries: LedgerOperation {
     /// The maximum number of entries of one transaction; purchases wait for it.
     static let limit: Int64 = 512
@@ -16,11 +16,13 @@ struct SealEntries: LedgerOperation {
     struct Outcome: Sendable {
         /// The number of entries that were sealed.
         var sealed = 0
-        /// The entries that were not written by a server with the key, or that are already in the log. They stay pending.
+        /// The entries that were not written by a server with the key, or that are already in the log. They stay
+        /// pending.
         var refused: [Int64] = []
         /// The last entry that was examined; `nil` if none is pending.
         var last: Int64?
-        /// Whether an entry before the position was committed since, so that nothing was sealed and the caller begins again.
+        /// Whether an entry before the position was committed since, so that nothing was sealed and the caller begins
+        /// again.
         var isOvertaken = false
     }
 
@@ -34,8 +36,9 @@ struct SealEntries: LedgerOperation {
         let waiting = try pending.entries(after: after, limit: Self.limit)
         var outcome = Outcome(last: waiting.last?.entryKey)
         guard !waiting.isEmpty else { return outcome }
-        // PostgreSQL commits entries in another order than it numbers them. An entry of this page may have read what one before
-        // the position has written, so that one must get the lower leaf. This statement sees all that the one above has seen.
+        // PostgreSQL commits entries in another order than it numbers them. An entry of this page may have read what
+        // one before the position has written, so that one must get the lower leaf. This statement sees all that the
+        // one above has seen.
         guard try pending.count(upTo: after) == refused else {
             outcome.isOvertaken = true
             return outcome

@@ -6,8 +6,8 @@ struct NotificationEvents {
     let app: RegistryApp
     let entry: JournalEntry
 
-    /// The time in which the App Store takes an answer to a consumption request, in milliseconds (Apple, "Send Consumption
-    /// Information"): 12 hours.
+    /// The time in which the App Store takes an answer to a consumption request, in milliseconds (Apple, "Send
+    /// Consumption Information"): 12 hours.
     static let answerTime: Int64 = 12 * 3_600_000
     /// The first version of the rules with the event `consent_rescinded`.
     private static let rulesOfConsent: Int64 = 4
@@ -50,7 +50,8 @@ struct NotificationEvents {
         }
     }
 
-    /// The customers who own a purchase with the download of the app that a notification names. Their originals are locked.
+    /// The customers who own a purchase with the download of the app that a notification names. Their originals are
+    /// locked.
     static func customers(
         of details: NotificationDetails, _ app: RegistryApp, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) -> [Int64] {

@@ -19,7 +19,8 @@ public struct NotificationRecord: Sendable, Equatable {
     public var refundReason: String?
     public var originalTransactionID: String?
     public var transactionID: String?
-    /// The present owner of the purchase. If it is about no known transaction, the customer when it was received, after all merges.
+    /// The present owner of the purchase. If it is about no known transaction, the customer when it was received, after
+    /// all merges.
     public var customerID: String?
     /// SHA-256 of its bytes, in hexadecimal; `nil` after an erasure.
     public var evidenceSHA256: String?
@@ -50,8 +51,8 @@ public struct NotificationFilter: Sendable, Equatable {
 public struct NotificationList: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
-    /// The maximum number of notifications that a page reads. With a filter that excludes most of them, a page can be shorter than its
-    /// limit; the next page continues.
+    /// The maximum number of notifications that a page reads. With a filter that excludes most of them, a page can be
+    /// shorter than its limit; the next page continues.
     static let mostRows = 512
 
     public var app: String

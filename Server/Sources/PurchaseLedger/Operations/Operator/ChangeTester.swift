@@ -53,7 +53,8 @@ public struct TesterList: LedgerQuery {
         self.limit = limit
     }
 
-    /// A page, and the start of the next one; `nil` if this is the last. Erased customers have no name and are left out.
+    /// A page, and the start of the next one; `nil` if this is the last. Erased customers have no name and are left
+    /// out.
     public struct Answer: Sendable {
         public var names: [String]
         public var next: Int64?

@@ -1,7 +1,8 @@
 import PurchaseVerification
 
-/// Erases a customer: the outside names of the customer and of everybody merged into them, the details of their entries, and the
-/// evidence that concerns nobody else. Leaves and hashes stay, and their purchases stay claimed. It cannot be undone.
+/// Erases a customer: the outside names of the customer and of everybody merged into them, the details of their
+/// entries, and the evidence that concerns nobody else. Leaves and hashes stay, and their purchases stay claimed. It
+/// cannot be undone.
 public struct EraseCustomer: LedgerOperation {
     public var app: String
     public var customerID: String
@@ -20,7 +21,8 @@ public struct EraseCustomer: LedgerOperation {
         public var entries: Int
         /// Pieces of evidence whose bytes were deleted.
         public var evidence: Int
-        /// The pieces of evidence that were kept because they prove purchases of others, or because others also sent them.
+        /// The pieces of evidence that were kept because they prove purchases of others, or because others also sent
+        /// them.
         public var keptEvidence: Int
         /// The number of purchases that stay claimed.
         public var transactions: Int

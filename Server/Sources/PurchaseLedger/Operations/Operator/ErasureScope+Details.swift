@@ -49,7 +49,8 @@ extension ErasureScope {
             token: token?.text)
     }
 
-    /// The tokens to keep, because they determine the owners of other customers' purchases; the reference replaces the rest.
+    /// The tokens to keep, because they determine the owners of other customers' purchases; the reference replaces the
+    /// rest.
     func keptTokens(
         of customer: CustomerRow, _ transactions: [CustomerErasedDetails.Transaction]
     ) throws(LedgerStorageError) -> [UUID] {
@@ -64,7 +65,8 @@ extension ErasureScope {
         return kept
     }
 
-    /// The entries that assigned the kept tokens. A token decides who owns a purchase from its assignment on, not before.
+    /// The entries that assigned the kept tokens. A token decides who owns a purchase from its assignment on, not
+    /// before.
     private func assignments(of tokens: Set<UUID>) throws(LedgerStorageError) -> [Int64: UUID] {
         var found: [Int64: UUID] = [:]
         for entry in entries where entry.kind == Int64(JournalKind.tokenAssigned.rawValue) {

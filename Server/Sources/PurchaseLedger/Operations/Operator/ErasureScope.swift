@@ -13,8 +13,8 @@ struct ErasureScope {
     /// The evidence whose bytes are deleted: SHA-256 by key.
     private(set) var evidence: [Int64: [UInt8]] = [:]
     private(set) var keptEvidence = 0
-    /// The transactions that stay claimed: those that the customer owns, and those without an owner that only the customer's
-    /// deleted evidence proves.
+    /// The transactions that stay claimed: those that the customer owns, and those without an owner that only the
+    /// customer's deleted evidence proves.
     private(set) var rows: [TransactionRow] = []
 
     var connection: any LedgerConnection { transaction.connection }
@@ -124,7 +124,8 @@ struct ErasureScope {
         return keys
     }
 
-    /// The unowned transactions that evidence proves; `nil` if it also proves something that belongs to another customer.
+    /// The unowned transactions that evidence proves; `nil` if it also proves something that belongs to another
+    /// customer.
     private func transactions(
         provenBy bytes: [UInt8], _ evidence: EvidenceRow, _ keys: Set<Int64>
     ) throws -> [TransactionRow]? {

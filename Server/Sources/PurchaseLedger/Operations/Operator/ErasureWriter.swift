@@ -87,8 +87,8 @@ struct ErasureWriter {
         }
     }
 
-    /// Deletes a lot, with its part in balances. The record of the units that others used stays, since only they can erase it: it
-    /// counts again if the original has a lot without the erased purchases.
+    /// Deletes a lot, with its part in balances. The record of the units that others used stays, since only they can
+    /// erase it: it counts again if the original has a lot without the erased purchases.
     private func deleteLot(_ ground: Int64) throws(LedgerStorageError) {
         let (lots, takes) = (LotsTable(connection: connection), TakesTable(connection: connection))
         guard let lot = try lots.row(ground) else { return }
@@ -104,8 +104,8 @@ struct ErasureWriter {
         }
     }
 
-    /// Removes the product from manual revocations of an original, since a rebuild does not find it, and deletes renewal info if
-    /// the original has no purchases left.
+    /// Removes the product from manual revocations of an original, since a rebuild does not find it, and deletes
+    /// renewal info if the original has no purchases left.
     static func deleteRest(
         of facts: ObservedTransaction, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) {
@@ -132,7 +132,8 @@ struct ErasureWriter {
         // A claim without a customer cannot be decided.
         try AppStoreClaimsTable(connection: connection).deleteAll(of: key)
         try IdempotencyTable(connection: connection).deleteAll(of: key)
-        // Events refer to customers by key, so events of other customers lose the name when the customer's row is deleted.
+        // Events refer to customers by key, so events of other customers lose the name when the customer's row is
+        // deleted.
         try EventsTable(connection: connection).erase(of: key, appKey: appKey)
         let table = AccountTokensTable(connection: connection)
         for token in try table.tokens(of: key, appKey: appKey) where !tokens.contains(token) {

@@ -1,4 +1,5 @@
-/// An operation that reads the rows of customers by key without regard to a merge in progress. The merge is finished first.
+/// An operation that reads the rows of customers by key without regard to a merge in progress. The merge is finished
+/// first.
 protocol FinishesMerges: LedgerOperation {}
 
 /// A write found a merge in progress that has to be finished first.

@@ -84,7 +84,8 @@ public struct GrantByHand: LedgerOperation {
     }
 }
 
-/// Revokes a purchase or a grant manually. The revocation takes precedence over Apple's data, and ends only when it is lifted.
+/// Revokes a purchase or a grant manually. The revocation takes precedence over Apple's data, and ends only when it is
+/// lifted.
 public struct RevokeByHand: LedgerOperation {
     public var app: String
     public var customerID: String

@@ -2,8 +2,9 @@ import PurchaseVerification
 
 /// Merges a customer into another, who keeps the purchases of both. It cannot be undone.
 ///
-/// The entry and the alias are committed first, and every later read answers as after the merge. The rows of purchases follow in
-/// pieces (`PurchaseLedger.finishMerges`): those of two seconds before `PurchaseLedger.perform` returns, the rest later.
+/// The entry and the alias are committed first, and every later read answers as after the merge. The rows of purchases
+/// follow in pieces (`PurchaseLedger.finishMerges`): those of two seconds before `PurchaseLedger.perform` returns, the
+/// rest later.
 public struct MergeCustomers: LedgerOperation {
     public var app: String
     /// The customer to merge, such as an anonymous one.

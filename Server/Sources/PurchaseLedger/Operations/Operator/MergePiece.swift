@@ -9,7 +9,8 @@ struct MergePiece: LedgerOperation {
     /// About how many rows it changes.
     let rows: Int
 
-    /// The next piece; `nil` if no merge is in progress. It is found before the write begins, so that the write knows its locks.
+    /// The next piece; `nil` if no merge is in progress. It is found before the write begins, so that the write knows
+    /// its locks.
     init?(of connection: any LedgerConnection, rows: Int) throws(LedgerStorageError) {
         let transaction = LedgerTransaction(connection: connection, now: .epoch, registry: Registry(apps: []))
         guard let row = try transaction.move() else { return nil }
@@ -32,7 +33,8 @@ struct MergePiece: LedgerOperation {
 }
 
 extension PurchaseLedger {
-    /// How long the caller of a merge waits for its rows. A request must not wait for those of a customer with 50,000 purchases.
+    /// How long the caller of a merge waits for its rows. A request must not wait for those of a customer with 50,000
+    /// purchases.
     private static let following = Duration.seconds(2)
 
     /// Moves the rows of the merge in progress, piece by piece; other writes run between the pieces.

@@ -1,11 +1,12 @@
 /// About how many rows the next piece of a merge changes.
 ///
-/// A claim of one of the two customers waits for the piece that runs. With a database on another machine each original takes round
-/// trips, so the size follows the time that the pieces took.
+/// A claim of one of the two customers waits for the piece that runs. With a database on another machine each original
+/// takes round trips, so the size follows the time that the pieces took.
 package struct MergePieceSize {
     /// The greatest size.
     package static let most = 500
-    /// A piece is made smaller above this time, and greater below a third of it: a quarter of the 100 ms that a claim may wait.
+    /// A piece is made smaller above this time, and greater below a third of it: a quarter of the 100 ms that a claim
+    /// may wait.
     private static let limit = Duration.milliseconds(25)
 
     /// An original is never divided, so 1 is one original.

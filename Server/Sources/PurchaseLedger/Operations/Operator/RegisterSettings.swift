@@ -2,8 +2,8 @@ import Crypto
 import Foundation
 import PurchaseVerification
 
-/// Records the settings at a start: apps, their bundle ids, and the products. Purchases that did not agree with earlier settings
-/// and agree now start to count.
+/// Records the settings at a start: apps, their bundle ids, and the products. Purchases that did not agree with earlier
+/// settings and agree now start to count.
 struct RegisterSettings: LedgerOperation {
     /// The version of the rules that compute facts, owners and entitlements.
     static let rulesVersion: Int64 = 4
@@ -85,8 +85,8 @@ struct RegisterSettings: LedgerOperation {
 
     /// Counts the purchases that the settings agree with now.
     ///
-    /// - Parameter former: the previous settings, if they are known. Where they say the same about a product as the new ones,
-    ///   nothing changes for its purchases, so these are not read.
+    /// - Parameter former: the previous settings, if they are known. Where they say the same about a product as the new
+    ///   ones, nothing changes for its purchases, so these are not read.
     static func countAgain(
         _ app: RegistryApp, after former: RegisteredApp? = nil, _ transaction: LedgerTransaction, _ entry: JournalEntry
     ) throws(LedgerStorageError) {

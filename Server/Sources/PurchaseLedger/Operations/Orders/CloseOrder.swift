@@ -2,8 +2,8 @@ import PurchaseVerification
 
 public import struct Foundation.UUID
 
-/// Ends a paid order of which something will not be delivered: part of it was consumed or refunded, or its purchase belongs to
-/// somebody else. Closing an order again changes nothing.
+/// Ends a paid order of which something will not be delivered: part of it was consumed or refunded, or its purchase
+/// belongs to somebody else. Closing an order again changes nothing.
 ///
 /// The order keeps its payment, and what remains of the purchase stays in the customer's balance.
 public struct CloseOrder: LedgerOperation {

@@ -69,8 +69,8 @@ public struct CreateOrder: LedgerOperation {
         return Outcome(order: try transaction.order(row), isReplayed: false)
     }
 
-    /// The App Store sells non-consumables and auto-renewable subscriptions one at a time, so an order of several could never be
-    /// paid.
+    /// The App Store sells non-consumables and auto-renewable subscriptions one at a time, so an order of several could
+    /// never be paid.
     ///
     /// - Throws: `quantity_not_sold`.
     private func requireQuantity(_ app: RegistryApp) throws(LedgerRefusal) {

@@ -2,13 +2,16 @@ import PurchaseVerification
 
 public import struct Foundation.UUID
 
-/// Records that the operator delivered the product of an order, or some units of it. Only the first caller is told to deliver.
+/// Records that the operator delivered the product of an order, or some units of it. Only the first caller is told to
+/// deliver.
 ///
-/// Fulfilling an order of a consumable takes the units from its lot, so that they are not delivered a second time from the balance.
+/// Fulfilling an order of a consumable takes the units from its lot, so that they are not delivered a second time from
+/// the balance.
 public struct FulfilOrder: LedgerOperation {
     public var app: String
     public var orderID: UUID
-    /// The number of units to deliver; at most the remaining ones are taken. If it is `nil`, the order is fulfilled as a whole.
+    /// The number of units to deliver; at most the remaining ones are taken. If it is `nil`, the order is fulfilled as
+    /// a whole.
     public var units: Int64?
     public var keyID: String?
     /// The idempotency key. Without one, a request for some of the units takes units each time.
@@ -28,7 +31,8 @@ public struct FulfilOrder: LedgerOperation {
     /// The order, and the units to deliver.
     public struct Outcome: Sendable {
         public var order: Order
-        /// The units that this request took, or the request that it repeats. `nil` if the order was fulfilled before by another.
+        /// The units that this request took, or the request that it repeats. `nil` if the order was fulfilled before by
+        /// another.
         public var units: Int64?
         /// Whether it was fulfilled before; if so, nothing must be delivered.
         public var isReplayed: Bool

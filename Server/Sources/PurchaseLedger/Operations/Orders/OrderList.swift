@@ -25,8 +25,8 @@ public struct OrderByID: LedgerQuery {
 public struct OrderList: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
-    /// The maximum number of a customer's orders that a page reads to find those in a state, or the page's limit if that is
-    /// higher. A page can be shorter than its limit; the next page continues.
+    /// The maximum number of a customer's orders that a page reads to find those in a state, or the page's limit if
+    /// that is higher. A page can be shorter than its limit; the next page continues.
     private static let readOrders = 512
     private static let pageAfterFirst = 64
 
@@ -48,8 +48,8 @@ public struct OrderList: LedgerQuery {
         self.limit = limit
     }
 
-    /// A page, and the start of the next one; `nil` if this is the last. With a customer and a state, a page can be shorter than
-    /// the limit, or empty, although there is a next one.
+    /// A page, and the start of the next one; `nil` if this is the last. With a customer and a state, a page can be
+    /// shorter than the limit, or empty, although there is a next one.
     public struct Answer: Sendable {
         public var orders: [Order]
         public var next: OrderCursor?

@@ -42,7 +42,8 @@ public struct EventSearch: LedgerQuery {
         self.limit = limit
     }
 
-    /// A page, and the cursor of the next one. A page can be shorter than the limit, or empty, although more events follow.
+    /// A page, and the cursor of the next one. A page can be shorter than the limit, or empty, although more events
+    /// follow.
     public struct Answer: Sendable {
         public var events: [StoredEvent]
         public var next: Int64

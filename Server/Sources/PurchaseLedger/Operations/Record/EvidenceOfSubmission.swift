@@ -10,8 +10,8 @@ public struct StoredEvidence: Sendable, Equatable {
     public var isWhole: Bool { bytes.count == size }
 }
 
-/// The stored evidence of a claim or of its decision, or the App Store's reply about it; `nil` if there was none, or if it was
-/// erased.
+/// The stored evidence of a claim or of its decision, or the App Store's reply about it; `nil` if there was none, or if
+/// it was erased.
 public struct EvidenceOfSubmission: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 

@@ -82,8 +82,9 @@ public enum AppStoreAnswerFilter: String, Sendable, CaseIterable {
 public struct SubmissionList: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
-    /// The maximum number of claims that a page reads, or the page's limit if that is higher. With a filter that has no index of
-    /// its own, such as a customer's rejected claims, a page can be shorter than its limit; the next page continues.
+    /// The maximum number of claims that a page reads, or the page's limit if that is higher. With a filter that has no
+    /// index of its own, such as a customer's rejected claims, a page can be shorter than its limit; the next page
+    /// continues.
     private static let readClaims = 512
     private static let pageAfterFirst = 64
 
@@ -101,8 +102,8 @@ public struct SubmissionList: LedgerQuery {
         self.limit = limit
     }
 
-    /// A page, and the start of the next one; `nil` if this is the last. A page can be shorter than the limit, or empty, although
-    /// there is a next one: filters without an index of their own are applied to the page.
+    /// A page, and the start of the next one; `nil` if this is the last. A page can be shorter than the limit, or
+    /// empty, although there is a next one: filters without an index of their own are applied to the page.
     public struct Answer: Sendable {
         public var submissions: [SubmissionRecord]
         public var next: JournalCursor?

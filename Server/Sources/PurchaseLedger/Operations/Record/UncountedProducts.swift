@@ -1,4 +1,5 @@
-/// The products of an app whose purchases give nothing, because the settings do not name the product or state another kind.
+/// The products of an app whose purchases give nothing, because the settings do not name the product or state another
+/// kind.
 public struct UncountedProducts: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 

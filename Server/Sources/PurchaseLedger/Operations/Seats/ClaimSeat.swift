@@ -42,8 +42,8 @@ public struct ClaimSeat: LedgerOperation {
         return .parts(locks)
     }
 
-    /// - Throws: `purchase_unknown`, `purchase_ambiguous`, `seats_not_hosted`, `no_seat`, `seat_unclaimed`, `seat_taken`,
-    ///   `idempotency_key_reused`.
+    /// - Throws: `purchase_unknown`, `purchase_ambiguous`, `seats_not_hosted`, `no_seat`, `seat_unclaimed`,
+    ///   `seat_taken`, `idempotency_key_reused`.
     public func perform(_ transaction: LedgerTransaction) throws -> Outcome {
         let app = try transaction.app(app)
         for (name, text) in [

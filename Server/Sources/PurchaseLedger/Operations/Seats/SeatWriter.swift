@@ -31,8 +31,8 @@ struct SeatWriter {
         if seat.endedAt == nil { try writeEvent(.seatUnclaimed, of: seat) }
     }
 
-    /// Ends the claims that a notification names (Apple, "unclaimInfo"), from its signature on. A seat that nobody has claimed yet is
-    /// never claimed.
+    /// Ends the claims that a notification names (Apple, "unclaimInfo"), from its signature on. A seat that nobody has
+    /// claimed yet is never claimed.
     func unclaim(_ details: NotificationDetails) throws(LedgerStorageError) {
         guard NotificationType.unclaimSeats.rawValue.isSame(as: details.type) else { return }
         let signedAt = details.signedAt.map { Timestamp(millisecondsSince1970: $0) }

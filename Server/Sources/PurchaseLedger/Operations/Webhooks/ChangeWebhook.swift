@@ -24,7 +24,8 @@ public struct ChangeWebhook: LedgerOperation {
 
     public var locks: LedgerLocks { .parts([.webhook(app, url)]) }
 
-    /// - Returns: the number of events to send again, 1 for the other changes; `nil` if no server ever delivered to this URL.
+    /// - Returns: the number of events to send again, 1 for the other changes; `nil` if no server ever delivered to
+    ///   this URL.
     public func perform(_ transaction: LedgerTransaction) throws -> Int? {
         let app = try transaction.app(app)
         let table = WebhooksTable(connection: transaction.connection)

@@ -15,8 +15,8 @@ public struct RecordDeliveries: LedgerOperation {
 
     public var locks: LedgerLocks { .parts([lease.lock]) }
 
-    /// - Returns: the customers without waiting events; `nil` if the lease was lost or an operator changed the webhook, so that
-    ///   nothing was recorded.
+    /// - Returns: the customers without waiting events; `nil` if the lease was lost or an operator changed the webhook,
+    ///   so that nothing was recorded.
     public func perform(_ transaction: LedgerTransaction) throws -> Set<Int64>? {
         let isKept = try WebhooksTable(connection: transaction.connection).advance(
             lease.key, owner: lease.owner, revision: lease.revision, to: lease.cursor, until: transaction.now.leaseEnd)

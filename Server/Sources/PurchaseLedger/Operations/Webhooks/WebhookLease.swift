@@ -16,24 +16,24 @@ public struct WebhookLease: Sendable, Equatable {
     /// The number of events that wait or are attempted again.
     public let pendingCount: Int
 
-    /// The duration without a renewal, in milliseconds. It is longer than an attempt takes, so a server that stopped renewing has
-    /// no attempt in progress when another server takes the lease.
+    /// The duration without a renewal, in milliseconds. It is longer than an attempt takes, so a server that stopped
+    /// renewing has no attempt in progress when another server takes the lease.
     public static let lifetime: Int64 = 60_000
 }
 
 /// Identifies a process that delivers to webhooks, and the holder that it runs for.
 ///
-/// A process that holds the lock of a signing key on its machine has the key's holder: the process that held the lock before it
-/// has ended. So it may take the lease of its predecessor at once. Each process has another owner, so a predecessor cannot
-/// record anything after its lease was taken.
+/// A process that holds the lock of a signing key on its machine has the key's holder: the process that held the lock
+/// before it has ended. So it may take the lease of its predecessor at once. Each process has another owner, so a
+/// predecessor cannot record anything after its lease was taken.
 public struct WebhookOwner: Sendable, Equatable {
     /// The number of bytes that name the holder.
     static let holderSize = 16
 
     /// What a lease stores: the holder, and a random number.
     public let bytes: [UInt8]
-    /// Whether it may take a lease of its holder that has not ended. It does so once, at its start: if two machines have copies
-    /// of one key, they do not take the lease from each other again and again.
+    /// Whether it may take a lease of its holder that has not ended. It does so once, at its start: if two machines
+    /// have copies of one key, they do not take the lease from each other again and again.
     public let replacesPredecessor: Bool
 
     /// A process.
@@ -97,8 +97,8 @@ public struct LeaseWebhook: LedgerOperation {
     }
 }
 
-/// Whether a server could take the lease of a webhook. It is checked first, so that a server that waits for the lease writes
-/// nothing.
+/// Whether a server could take the lease of a webhook. It is checked first, so that a server that waits for the lease
+/// writes nothing.
 public struct WebhookVacancy: LedgerQuery {
     public static let access = LedgerReadAccess.keys
 
@@ -117,8 +117,8 @@ public struct WebhookVacancy: LedgerQuery {
         self.replacesPredecessor = replacesPredecessor
     }
 
-    /// - Returns: the app's newest event, or entry of a notification, after which a new webhook begins; `nil` if another server has
-    ///   the lease, or the webhook is disabled.
+    /// - Returns: the app's newest event, or entry of a notification, after which a new webhook begins; `nil` if
+    ///   another server has the lease, or the webhook is disabled.
     public func answer(_ reader: LedgerTransaction) throws -> Int64? {
         let app = try reader.app(app)
         // Only a read can determine which events and entries can still be committed.

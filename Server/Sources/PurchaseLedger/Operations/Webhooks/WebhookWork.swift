@@ -2,8 +2,8 @@
 public struct OutgoingEvents: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
-    /// The number of pages without an announced event that are read at a time: an import writes hundreds of thousands of events,
-    /// and those behind them wait.
+    /// The number of pages without an announced event that are read at a time: an import writes hundreds of thousands
+    /// of events, and those behind them wait.
     private static let passedPages = 16
 
     public var app: String
@@ -16,7 +16,8 @@ public struct OutgoingEvents: LedgerQuery {
         (self.app, self.stream, self.after, self.limit) = (app, stream, after, limit)
     }
 
-    /// - Returns: the events to deliver. If the last element is not announced, it represents all events that were passed over.
+    /// - Returns: the events to deliver. If the last element is not announced, it represents all events that were
+    ///   passed over.
     public func answer(_ reader: LedgerTransaction) throws -> [OutgoingEvent] {
         let app = try reader.app(app)
         let limit = max(1, limit)
@@ -88,7 +89,8 @@ public struct DueDeliveries: LedgerQuery {
 extension OutgoingEvent {
     init(_ event: NamedEvent, app: RegisteredApp) {
         (key, customer) = (event.key, event.lane)
-        // The random id of the entry is part of it, so events after a restore from a backup have ids other than the lost ones.
+        // The random id of the entry is part of it, so events after a restore from a backup have ids other than the
+        // lost ones.
         id = "evt_\(event.entryID.bytes.hexadecimal)_\(event.key)"
         content = .event(EventContent(event, app: app))
         isAnnounced = event.figures.isAnnounced

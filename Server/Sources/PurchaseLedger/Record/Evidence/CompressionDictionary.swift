@@ -1,8 +1,8 @@
 /// Strings that occur often in the formats of evidence; deflate refers to them instead of repeating them.
 ///
-/// A dictionary never changes, because evidence that was stored with it needs it. An improved one gets the next number. Each
-/// consists only of constants of a format, so it favours no app. Deflate spends fewer bits on matches near the end, so the most
-/// common text is there.
+/// A dictionary never changes, because evidence that was stored with it needs it. An improved one gets the next number.
+/// Each consists only of constants of a format, so it favours no app. Deflate spends fewer bits on matches near the
+/// end, so the most common text is there.
 package enum CompressionDictionary: UInt8, CaseIterable {
     /// Claims of signed payloads, November 2026.
     case claims1 = 1

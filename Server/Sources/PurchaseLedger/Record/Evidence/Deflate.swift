@@ -1,8 +1,8 @@
 import CZlib
 import Synchronization
 
-/// Raw deflate (RFC 1951) with a preset dictionary. The states of zlib are kept and reused: creating one takes several times as
-/// long as compressing a piece of evidence.
+/// Raw deflate (RFC 1951) with a preset dictionary. The states of zlib are kept and reused: creating one takes several
+/// times as long as compressing a piece of evidence.
 enum Deflate {
     /// Deflate compresses at most 1,032 bytes to one: a match of 258 bytes takes at least two bits.
     private static let largestRatio = 1032

@@ -21,7 +21,8 @@ final class EvidencePartKeys: Sendable {
     }
 }
 
-/// The shared parts that one write stores or finds. They are cached only after its commit, because a rollback removes its parts.
+/// The shared parts that one write stores or finds. They are cached only after its commit, because a rollback removes
+/// its parts.
 final class EvidencePartWrites: Sendable {
     private let known: EvidencePartKeys
     private let written = Mutex<[[UInt8]: Int64]>([:])

@@ -1,15 +1,15 @@
 /// Splits evidence for storage. It reads untrusted bytes: bytes that it does not recognise become a literal, and
 /// `SplitEvidence.joined` restores the same bytes.
 package struct EvidenceSplitter {
-    /// The minimum length of base64 that is unpacked. Shorter text, such as an id of hexadecimal digits, compresses better
-    /// unchanged.
+    /// The minimum length of base64 that is unpacked. Shorter text, such as an id of hexadecimal digits, compresses
+    /// better unchanged.
     private static let minimumText = 64
     /// The maximum size of a shared certificate set or JWS header. Apple's have 4 to 5 kB.
     private static let maximumPart = 1 << 14
     private static let minimumPart = 256
 
-    /// Whether certificates become shared parts. Only those of verified evidence do, because anybody can send new certificates in
-    /// every request.
+    /// Whether certificates become shared parts. Only those of verified evidence do, because anybody can send new
+    /// certificates in every request.
     let sharesParts: Bool
 
     package init(sharesParts: Bool) { self.sharesParts = sharesParts }

@@ -79,8 +79,8 @@ package struct EvidenceStore {
             return stored(key, evidence, content)
         }
         let isKnownPrefix = known.content.flatMap(StoredContent.form) == .prefix
-        // The content is replaced for erased evidence that a customer sends again, and for evidence that verifies under new
-        // settings.
+        // The content is replaced for erased evidence that a customer sends again, and for evidence that verifies under
+        // new settings.
         guard known.content == nil || (isKnownPrefix && evidence.isVerified) else {
             return (KeptEvidence(key: known.key, sha256: evidence.sha256, isPrefix: isKnownPrefix), 0)
         }
@@ -98,7 +98,8 @@ package struct EvidenceStore {
     /// The form in which evidence is stored.
     ///
     /// - Parameter trustsKnownParts: whether the key of a part that an earlier write stored is used without a lookup.
-    /// - Returns: the stored bytes, and the part that an erasure can have deleted in the meantime, even in another process.
+    /// - Returns: the stored bytes, and the part that an erasure can have deleted in the meantime, even in another
+    ///   process.
     private func content(
         of evidence: StorableEvidence, allowance: Int64?, trustsKnownParts: Bool
     ) throws(LedgerStorageError) -> (bytes: [UInt8], part: Int64?) {
@@ -142,7 +143,8 @@ package struct EvidenceStore {
         return key
     }
 
-    /// The evidence with a hash, as it was sent; `nil` if there is none, if it was erased, or if only a prefix is stored.
+    /// The evidence with a hash, as it was sent; `nil` if there is none, if it was erased, or if only a prefix is
+    /// stored.
     package func bytes(sha256: [UInt8]) throws(LedgerStorageError) -> [UInt8]? {
         guard let row = try EvidenceTable(connection: connection).row(sha256: sha256) else { return nil }
         return try bytes(row)
@@ -186,8 +188,8 @@ package struct EvidenceStore {
         }
     }
 
-    /// Whether any evidence uses a shared part. It searches outwards from a key, since a signer's evidence arrived in the same
-    /// months.
+    /// Whether any evidence uses a shared part. It searches outwards from a key, since a signer's evidence arrived in
+    /// the same months.
     func isUsed(part: Int64, near key: Int64) throws(LedgerStorageError) -> Bool {
         let table = EvidenceTable(connection: connection)
         var (before, after): (Int64?, Int64?) = (key, key)

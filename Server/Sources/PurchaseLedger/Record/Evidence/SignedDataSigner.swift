@@ -1,10 +1,11 @@
-/// The position of the certificates and the signer in CMS `SignedData` (RFC 5652, section 5.1): from the certificate set to the
-/// signature. Receipts of one signer share these bytes.
+/// The position of the certificates and the signer in CMS `SignedData` (RFC 5652, section 5.1): from the certificate
+/// set to the signature. Receipts of one signer share these bytes.
 struct SignedDataSigner {
     /// From the certificate set up to the signature, which is at the end.
     let range: Range<Int>
 
-    /// - Returns: `nil` for anything except DER as Apple writes it, with one signer without signed attributes at the end.
+    /// - Returns: `nil` for anything except DER as Apple writes it, with one signer without signed attributes at the
+    ///   end.
     init?(_ bytes: ArraySlice<UInt8>) {
         var cursor = TagCursor(bytes: bytes, position: bytes.startIndex)
         // ContentInfo: contentType, [0] content; SignedData: version, digestAlgorithms, encapContentInfo.

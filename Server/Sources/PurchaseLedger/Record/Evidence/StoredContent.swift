@@ -6,16 +6,16 @@ import CZlib
 ///     checksum      4 bytes, CRC-32 of the form and of everything after the checksum
 ///     content       by the form
 ///
-/// In form 1 the content is the unchanged evidence, in form 5 its first kilobyte. In the other forms it is split evidence, with
-/// the dictionary for signed payloads, app receipts or transaction receipts; all numbers are LEB128:
+/// In form 1 the content is the unchanged evidence, in form 5 its first kilobyte. In the other forms it is split
+/// evidence, with the dictionary for signed payloads, app receipts or transaction receipts; all numbers are LEB128:
 ///
 ///     parts         their number, and the key of each in `evidence_parts`
 ///     lengths       of the shape, the literals and the opaque bytes
 ///     opaque        the opaque bytes
 ///     deflate       shape and literals
 ///
-/// SHA-256 of the evidence proves the whole. The checksum detects a change of stored bytes that still expands to the same
-/// evidence.
+/// SHA-256 of the evidence proves the whole. The checksum detects a change of stored bytes that still expands to the
+/// same evidence.
 package enum StoredContent {
     package enum Form: UInt8 {
         case plain = 1

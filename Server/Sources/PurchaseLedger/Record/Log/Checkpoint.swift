@@ -1,5 +1,5 @@
-/// The statement of a log at a size (C2SP `tlog-checkpoint`): three lines without a time, so that it is identical when it is
-/// published again after a crash.
+/// The statement of a log at a size (C2SP `tlog-checkpoint`): three lines without a time, so that it is identical when
+/// it is published again after a crash.
 public struct Checkpoint: Sendable, Equatable {
     /// The name of the log.
     public var origin: String

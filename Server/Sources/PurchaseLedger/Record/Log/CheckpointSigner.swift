@@ -3,8 +3,8 @@ import Foundation
 import PurchaseVerification
 import Synchronization
 
-/// Signs checkpoints of one log with one key. It signs only trees that extend the last signed tree, which it stores in a file
-/// beside its key, and only while it holds the lock of the key: of two servers in one folder, only one signs.
+/// Signs checkpoints of one log with one key. It signs only trees that extend the last signed tree, which it stores in
+/// a file beside its key, and only while it holds the lock of the key: of two servers in one folder, only one signs.
 public final class CheckpointSigner: Sendable {
     private static let largestKey = 1024
 
@@ -79,8 +79,8 @@ public final class CheckpointSigner: Sendable {
         }
     }
 
-    /// Checks that an existing key is that of the origin in the settings, or of its continuation after a restore from a backup
-    /// (`example.com/assay/2`).
+    /// Checks that an existing key is that of the origin in the settings, or of its continuation after a restore from a
+    /// backup (`example.com/assay/2`).
     ///
     /// - Throws: `originDiffers`, `fileMissing`, `fileMode`, `malformed`, `fileFailed`.
     public static func requireOrigin(_ origin: String, ofKeyAt path: String) throws(LogError) {
@@ -111,8 +111,8 @@ public final class CheckpointSigner: Sendable {
         return "assay-\(bytes.prefix(8).map { $0 }.hexadecimal)"
     }
 
-    /// Reads the public key of a file, and the checkpoint of the last signed tree, without the lock: signing the same text again
-    /// is harmless.
+    /// Reads the public key of a file, and the checkpoint of the last signed tree, without the lock: signing the same
+    /// text again is harmless.
     ///
     /// - Returns: the key, and the checkpoint; `nil` if nothing was signed.
     /// - Throws: `fileMissing`, `fileMode`, `malformed`, `fileFailed`.
@@ -128,8 +128,8 @@ public final class CheckpointSigner: Sendable {
         )
     }
 
-    /// Ends the origin of this key and replaces the key by one of the next origin. The ended key and its heads are kept beside
-    /// it; its id becomes part of their names.
+    /// Ends the origin of this key and replaces the key by one of the next origin. The ended key and its heads are kept
+    /// beside it; its id becomes part of their names.
     ///
     /// - Parameter origin: the next origin.
     /// - Returns: the new public key, and the new file name of the ended one.

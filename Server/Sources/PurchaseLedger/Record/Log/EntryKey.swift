@@ -1,16 +1,17 @@
 import Crypto
 import Foundation
 
-/// The key with which servers authenticate the journal entries that they write (HMAC-SHA256). It is in a file outside the
-/// database and shared by all servers of the database, so write access to the database alone is not enough to create an entry.
+/// The key with which servers authenticate the journal entries that they write (HMAC-SHA256). It is in a file outside
+/// the database and shared by all servers of the database, so write access to the database alone is not enough to
+/// create an entry.
 public struct EntryKey: Sendable {
     private static let prefix = Array("assay-entry-key-1 ".utf8)
     /// Separates entries from other uses of the key; a later version of entries will use another text.
     private static let context = Array("assay journal entry 1\n".utf8)
     private static let idContext = Array("assay entry key id 1\n".utf8)
 
-    /// The first four bytes of SHA-256("assay entry key id 1", newline, key) in hexadecimal. It identifies the key without
-    /// revealing it.
+    /// The first four bytes of SHA-256("assay entry key id 1", newline, key) in hexadecimal. It identifies the key
+    /// without revealing it.
     public let id: String
     private let key: SymmetricKey
     /// HMAC that has already absorbed the key and the context, which are the same for every entry.
@@ -65,8 +66,8 @@ public struct EntryKey: Sendable {
 
     /// Whether a server with the key wrote a leaf under an id. The comparison of codes takes constant time.
     ///
-    /// - Parameter id: the id of the entry's row. Ids are unique in the journal, so a copy of an entry in a second row has an id
-    ///   that differs from its leaf.
+    /// - Parameter id: the id of the entry's row. Ids are unique in the journal, so a copy of an entry in a second row
+    ///   has an id that differs from its leaf.
     func authenticates(_ leaf: [UInt8], id: [UInt8]?, code: [UInt8]?) -> Bool {
         guard let code, let id, id.count == 16, leaf.dropFirst().starts(with: id) else { return false }
         return HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: Self.context + leaf, using: key)

@@ -1,7 +1,7 @@
 import PurchaseVerification
 
-/// The proof that a journal entry is in the log of a signed checkpoint, with the entry's details and evidence. It is one JSON
-/// file and is verified without a database.
+/// The proof that a journal entry is in the log of a signed checkpoint, with the entry's details and evidence. It is
+/// one JSON file and is verified without a database.
 public struct EntryProof: Sendable, Equatable {
     /// The value of `format`.
     static let format = "assay-entry-proof/1"

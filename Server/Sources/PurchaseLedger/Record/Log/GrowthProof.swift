@@ -1,7 +1,7 @@
 import PurchaseVerification
 
-/// The proof that the log of a signed checkpoint extends that of an earlier one: no leaf was changed, removed or moved in between
-/// (RFC 9162, 2.1.4). It is one JSON file and is verified without a database.
+/// The proof that the log of a signed checkpoint extends that of an earlier one: no leaf was changed, removed or moved
+/// in between (RFC 9162, 2.1.4). It is one JSON file and is verified without a database.
 public struct GrowthProof: Sendable, Equatable {
     /// The value of `format`.
     static let format = "assay-growth-proof/1"

@@ -24,7 +24,8 @@ final class LogFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Creates a file with a mode and content, unless the name exists. The file never exists in part, or with another mode.
+    /// Creates a file with a mode and content, unless the name exists. The file never exists in part, or with another
+    /// mode.
     ///
     /// - Throws: `fileExists`, `fileFailed`.
     static func create(_ path: String, mode: mode_t, _ content: [UInt8]) throws(LogError) {
@@ -55,7 +56,8 @@ final class LogFile: Sendable {
 
     /// Reads a file with a secret, which only its owner may be able to read.
     ///
-    /// - Throws: `fileMode` if others can read it, `fileMissing`, `fileFailed`, `malformed` if it is larger than the limit.
+    /// - Throws: `fileMode` if others can read it, `fileMissing`, `fileFailed`, `malformed` if it is larger than the
+    ///   limit.
     static func secret(_ path: String, limit: Int) throws(LogError) -> [UInt8] {
         let file = try LogFile(path, O_RDONLY)
         try file.requireSecrecy()

@@ -1,6 +1,7 @@
 import Crypto
 
-/// The private Ed25519 key of a log. Its text form is the one of Go's `sumdb/note`: `PRIVATE+KEY+name+id+base64(0x01 ‖ seed)`.
+/// The private Ed25519 key of a log. Its text form is the one of Go's `sumdb/note`:
+/// `PRIVATE+KEY+name+id+base64(0x01 ‖ seed)`.
 public struct LogSigningKey: Sendable {
     private static let prefix = Array("PRIVATE+KEY+".utf8)
 

@@ -1,5 +1,5 @@
-/// The right edge of a growing Merkle tree: at each level, the hashes that do not fill a tile yet. It needs the memory of eight
-/// tiles for a tree of any size.
+/// The right edge of a growing Merkle tree: at each level, the hashes that do not fill a tile yet. It needs the memory
+/// of eight tiles for a tree of any size.
 package struct MerkleAppender {
     /// The number of leaves.
     package private(set) var size: Int64 = 0

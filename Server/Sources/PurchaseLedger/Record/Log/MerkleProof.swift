@@ -1,11 +1,13 @@
 /// Verifies proofs of a Merkle tree. The number of hashes limits the work, whatever the numbers in the proof.
 public enum MerkleProof {
-    /// The maximum number of hashes of a proof: a tree of 2⁶² leaves has 62 rows, and a consistency proof has one more hash.
+    /// The maximum number of hashes of a proof: a tree of 2⁶² leaves has 62 rows, and a consistency proof has one more
+    /// hash.
     public static let largestPath = 63
 
     /// Whether a leaf is in the tree with a root (RFC 9162, 2.1.3.2).
     ///
-    /// The size determines how the hashes are joined and is not itself proven: take it and the root from one signed checkpoint.
+    /// The size determines how the hashes are joined and is not itself proven: take it and the root from one signed
+    /// checkpoint.
     public static func isIncluded(
         _ leafHash: MerkleHash, at leaf: Int64, size: Int64, root: MerkleHash, path: [MerkleHash]
     ) -> Bool {

@@ -1,7 +1,8 @@
 import Foundation
 
-/// The file beside a signing key that lists the signed trees: one line per head, with size and root. A head is appended and
-/// flushed before its checkpoint is published, so a signer never signs two trees of one size, whatever happens to the database.
+/// The file beside a signing key that lists the signed trees: one line per head, with size and root. A head is appended
+/// and flushed before its checkpoint is published, so a signer never signs two trees of one size, whatever happens to
+/// the database.
 struct SignedHeads: Sendable {
     /// A longer file is rewritten with only the last head, which is all that a signer needs.
     private static let longest: Int64 = 1 << 20

@@ -40,8 +40,8 @@ struct PostgreSQLChange {
         }
     }
 
-    /// The statements that execute changes. Insertions into one table become one statement, unless the table is also changed in
-    /// another way.
+    /// The statements that execute changes. Insertions into one table become one statement, unless the table is also
+    /// changed in another way.
     static func statements(_ changes: [PostgreSQLChange]) -> [PostgreSQLStatement] {
         var statements: [PostgreSQLStatement] = []
         var rest = changes[...]
@@ -93,7 +93,8 @@ struct PostgreSQLChange {
         return statements
     }
 
-    /// Rows with the same key in the columns of a conflict go into different statements: a statement may not change a row twice.
+    /// Rows with the same key in the columns of a conflict go into different statements: a statement may not change a
+    /// row twice.
     private static func distinct(_ changes: [PostgreSQLChange], _ columns: [Int]) -> [[PostgreSQLChange]] {
         guard !columns.isEmpty else { return [changes] }
         var rounds: [[PostgreSQLChange]] = []

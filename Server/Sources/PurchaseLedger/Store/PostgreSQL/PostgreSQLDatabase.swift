@@ -2,8 +2,8 @@ import Foundation
 
 /// A PostgreSQL database that is accessed through libpq and can be shared by several servers.
 ///
-/// Calls of libpq block, so they run on dedicated threads. Each thread has a connection, which it reopens if it is lost. A write
-/// locks the parts of the ledger that it names (`LedgerLock`); waiting writes share a transaction.
+/// Calls of libpq block, so they run on dedicated threads. Each thread has a connection, which it reopens if it is
+/// lost. A write locks the parts of the ledger that it names (`LedgerLock`); waiting writes share a transaction.
 public final class PostgreSQLDatabase: LedgerDatabase {
     private static let writers = 4
     private static let keyReaders = 2
@@ -21,11 +21,12 @@ public final class PostgreSQLDatabase: LedgerDatabase {
     /// Opens a database.
     ///
     /// - Parameters:
-    ///   - url: `postgres://…` or `postgresql://…` (PostgreSQL, "Connection URIs"). `PG…` variables have the effect that libpq
+    ///   - url: `postgres://…` or `postgresql://…` (PostgreSQL, "Connection URIs"). `PG…` variables have the effect
+    ///     that libpq
     ///     documents. The parameter `assay_prepared_statements=off` is for pgbouncer in transaction mode.
     ///   - maximumWaiting: the maximum number of waiting writes; further writes are refused with `overloaded`.
-    /// - Throws: `unavailable` if the server cannot be reached or refuses the connection, or if several schemas have a ledger and
-    ///   the URL names none of them.
+    /// - Throws: `unavailable` if the server cannot be reached or refuses the connection, or if several schemas have a
+    ///   ledger and the URL names none of them.
     public init(url: String, maximumWaiting: Int = 8192) throws {
         let settings = try PostgreSQLSettings(url)
         // Wrong settings should fail here, not in the first request.

@@ -1,7 +1,7 @@
 /// The query with which an audit compares a schema of PostgreSQL.
 extension PostgreSQLDialect {
-    /// The schema with the ledger's tables: the only one in the search path of a connection (`PostgreSQLHome`), and of the
-    /// transaction that creates the expected one.
+    /// The schema with the ledger's tables: the only one in the search path of a connection (`PostgreSQLHome`), and of
+    /// the transaction that creates the expected one.
     static let home = "home AS (SELECT oid, nspname FROM pg_namespace WHERE nspname = current_schema())"
 
     /// A condition on objects that no extension owns. An operator may install extensions, such as amcheck.
@@ -12,8 +12,9 @@ extension PostgreSQLDialect {
         """
     }
 
-    /// A condition on functions that no extension owns, and on those that the owner of an extension may have added to it: in a
-    /// language other than C, which needs a superuser, with the name and the types of arguments that the ledger's SQL can have.
+    /// A condition on functions that no extension owns, and on those that the owner of an extension may have added to
+    /// it: in a language other than C, which needs a superuser, with the name and the types of arguments that the
+    /// ledger's SQL can have.
     static let isOwnFunction = """
         (\(isOwn("pg_proc", "pg_proc.oid")) OR (prolang NOT IN (SELECT oid FROM pg_language WHERE lanname IN ('c', 'internal'))
         AND proname IN (SELECT proname FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace)
@@ -30,10 +31,11 @@ extension PostgreSQLDialect {
         WHERE pg_type.oid IN (oprleft, oprright) AND typnamespace <> 'pg_catalog'::regnamespace)))
         """
 
-    /// The definitions name the ledger's schema as `<home>`, so that two schemas can be compared, and an object of the ledger's
-    /// schema differs from one of PostgreSQL with the same name. They include everything that decides which rows a statement
-    /// reads and writes: types and collations with their schemas, policies, rules, defaults, the state of triggers and indexes,
-    /// and the settings of functions. The kinds of objects that the ledger does not have are listed by name.
+    /// The definitions name the ledger's schema as `<home>`, so that two schemas can be compared, and an object of the
+    /// ledger's schema differs from one of PostgreSQL with the same name. They include everything that decides which
+    /// rows a statement reads and writes: types and collations with their schemas, policies, rules, defaults, the state
+    /// of triggers and indexes, and the settings of functions. The kinds of objects that the ledger does not have are
+    /// listed by name.
     var schemaQuery: String {
         """
         WITH \(Self.home), prefix AS (SELECT '(?<![[:alnum:]_$".])'
@@ -102,7 +104,8 @@ extension PostgreSQLDialect {
         WHERE relkind NOT IN ('v', 'm') AND relnamespace = (SELECT oid FROM home)
         """
 
-    /// Kinds of objects that the ledger does not have. A type of rows belongs to its table, and a type of arrays to its type.
+    /// Kinds of objects that the ledger does not have. A type of rows belongs to its table, and a type of arrays to its
+    /// type.
     private static let unused = """
         SELECT 'operator', oprname::text, oprcode::oid::text FROM pg_operator
         WHERE oprnamespace = (SELECT oid FROM home) AND \(isOwnOperator)
@@ -127,9 +130,9 @@ extension PostgreSQLDialect {
         }.joined(separator: "\n"))
         """
 
-    /// What a table and its constraints, defaults, indexes, triggers and functions use outside the schema. Definitions do not show
-    /// all of it: an operator that `IS DISTINCT FROM` uses is not printed. Dependencies on PostgreSQL's own objects, whose numbers are
-    /// below 16384, are not recorded.
+    /// What a table and its constraints, defaults, indexes, triggers and functions use outside the schema. Definitions
+    /// do not show all of it: an operator that `IS DISTINCT FROM` uses is not printed. Dependencies on PostgreSQL's own
+    /// objects, whose numbers are below 16384, are not recorded.
     private static let dependencies = """
         SELECT 'dependency', own.identity || ' uses ' || used.identity, '' FROM (
         SELECT 'pg_class'::regclass AS class, pg_class.oid AS number FROM pg_class

@@ -1,6 +1,7 @@
 /// The query for objects outside the ledger's schema that can change what its tables show.
 extension PostgreSQLDialect {
-    /// Settings of a role that limit its time or memory, or change what it logs; they cannot change what a statement reads.
+    /// Settings of a role that limit its time or memory, or change what it logs; they cannot change what a statement
+    /// reads.
     private static let harmlessSettings = """
         '^((statement|lock|transaction|idle_session|idle_in_transaction_session|deadlock)_timeout|work_mem\
         |maintenance_work_mem|hash_mem_multiplier|temp_buffers|temp_file_limit|tcp_[a-z_]+|log_[a-z_]+|application_name\
@@ -19,8 +20,8 @@ extension PostgreSQLDialect {
         AND nspname !~ '^pg_(toast|temp_|toast_temp_)' AND oid <> (SELECT oid FROM home))
         """
 
-    /// Whether any role that can use the ledger as a server does can have the setting: a role with a right on the journal, and a
-    /// member of one, which includes every superuser.
+    /// Whether any role that can use the ledger as a server does can have the setting: a role with a right on the
+    /// journal, and a member of one, which includes every superuser.
     private static let isOfServer = """
         (setrole = 0 OR EXISTS (SELECT 1 FROM pg_roles AS used CROSS JOIN pg_class
         WHERE relname = 'journal' AND relnamespace = (SELECT oid FROM home) AND pg_has_role(setrole, used.oid, 'MEMBER')
@@ -34,9 +35,9 @@ extension PostgreSQLDialect {
         'pg_catalog, ' || quote_ident(nspname) || ', pg_temp']) AS path)
         """
 
-    /// Objects outside the ledger's schema that change what its tables show: event triggers, settings of roles, casts, and whatever
-    /// has the name of a table of the ledger, or of a function or an operator of PostgreSQL, in a schema that some search path
-    /// can name. It does not depend on the role that reads it.
+    /// Objects outside the ledger's schema that change what its tables show: event triggers, settings of roles, casts,
+    /// and whatever has the name of a table of the ledger, or of a function or an operator of PostgreSQL, in a schema
+    /// that some search path can name. It does not depend on the role that reads it.
     var surroundingsQuery: String? {
         """
         WITH \(Self.home), \(Self.others)

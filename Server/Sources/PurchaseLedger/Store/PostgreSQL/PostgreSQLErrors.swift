@@ -9,7 +9,8 @@ extension LedgerStorageError {
         self.init(Self.kind(state), "\(state): \(message)\(detail)")
     }
 
-    /// Whether a row with the same unique key exists. If another transaction has just inserted it, the next attempt finds it.
+    /// Whether a row with the same unique key exists. If another transaction has just inserted it, the next attempt
+    /// finds it.
     var isDuplicate: Bool { kind == .constraint && detail.hasPrefix("23505") }
 
     /// The kind of an SQLSTATE.
@@ -38,8 +39,8 @@ extension LedgerStorageError {
         }
     }
 
-    /// A field of an error, identified by its letter (PostgreSQL, "Error and Notice Message Fields"), which Swift cannot import
-    /// by name.
+    /// A field of an error, identified by its letter (PostgreSQL, "Error and Notice Message Fields"), which Swift
+    /// cannot import by name.
     private static func field(_ result: OpaquePointer, _ letter: Unicode.Scalar) -> String? {
         PQresultErrorField(result, Int32(letter.value)).map { String(cString: $0) }
     }

@@ -14,8 +14,8 @@ struct PostgreSQLFetch {
     var shapes: [ReadShape] { groups.map(\.shape) }
 
     init(_ reads: [ExpectedRead], _ insertions: [String: Int]) {
-        // Numbers are reserved after the locks and before everything else, so that their order is one in which the writes could
-        // have run one after the other.
+        // Numbers are reserved after the locks and before everything else, so that their order is one in which the
+        // writes could have run one after the other.
         numberings = insertions.keys.sorted()
         for numbering in numberings {
             statements.append(

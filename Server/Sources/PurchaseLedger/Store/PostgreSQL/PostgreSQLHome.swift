@@ -2,8 +2,9 @@ import Synchronization
 
 /// The schema of the ledger's tables, which the connections of a database share.
 ///
-/// The search path of a role begins with a schema of the role's name, and whoever owns the database can create that schema. So a
-/// connection finds the ledger's schema by its tables, and its search path has only this schema, after PostgreSQL's own.
+/// The search path of a role begins with a schema of the role's name, and whoever owns the database can create that
+/// schema. So a connection finds the ledger's schema by its tables, and its search path has only this schema, after
+/// PostgreSQL's own.
 final class PostgreSQLHome: Sendable {
     private let name = Mutex<String?>(nil)
 

@@ -1,9 +1,9 @@
-/// Compares the indexes of PostgreSQL with their tables: with the extension amcheck if the database has it, otherwise with plain
-/// queries.
+/// Compares the indexes of PostgreSQL with their tables: with the extension amcheck if the database has it, otherwise
+/// with plain queries.
 ///
-/// The queries read each table without an index, by the keys in the index, and by the index in its order, all in one state of the
-/// database. If the first two have the same keys, and the rows come in order in the third, then each index entry refers to the
-/// row with its key. Each query needs the memory of one row.
+/// The queries read each table without an index, by the keys in the index, and by the index in its order, all in one
+/// state of the database. If the first two have the same keys, and the rows come in order in the third, then each index
+/// entry refers to the row with its key. Each query needs the memory of one row.
 struct PostgreSQLIndexAudit {
     let database: any LedgerDatabase
     /// Keys are summed by hashes under a random number, so nobody can prepare keys whose hashes cancel each other.

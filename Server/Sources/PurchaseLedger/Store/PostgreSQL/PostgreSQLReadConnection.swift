@@ -39,9 +39,9 @@ final class PostgreSQLReadConnection: LedgerConnection {
 
     /// The key up to which no event can be committed later.
     ///
-    /// Keys are assigned before the commit, so an event can be committed after one with a higher key. Before a writer assigns
-    /// keys, it locks the last assigned key until it ends. So: read the last assigned key, then the lowest locked one; in a
-    /// transaction that begins after both, no event up to the lower of the two can still be added.
+    /// Keys are assigned before the commit, so an event can be committed after one with a higher key. Before a writer
+    /// assigns keys, it locks the last assigned key until it ends. So: read the last assigned key, then the lowest
+    /// locked one; in a transaction that begins after both, no event up to the lower of the two can still be added.
     func settledEvent() throws(LedgerStorageError) -> Int64? {
         try settled("events_event_key_seq", PostgreSQLLockNumbers.ledger.eventMark)
     }

@@ -85,7 +85,8 @@ protocol PostgreSQLReadJob: AnyObject, Sendable {
     func fail(_ error: any Error)
 }
 
-/// Unchecked because only one thread at a time touches a job: the one that submits it, and then the reader that took it.
+/// Unchecked because only one thread at a time touches a job: the one that submits it, and then the reader that took
+/// it.
 final class PostgreSQLRead<Value: Sendable>: PostgreSQLReadJob, @unchecked Sendable {
     private let body: @Sendable (any LedgerConnection) throws -> Value
     private let continuation: CheckedContinuation<Value, any Error>

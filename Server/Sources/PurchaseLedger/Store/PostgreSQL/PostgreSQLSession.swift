@@ -4,7 +4,8 @@ import CPostgreSQL
 ///
 /// It is in pipeline mode: statements are sent together and their results are read together, in one round trip.
 final class PostgreSQLSession {
-    /// The limit for prepared statements: those with lists of values have many texts, so not all of them are kept prepared.
+    /// The limit for prepared statements: those with lists of values have many texts, so not all of them are kept
+    /// prepared.
     private static let maximumPrepared = 512
 
     /// Other statements are not prepared.

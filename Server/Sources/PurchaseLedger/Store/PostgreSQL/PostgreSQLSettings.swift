@@ -14,8 +14,8 @@ struct PostgreSQLSettings: Sendable {
 
     /// The URL in the form that libpq accepts.
     let url: String
-    /// Whether statements are prepared once for each connection. This does not work behind a pooler that gives each transaction
-    /// another connection.
+    /// Whether statements are prepared once for each connection. This does not work behind a pooler that gives each
+    /// transaction another connection.
     let preparesStatements: Bool
     /// Whether a session uses only its own temporary tables (`PostgreSQLTrialDatabase`).
     var isTrial = false
@@ -24,8 +24,8 @@ struct PostgreSQLSettings: Sendable {
 
     /// Reads a URL.
     ///
-    /// - Parameter url: `postgres://…` or `postgresql://…` as libpq documents it ("Connection URIs"), with the parameter
-    ///   `assay_prepared_statements=off` for pgbouncer in transaction mode.
+    /// - Parameter url: `postgres://…` or `postgresql://…` as libpq documents it ("Connection URIs"), with the
+    ///   parameter `assay_prepared_statements=off` for pgbouncer in transaction mode.
     /// - Throws: `unavailable` if libpq cannot read it.
     init(_ url: String) throws(LedgerStorageError) {
         var url = url
@@ -56,16 +56,16 @@ struct PostgreSQLSettings: Sendable {
         ("idle_in_transaction_session_timeout", idleSeconds * 1000),
     ]
 
-    /// No other schema is searched, so no statement can reach a table of the ledger. Temporary tables have no statistics of their
-    /// growth, so scans of tables that were small are ruled out.
+    /// No other schema is searched, so no statement can reach a table of the ledger. Temporary tables have no
+    /// statistics of their growth, so scans of tables that were small are ruled out.
     private static let trial = [
         "-c search_path=pg_temp", "-c enable_seqscan=off", "-c synchronous_commit=off", "-c temp_buffers=64MB",
     ]
 
     /// The parameters with which libpq connects. A value that the URL or a `PG…` variable sets takes precedence.
     ///
-    /// - Parameter isWriter: whether each statement is planned once. The statements of a write find rows by keys whatever the
-    ///   values.
+    /// - Parameter isWriter: whether each statement is planned once. The statements of a write find rows by keys
+    ///   whatever the values.
     func parameters(isWriter: Bool) -> [(String, String)] {
         var given: [String: String] = [:]
         // The URL was parsed when the settings were created.

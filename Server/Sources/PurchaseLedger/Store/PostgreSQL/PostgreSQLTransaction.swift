@@ -1,5 +1,5 @@
-/// A transaction that several writes share. It needs few round trips: one locks and reads the rows that the writes will probably
-/// need, and one writes and commits. Any other row takes a round trip of its own.
+/// A transaction that several writes share. It needs few round trips: one locks and reads the rows that the writes will
+/// probably need, and one writes and commits. Any other row takes a round trip of its own.
 ///
 /// Only the thread of its session uses it.
 final class PostgreSQLTransaction {
@@ -27,8 +27,8 @@ final class PostgreSQLTransaction {
 
     /// Begins, locks parts of the ledger, and reads, in one round trip.
     ///
-    /// Each lock is a separate statement before all reads: under READ COMMITTED, a read sees what was committed before it begins.
-    /// The parts are locked in the same order everywhere, so that deadlocks are rare.
+    /// Each lock is a separate statement before all reads: under READ COMMITTED, a read sees what was committed before
+    /// it begins. The parts are locked in the same order everywhere, so that deadlocks are rare.
     func begin(
         _ locks: LedgerLocks, schema: Int64?, limits: [LedgerStatement], reads: [ExpectedRead],
         insertions: [String: Int]
@@ -128,8 +128,8 @@ final class PostgreSQLTransaction {
         return Array(try session.run(changes + statements).dropFirst(changes.count))
     }
 
-    /// Locks more parts for writes that turned out to need them, without waiting. Reads again afterwards, because rows must be
-    /// read and numbers reserved after the lock.
+    /// Locks more parts for writes that turned out to need them, without waiting. Reads again afterwards, because rows
+    /// must be read and numbers reserved after the lock.
     ///
     /// - Returns: for each set of parts, whether all of them are locked.
     func lock(

@@ -79,8 +79,8 @@ struct PostgreSQLValues {
         }
     }
 
-    /// A list in the binary format of arrays (`array_recv`): dimensions, whether there is a null, type, length, first index, and
-    /// each value preceded by its length.
+    /// A list in the binary format of arrays (`array_recv`): dimensions, whether there is a null, type, length, first
+    /// index, and each value preceded by its length.
     private mutating func append(_ values: [LedgerValue]) {
         let type = values.lazy.map(Self.type).first { $0 != 0 } ?? TypeNumber.text
         append(Int32(1))
@@ -133,7 +133,8 @@ struct PostgreSQLValues {
         }
     }
 
-    /// A value of a result. Values of types that the ledger does not store become bytes, which the reader of the column reports.
+    /// A value of a result. Values of types that the ledger does not store become bytes, which the reader of the column
+    /// reports.
     static func value(_ result: OpaquePointer, _ row: Int32, _ column: Int32) -> LedgerValue {
         guard PQgetisnull(result, row, column) == 0, let start = PQgetvalue(result, row, column) else { return .null }
         let bytes = UnsafeRawBufferPointer(start: start, count: Int(PQgetlength(result, row, column)))

@@ -20,7 +20,8 @@ extension PostgreSQLWriteJob {
     }
 }
 
-/// Unchecked because only one thread at a time touches a job: the one that submits it, and then the writer that took it.
+/// Unchecked because only one thread at a time touches a job: the one that submits it, and then the writer that took
+/// it.
 final class PostgreSQLWrite<Value: Sendable>: PostgreSQLWriteJob, @unchecked Sendable {
     private(set) var plan: LedgerWritePlan
     private let body: @Sendable (any LedgerConnection) throws -> Value

@@ -1,8 +1,8 @@
 /// The connection of one write of a transaction. Only the thread of its session uses it.
 ///
-/// A planned write uses the rows that the transaction has loaded, and its changes are buffered. A row that was not loaded is read at
-/// once, in a round trip of its own. If the write reads a table that it has changed, the buffered changes are sent to the server
-/// first, and from then on it runs on the server, inside a savepoint.
+/// A planned write uses the rows that the transaction has loaded, and its changes are buffered. A row that was not
+/// loaded is read at once, in a round trip of its own. If the write reads a table that it has changed, the buffered
+/// changes are sent to the server first, and from then on it runs on the server, inside a savepoint.
 final class PostgreSQLWriteConnection: LedgerConnection {
     /// The number of buffered changes at which they are sent.
     private static let maximumChanges = 4096

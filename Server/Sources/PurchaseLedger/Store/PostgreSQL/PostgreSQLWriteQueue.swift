@@ -2,10 +2,11 @@ import Foundation
 
 /// The writes that wait for a connection.
 ///
-/// Each writer takes a batch of writes that touch different parts than the batches of the other writers, so that a writer does
-/// not wait on the server for another one of the same process.
+/// Each writer takes a batch of writes that touch different parts than the batches of the other writers, so that a
+/// writer does not wait on the server for another one of the same process.
 final class PostgreSQLWriteQueue: @unchecked Sendable {
-    /// The maximum number of writes that share a transaction. A transaction with more than 64 savepoints slows down all others.
+    /// The maximum number of writes that share a transaction. A transaction with more than 64 savepoints slows down all
+    /// others.
     private static let batchSize = 32
     /// The number of writes that are taken at once, without waiting for more to join them.
     private static let enough = 24

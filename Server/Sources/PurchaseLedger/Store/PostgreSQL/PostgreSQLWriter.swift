@@ -4,8 +4,8 @@
 final class PostgreSQLWriter: @unchecked Sendable {
     /// How often writes are retried on a new connection after the connection was lost before the commit.
     private static let connectionAttempts = 3
-    /// How often further rows are loaded before a write is decided: the rest of long evidence, and then the customers into whom
-    /// others were merged. A decision reads whatever is still missing.
+    /// How often further rows are loaded before a write is decided: the rest of long evidence, and then the customers
+    /// into whom others were merged. A decision reads whatever is still missing.
     private static let furtherLoads = 2
 
     private let number: Int
@@ -174,8 +174,8 @@ final class PostgreSQLWriter: @unchecked Sendable {
         return needs
     }
 
-    /// Divides writes into groups whose members have no part of the ledger in common. The writes of a group do not see each
-    /// other's changes, as if they ran concurrently; the writes of the next group see them.
+    /// Divides writes into groups whose members have no part of the ledger in common. The writes of a group do not see
+    /// each other's changes, as if they ran concurrently; the writes of the next group see them.
     private static func waves(of jobs: [any PostgreSQLWriteJob]) -> [[any PostgreSQLWriteJob]] {
         var waves: [[any PostgreSQLWriteJob]] = []
         var next: [LedgerLock: Int] = [:]
@@ -189,8 +189,8 @@ final class PostgreSQLWriter: @unchecked Sendable {
         return waves
     }
 
-    /// Executes the writes that need parts of the ledger that they did not name, if no other write holds these parts. The others
-    /// begin again in another transaction, which waits for the locks.
+    /// Executes the writes that need parts of the ledger that they did not name, if no other write holds these parts.
+    /// The others begin again in another transaction, which waits for the locks.
     private func performAgain(
         _ transaction: PostgreSQLTransaction, _ batch: inout Batch
     ) throws(LedgerStorageError) {

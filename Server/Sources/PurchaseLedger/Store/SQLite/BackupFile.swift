@@ -56,8 +56,8 @@ struct BackupFile {
         guard check == ["ok"] else { throw Self.differs(check.first ?? "it cannot be read") }
     }
 
-    /// Calls the body with a connection that writes to the partial file, in a transaction. A crash can damage the file, which
-    /// does not have its final name yet.
+    /// Calls the body with a connection that writes to the partial file, in a transaction. A crash can damage the file,
+    /// which does not have its final name yet.
     func write(_ body: (any LedgerConnection) throws -> Void) throws {
         var configuration = Configuration()
         configuration.prepareDatabase { database in

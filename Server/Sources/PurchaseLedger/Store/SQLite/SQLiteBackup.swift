@@ -3,9 +3,9 @@ import GRDB
 
 /// Copies a whole SQLite database while it is in use.
 ///
-/// SQLite's online backup makes the copy within one read transaction, so it is one committed state, and writers neither restart
-/// it nor wait for it. In the meantime the WAL grows by all that is written. (`VACUUM INTO` is as consistent, but it reads every
-/// index in key order, which takes many times as long for a database larger than memory.)
+/// SQLite's online backup makes the copy within one read transaction, so it is one committed state, and writers neither
+/// restart it nor wait for it. In the meantime the WAL grows by all that is written. (`VACUUM INTO` is as consistent,
+/// but it reads every index in key order, which takes many times as long for a database larger than memory.)
 public struct SQLiteBackup: Sendable {
     /// The number of pages that are copied at once: 16 MiB.
     private static let pagesPerStep: CInt = 4096
@@ -37,7 +37,8 @@ public struct SQLiteBackup: Sendable {
         public let description: String
     }
 
-    /// Copies the database, verifies the copy, and only then gives it its name: a file with that name is always complete.
+    /// Copies the database, verifies the copy, and only then gives it its name: a file with that name is always
+    /// complete.
     ///
     /// - Returns: the size of the copy in bytes.
     /// - Throws: `Failure`, `LedgerStorageError`.

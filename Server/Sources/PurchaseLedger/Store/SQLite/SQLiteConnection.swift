@@ -3,7 +3,8 @@ import GRDBSQLite
 
 /// A SQLite connection inside a transaction.
 ///
-/// Statements are prepared once per connection. Values are passed through SQLite's C interface, without a box or a copy for each.
+/// Statements are prepared once per connection. Values are passed through SQLite's C interface, without a box or a copy
+/// for each.
 final class SQLiteConnection: LedgerConnection {
     let database: Database
     private let statements: SQLiteStatements

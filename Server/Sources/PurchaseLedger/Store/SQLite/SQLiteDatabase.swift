@@ -3,10 +3,11 @@ import GRDB
 
 /// The embedded engine: one SQLite file with a write-ahead log.
 ///
-/// Commits are flushed before they are answered (`synchronous=FULL`) and shared by waiting writes. Reads run concurrently.
+/// Commits are flushed before they are answered (`synchronous=FULL`) and shared by waiting writes. Reads run
+/// concurrently.
 public final class SQLiteDatabase: LedgerDatabase {
-    /// The number of pages at which a commit checkpoints the WAL. With SQLite's default of 1,000 pages, hot pages are written
-    /// back several times as often (measured: 8,700 purchases/s instead of 14,400).
+    /// The number of pages at which a commit checkpoints the WAL. With SQLite's default of 1,000 pages, hot pages are
+    /// written back several times as often (measured: 8,700 purchases/s instead of 14,400).
     package static let checkpointPages = 12_000
     /// When the WAL is this many times its usual length, it is truncated as soon as no reader needs it.
     private static let walFactor = 4
@@ -92,8 +93,8 @@ public final class SQLiteDatabase: LedgerDatabase {
                 _ = try database.checkpoint(.truncate)
             }
         } catch {
-            // Another process is reading, or the disk is full. The WAL stays beside the file, and SQLite reads it at the next
-            // start.
+            // Another process is reading, or the disk is full. The WAL stays beside the file, and SQLite reads it at
+            // the next start.
         }
         do {
             try keyReaders.close()
@@ -114,8 +115,8 @@ public final class SQLiteDatabase: LedgerDatabase {
         }
     }
 
-    /// Whether another process has a database open. A connection that requests an exclusive lock gets it only if there is no
-    /// other connection.
+    /// Whether another process has a database open. A connection that requests an exclusive lock gets it only if there
+    /// is no other connection.
     ///
     /// - Throws: `LedgerStorageError`.
     public static func isOpenElsewhere(_ path: String) throws -> Bool {
@@ -162,15 +163,15 @@ public final class SQLiteDatabase: LedgerDatabase {
         try await pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
     }
 
-    /// The ledger records who bought what, so only the owner may read a new file. SQLite gives its companion files the same mode.
-    /// If creation fails, opening reports why.
+    /// The ledger records who bought what, so only the owner may read a new file. SQLite gives its companion files the
+    /// same mode. If creation fails, opening reports why.
     private static func createForOwnerOnly(_ path: String) {
         guard !FileManager.default.fileExists(atPath: path) else { return }
         _ = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
     }
 
-    /// GRDB's pool sets `synchronous = NORMAL` on its writer after `prepareDatabase`, which can lose a commit when the machine
-    /// loses power. So the setting is made here, and read back from the connection that writes.
+    /// GRDB's pool sets `synchronous = NORMAL` on its writer after `prepareDatabase`, which can lose a commit when the
+    /// machine loses power. So the setting is made here, and read back from the connection that writes.
     private static func prepareWriter(_ database: Database, checkpointPages: Int) throws {
         try database.execute(sql: "PRAGMA synchronous = FULL")
         // For erasures, deleted content is overwritten with zeros. Other operations delete almost nothing.

@@ -3,8 +3,9 @@ struct SQLiteDialect: LedgerDialect {
     /// The portable types are SQLite's own.
     func definition(_ sql: String) -> String { sql }
 
-    /// Everything except the tables that SQLite itself creates, and the indexes of unique columns, which have no SQL because the
-    /// tables define them. A name that begins with `sqlite_` says nothing: with `writable_schema` a trigger can have one.
+    /// Everything except the tables that SQLite itself creates, and the indexes of unique columns, which have no SQL
+    /// because the tables define them. A name that begins with `sqlite_` says nothing: with `writable_schema` a trigger
+    /// can have one.
     var schemaQuery: String {
         """
         SELECT type, name, sql FROM sqlite_master WHERE NOT (type = 'index' AND sql IS NULL)
@@ -15,8 +16,8 @@ struct SQLiteDialect: LedgerDialect {
         """
     }
 
-    /// `INSERT OR REPLACE` deletes the old row without running the trigger for deletions, so the trigger for insertions looks
-    /// for a row with the same key.
+    /// `INSERT OR REPLACE` deletes the old row without running the trigger for deletions, so the trigger for insertions
+    /// looks for a row with the same key.
     func appendOnly(_ rule: AppendOnlyRule) -> [String] {
         let table = rule.table
         let refusal = "BEGIN SELECT RAISE(ABORT, '\(table) is append-only'); END"

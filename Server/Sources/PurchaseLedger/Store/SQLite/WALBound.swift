@@ -4,11 +4,12 @@ import Synchronization
 
 /// Keeps the WAL from growing while readers overlap.
 ///
-/// SQLite restarts the WAL from its beginning only if a commit finds no reader that still needs it. When lists are read all the
-/// time there is always such a reader, so the file grows although all of it was checkpointed. Beyond a size, the connection that
-/// writes waits for these readers, which are short, and truncates the file.
+/// SQLite restarts the WAL from its beginning only if a commit finds no reader that still needs it. When lists are read
+/// all the time there is always such a reader, so the file grows although all of it was checkpointed. Beyond a size,
+/// the connection that writes waits for these readers, which are short, and truncates the file.
 final class WALBound: Sendable {
-    /// How long writes may wait for readers, in milliseconds. If a reader takes longer, such as a backup, the WAL grows.
+    /// How long writes may wait for readers, in milliseconds. If a reader takes longer, such as a backup, the WAL
+    /// grows.
     private static let waitMilliseconds = 50
     /// The pause after such a reader, in seconds.
     private static let pauseSeconds = 1.0

@@ -138,13 +138,14 @@ final class WriteQueue: Sendable {
 
     /// Begins a transaction and runs the writes of a batch in it.
     ///
-    /// With a savepoint, SQLite copies each page before a write changes it, so at first the writes have none. If a write fails
-    /// after it changed something, the transaction is rolled back, and all run again, each in a savepoint. Most failing writes
-    /// have only read.
+    /// With a savepoint, SQLite copies each page before a write changes it, so at first the writes have none. If a
+    /// write fails after it changed something, the transaction is rolled back, and all run again, each in a savepoint.
+    /// Most failing writes have only read.
     ///
     /// - Parameter apart: whether each write has its own savepoint.
     /// - Returns: the error of each write that failed; `nil` if they must run again.
-    /// - Throws: an error that ended the whole transaction: after some errors, such as a full disk, SQLite rolls all of it back.
+    /// - Throws: an error that ended the whole transaction: after some errors, such as a full disk, SQLite rolls all of
+    ///   it back.
     private func perform(
         _ batch: [any WriteJob], _ connection: SQLiteConnection, apart: Bool
     ) throws -> [(any Error)?]? {
@@ -181,8 +182,8 @@ final class WriteQueue: Sendable {
         do {
             try database.execute(sql: "ROLLBACK")
         } catch {
-            // SQLite ends the transaction even if ROLLBACK reports an error (SQLite, "Transaction"). The callers get the first
-            // cause.
+            // SQLite ends the transaction even if ROLLBACK reports an error (SQLite, "Transaction"). The callers get
+            // the first cause.
         }
     }
 }

@@ -1,5 +1,5 @@
-/// The encoding of bytes as base64 (RFC 4648): the properties that decoding loses and that are needed to write the same text
-/// again.
+/// The encoding of bytes as base64 (RFC 4648): the properties that decoding loses and that are needed to write the same
+/// text again.
 struct Base64Form: Equatable {
     /// Whether the alphabet is that of URLs (RFC 4648, section 5).
     var isURLSafe: Bool
@@ -59,7 +59,8 @@ struct Base64Form: Equatable {
     private static let lineFeed: [UInt8] = [0x0A]
     private static let carriageReturn: [UInt8] = [0x0D, 0x0A]
 
-    /// The text without its line breaks; `nil` unless all lines except the last have the same length and the same kind of break.
+    /// The text without its line breaks; `nil` unless all lines except the last have the same length and the same kind
+    /// of break.
     private mutating func joinLines(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard let end = text.firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) else { return nil }
         lineLength = end - text.startIndex
@@ -79,7 +80,8 @@ struct Base64Form: Equatable {
         return digits[...]
     }
 
-    /// The bytes of digits without padding; `nil` for other characters, and for a last digit with unused bits that are set.
+    /// The bytes of digits without padding; `nil` for other characters, and for a last digit with unused bits that are
+    /// set.
     private static func bytes(_ digits: ArraySlice<UInt8>, isURLSafe: Bool) -> [UInt8]? {
         let values = isURLSafe ? urlSafeValues : standardValues
         let (groups, rest) = (digits.count / 4, digits.count % 4)

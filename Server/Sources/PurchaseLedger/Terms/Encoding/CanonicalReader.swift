@@ -68,6 +68,7 @@ struct CanonicalReader {
 public enum FactsDecodingError: Error, Sendable, Equatable {
     /// The bytes have a version that this release does not know. A newer release wrote them.
     case unknownVersion(UInt8)
-    /// The bytes differ from those that this version writes. The row was changed or is damaged: restore it with `assay rebuild`.
+    /// The bytes differ from those that this version writes. The row was changed or is damaged: restore it with
+    /// `assay rebuild`.
     case malformed(offset: Int)
 }

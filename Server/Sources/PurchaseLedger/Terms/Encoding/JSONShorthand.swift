@@ -1,5 +1,5 @@
-/// A shorter form of the JSON of journal entries. Common fragments become one byte below 0x20, which JSON without white space
-/// never contains (RFC 8259, section 7). If the first byte is zero, the rest is the unchanged JSON.
+/// A shorter form of the JSON of journal entries. Common fragments become one byte below 0x20, which JSON without white
+/// space never contains (RFC 8259, section 7). If the first byte is zero, the rest is the unchanged JSON.
 ///
 /// The journal's hashes cover the JSON, not this form.
 package enum JSONShorthand {
@@ -50,7 +50,8 @@ package enum JSONShorthand {
         return bytes
     }
 
-    /// The JSON of stored bytes. Bytes that `shortened` does not write are returned unchanged, so that no hash matches them.
+    /// The JSON of stored bytes. Bytes that `shortened` does not write are returned unchanged, so that no hash matches
+    /// them.
     static func json(_ stored: [UInt8]) -> [UInt8] {
         guard let json = expanded(stored), shortened(json) == stored else { return stored }
         return json

@@ -1,7 +1,8 @@
 import PurchaseVerification
 
-/// The stored form of renewal info. Version 2: version, stamp, renewal info. The subscription and the transaction signed beside it are
-/// the key of the row. Version 1 had a list of grace periods after the renewal info, which the rules do not use any more.
+/// The stored form of renewal info. Version 2: version, stamp, renewal info. The subscription and the transaction
+/// signed beside it are the key of the row. Version 1 had a list of grace periods after the renewal info, which the
+/// rules do not use any more.
 extension RenewalStatement {
     /// The version of new facts.
     public static let encodingVersion: UInt8 = 2

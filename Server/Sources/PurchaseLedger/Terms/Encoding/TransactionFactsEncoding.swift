@@ -5,8 +5,8 @@ import PurchaseVerification
 ///     version, number of witnesses, witnesses (source, stamp) in ascending order,
 ///     then for each known field, in ascending order of its tag: tag, [witness], value
 ///
-/// Witnesses are referred to by their position in the list, because most fields share one. Tags are never reused. The key is not
-/// included: it is the key of the row.
+/// Witnesses are referred to by their position in the list, because most fields share one. Tags are never reused. The
+/// key is not included: it is the key of the row.
 extension ObservedTransaction {
     /// The version of new facts.
     public static let encodingVersion: UInt8 = 1
@@ -34,8 +34,8 @@ extension TransactionFields {
         return encoder.bytes(version: ObservedTransaction.encodingVersion)
     }
 
-    /// The stamps of an upgrade of which only the first is stored: every signed transaction had the flag, and facts of older rules
-    /// kept only the first.
+    /// The stamps of an upgrade of which only the first is stored: every signed transaction had the flag, and facts of
+    /// older rules kept only the first.
     fileprivate func defaultUpgrade(_ earliest: Timestamp) -> StampedUpgrade {
         StampedUpgrade(earliest: earliest, newest: max(earliest, revocation?.stamp ?? earliest))
     }

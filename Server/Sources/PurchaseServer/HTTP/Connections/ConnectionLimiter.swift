@@ -4,8 +4,8 @@ import Synchronization
 
 /// Counts the open connections, of each address and network and of all, so that nobody takes all of them.
 ///
-/// When all are taken, the connection that has waited longest for a request is closed for the new one. If none waits, a new
-/// connection gets a place in a reserve, where only the routes of monitors are answered.
+/// When all are taken, the connection that has waited longest for a request is closed for the new one. If none waits, a
+/// new connection gets a place in a reserve, where only the routes of monitors are answered.
 final class ConnectionLimiter: Sendable {
     /// Connections beyond the limit of all, for `/healthz` and `/readyz`: more than the monitors of one server have.
     static let reserve = 64
@@ -117,8 +117,8 @@ extension ConnectionLimiter.State {
         }
     }
 
-    /// The connection that has waited longest for a request. It looks at each, which takes some microseconds, and only when all
-    /// are taken.
+    /// The connection that has waited longest for a request. It looks at each, which takes some microseconds, and only
+    /// when all are taken.
     fileprivate func longestWaiting() -> ObjectIdentifier? {
         var oldest: (id: ObjectIdentifier, since: UInt64)?
         for (id, connection) in open {

@@ -2,8 +2,8 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Answers 100 (Continue) to a client that asks before it sends its body (RFC 9110, 10.1.1). Older versions of libcurl ask before
-/// each body of more than a kilobyte, so before nearly every receipt, and wait a second for the answer.
+/// Answers 100 (Continue) to a client that asks before it sends its body (RFC 9110, 10.1.1). Older versions of libcurl
+/// ask before each body of more than a kilobyte, so before nearly every receipt, and wait a second for the answer.
 ///
 /// Unchecked because all of it runs on the event loop of its channel.
 final class ContinueHandler: ChannelInboundHandler, RemovableChannelHandler, @unchecked Sendable {

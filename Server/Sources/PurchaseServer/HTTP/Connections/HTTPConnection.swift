@@ -6,8 +6,8 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// A connection of HTTP/1.1, as Hummingbird builds it, with a check of each head before any text of it is compared, and limits
-/// on what one address and one request may take.
+/// A connection of HTTP/1.1, as Hummingbird builds it, with a check of each head before any text of it is compared, and
+/// limits on what one address and one request may take.
 struct HTTPConnection: HTTPChannelHandler {
     typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 
@@ -17,8 +17,8 @@ struct HTTPConnection: HTTPChannelHandler {
     /// The limits in force when a connection is opened.
     let currentLimits: @Sendable () -> ServerConfiguration.Limits
 
-    /// The time limit for the one request of a connection in the reserve. A monitor sends it at once; the shorter the limit, the
-    /// sooner there is room for the next monitor.
+    /// The time limit for the one request of a connection in the reserve. A monitor sends it at once; the shorter the
+    /// limit, the sooner there is room for the next monitor.
     private static let reservedSeconds: Int64 = 2
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {

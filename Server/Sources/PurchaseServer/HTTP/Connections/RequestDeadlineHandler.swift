@@ -1,12 +1,12 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// Closes a connection whose request takes too long to arrive, however steadily it trickles: the head within the idle time
-/// since the connection was made or the request before it was answered, the body within the time for a request. A request that
-/// has arrived is not cut off; `AnswerDeadlines` limits the time for its answer.
+/// Closes a connection whose request takes too long to arrive, however steadily it trickles: the head within the idle
+/// time since the connection was made or the request before it was answered, the body within the time for a request. A
+/// request that has arrived is not cut off; `AnswerDeadlines` limits the time for its answer.
 ///
-/// A request only notes its deadline. The timer checks the deadline when it fires, so there are a few timers a minute for each
-/// connection instead of several for each request.
+/// A request only notes its deadline. The timer checks the deadline when it fires, so there are a few timers a minute
+/// for each connection instead of several for each request.
 ///
 /// Unchecked because all of it runs on the event loop of its channel.
 final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler, @unchecked Sendable {

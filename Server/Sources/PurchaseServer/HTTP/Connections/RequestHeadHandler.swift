@@ -14,7 +14,8 @@ final class RequestHeadHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     private let isReserved: Bool
 
-    /// - Parameter isReserved: whether the connection is in the reserve: only the routes of monitors are answered, once.
+    /// - Parameter isReserved: whether the connection is in the reserve: only the routes of monitors are answered,
+    ///   once.
     init(isReserved: Bool = false) { self.isReserved = isReserved }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -33,8 +34,8 @@ final class RequestHeadHandler: ChannelInboundHandler, RemovableChannelHandler {
             return HTTPRequestHead(version: head.version, method: head.method, uri: "/", headers: headers)
         }
         var head = head
-        // Fields that the server does not read may hold any text from a proxy; they are dropped, as is the field that only this
-        // handler may add.
+        // Fields that the server does not read may hold any text from a proxy; they are dropped, as is the field that
+        // only this handler may add.
         if head.headers.contains(where: { !$0.value.utf8.isPlain || Self.isFault($0.name) }) {
             head.headers = HTTPHeaders(head.headers.filter { $0.value.utf8.isPlain && !Self.isFault($0.name) })
         }
@@ -65,8 +66,8 @@ enum RequestHeadFault: String {
 
     /// The longest target that is answered, in bytes: RFC 9110, 4.1 recommends supporting at least 8,000.
     static let targetBytes = 8192
-    /// The largest field, all of them together, and their number. A key or a cursor takes 2 kB at most; proxies and browsers
-    /// send up to 8 kB of cookies.
+    /// The largest field, all of them together, and their number. A key or a cursor takes 2 kB at most; proxies and
+    /// browsers send up to 8 kB of cookies.
     static let fieldBytes = 16_384
     static let headerBytes = 32_768
     static let fieldCount = 100
@@ -123,8 +124,8 @@ enum RequestHeadFault: String {
         return path.elementsEqual("/healthz".utf8) || path.elementsEqual("/readyz".utf8) ? nil : .busy
     }
 
-    /// `uri-host [ ":" port ]` (RFC 9110, 7.2) in the characters of RFC 3986, 3.2.2, without percent-encoding, which no name in
-    /// use has. It may be empty.
+    /// `uri-host [ ":" port ]` (RFC 9110, 7.2) in the characters of RFC 3986, 3.2.2, without percent-encoding, which no
+    /// name in use has. It may be empty.
     private static func isHost(_ value: String.UTF8View) -> Bool {
         value.count <= hostBytes
             && value.allSatisfy { byte in

@@ -2,8 +2,8 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Ends a connection whose request was answered before its body had arrived, such as with a 401 or 413, unless little of the body
-/// is left. Hummingbird would read the rest, however long, to keep the connection.
+/// Ends a connection whose request was answered before its body had arrived, such as with a 401 or 413, unless little
+/// of the body is left. Hummingbird would read the rest, however long, to keep the connection.
 ///
 /// Unchecked because all of it runs on the event loop of its channel.
 final class UnreadBodyHandler: ChannelDuplexHandler, RemovableChannelHandler, @unchecked Sendable {

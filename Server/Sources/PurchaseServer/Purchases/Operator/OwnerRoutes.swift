@@ -6,8 +6,8 @@ import PurchaseVerification
 
 /// Ownership of purchases: account tokens, merges of customers, and transfers by an operator.
 ///
-/// A backend assigns tokens and merges an anonymous customer at sign-in, so both take its scope. A transfer needs the scope of
-/// support.
+/// A backend assigns tokens and merges an anonymous customer at sign-in, so both take its scope. A transfer needs the
+/// scope of support.
 struct OwnerRoutes {
     let api: PurchaseAPIContext
 
