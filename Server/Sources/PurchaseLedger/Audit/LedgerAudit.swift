@@ -349,7 +349,7 @@ struct LedgerAudit {
         add(
             try await Corrections(ledger: ledger.database, rebuilt: rebuilt, erasures: erasures)
                 .findings(knowsProducts: isVerifyingEvidence), to: &report)
-        for table in isVerifyingEvidence ? TableDump.all : TableDump.ofEntries {
+        for table in try isVerifyingEvidence ? ComparedTables.all() : ComparedTables.ofEntries() {
             var (findings, unexamined) = try await TableComparison(
                 table: table, ledger: ledger.database, rebuilt: rebuilt
             ).findings()

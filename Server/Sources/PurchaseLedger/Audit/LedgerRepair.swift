@@ -6,12 +6,11 @@ import PurchaseVerification
 /// which the rebuild reads earlier. Entries and events refer to rows by the ledger's numbers, so each row is identified
 /// by its meaning and gets the ledger's number.
 struct LedgerRepair {
-    /// The tables that a rebuild computes, with their references.
-    private static let tables = [
-        "customers", "account_tokens", "testers", "products", "originals", "renewals", "transactions", "ownership_acts",
-        "entitlements", "lots", "takes", "consumptions", "hand_grants", "orders", "notifications",
-        "customer_moves",
-        "seats", "seat_access", "unclaimed_seats",
+    /// The compared tables that stay: entries and evidence refer to them by the ledger's numbers, the events of
+    /// corrections are in no rebuild, and a claim that waits for the App Store has attempts of its own.
+    private static let kept: Set<String> = [
+        "apps", "environments", "bundles", "settings_history", "rules", "api_keys", "evidence", "held_evidence",
+        "app_store_claims", "events",
     ]
 
     /// The rows of a rebuild.
@@ -23,7 +22,8 @@ struct LedgerRepair {
     /// Reads a rebuild.
     static func content(_ rebuilt: any LedgerConnection) throws(LedgerStorageError) -> Content {
         var content = Content(identities: try RowIdentities(rebuilt))
-        for table in try StoredTable.all() where tables.contains(table.name) {
+        for table in try StoredTable.all()
+        where !ComparedTables.excluded.contains(table.name) && !kept.contains(table.name) {
             let columns = table.columns.joined(separator: ", ")
             content.tables.append(
                 (
@@ -41,7 +41,7 @@ struct LedgerRepair {
     static func write(_ content: Content, findings: Int, _ transaction: LedgerTransaction) throws(LedgerStorageError) {
         let connection = transaction.connection
         let numbers = try content.identities.numbers(in: RowIdentities(connection))
-        let entitlements = TableDump.all.first { $0.name == "entitlements" }
+        let entitlements = try ComparedTables.all().first { $0.name == "entitlements" }
         let before = try entitlements?.rows(connection) ?? [:]
         try requireSinglePayments(content, numbers, transaction)
         for (pages, rows) in content.tables {
@@ -115,8 +115,8 @@ struct LedgerRepair {
             uniquingKeysWith: { first, _ in first })
         var subjects = Corrections.Subjects()
         var events: [(app: RegistryApp, customer: Int64, product: Int64?, environment: Int64?)] = []
-        // A row's key begins with the customer's reference, the product and the environment.
-        for subject in Set(corrected.map { Array($0.prefix(3)) }).sorted(by: { "\($0)" < "\($1)" }) {
+        // A row's key begins with the customer's reference, the product with its app, and the environment.
+        for subject in Set(corrected.map { Array($0.prefix(4)) }).sorted(by: { "\($0)" < "\($1)" }) {
             guard case .blob(let reference)? = subject.first,
                 let customer = try CustomersTable(connection: connection).row(reference: reference),
                 let name = names[customer.appKey]
@@ -124,7 +124,7 @@ struct LedgerRepair {
             let app =
                 transaction.registry.app(key: customer.appKey)
                 ?? RegistryApp(key: customer.appKey, settings: RegisteredApp(id: name, bundleIDs: []))
-            let (product, environment) = (text(subject[1]), text(subject[2]))
+            let (product, environment) = (text(subject[2]), text(subject[3]))
             subjects.add(reference, product, environment)
             events.append(
                 (

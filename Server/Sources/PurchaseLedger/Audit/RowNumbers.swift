@@ -16,11 +16,11 @@ struct RowNumbers {
         for (place, column) in columns.enumerated() {
             // 0 means no row: an erased purchase has no product.
             guard place < values.count, case .integer(let number) = values[place], number != 0 else { continue }
-            if column == "ground", number == EntitlementRow.passGround { continue }
-            if column == "ground" {
+            if column == TableReferences.ground, number == EntitlementRow.passGround { continue }
+            if column == TableReferences.ground {
                 let found = try number > 0 ? self.number("originals", number) : -self.number("hand_grants", -number)
                 values[place] = .integer(found)
-            } else if let table = RowIdentities.table(namedBy: column) {
+            } else if let table = TableReferences.target(namedBy: column)?.table {
                 values[place] = .integer(try self.number(table, number))
             }
         }

@@ -1,0 +1,87 @@
+/// The tables that the journal determines, in the form in which two databases of a ledger can be compared.
+///
+/// The schema says which tables and columns there are, so a new column is compared without a change here. A table or
+/// column that the journal does not determine is named here, with the reason.
+enum ComparedTables {
+    /// The tables that the journal does not determine.
+    static let excluded: Set<String> = [
+        // What the other tables are compared with. `JournalCheck` and `LogAudit` check them.
+        "journal", "log_entries", "log_pending", "log_state", "log_tiles",
+        // Evidence is checked by its hashes.
+        "evidence_parts", "notification_bodies", "unverified_evidence",
+        // What happens without a journal entry.
+        "idempotency", "key_uses", "readiness", "webhooks", "webhook_deliveries",
+    ]
+
+    /// What differs from the rule that every column is compared, by table.
+    private static let differences: [String: TableDump.Difference] = [
+        "evidence": .init(only: ["sha256"]),
+        // An erasure keeps the tokens of a customer, and not the entries that assigned them.
+        "account_tokens": .init(replaced: [
+            "entry_key": """
+            CASE WHEN account_tokens_customer_key.name IS NULL THEN NULL ELSE account_tokens_entry_key.entry_id END
+            """
+        ]),
+        // Its number is compared, too, and does not identify a version of the settings.
+        "settings_history": .init(key: ["app_key", "entry_key"]),
+        // Attempts and leases change without a journal entry.
+        "app_store_claims": .init(
+            without: ["attempts", "leased_until"],
+            replaced: ["next_at": "CASE WHEN app_store_claims.next_at IS NULL THEN 1 ELSE 0 END"]),
+        "events": .init(
+            without: ["event_key"],
+            key: [
+                "entry_key", "type", "app_key", "customer_key", "former_key", "environment", "product_key",
+                "transaction_key", "original_key", "order_key",
+            ],
+            condition: recomputedEvents),
+    ]
+
+    /// Every table that the journal determines.
+    static func all() throws(LedgerStorageError) -> [TableDump] {
+        try StoredTable.all().filter { !excluded.contains($0.name) }.map {
+            TableDump($0, differences[$0.name] ?? .init())
+        }
+    }
+
+    /// The tables, and the columns of orders, that entries determine without their evidence.
+    static func ofEntries() throws(LedgerStorageError) -> [TableDump] {
+        try StoredTable.all().compactMap { table in
+            switch table.name {
+            case "apps", "bundles", "settings_history", "rules", "api_keys", "customers", "account_tokens", "testers",
+                "consumptions", "notifications", "customer_moves":
+                TableDump(table, differences[table.name] ?? .init())
+            case "orders":
+                TableDump(table, .init(without: ["status", "paid_by", "paid_at", "fulfilled_at", "closed_at"]))
+            default: nil
+            }
+        }
+    }
+
+    /// Some events cannot be computed again: the corrections of a repair, and those that an erasure removed. These are
+    /// the events of erased customers, of originals with an erased purchase, and of customers who owned such a purchase
+    /// before, since it was part of their balances. Who is told of a rescinded consent depends on a download of the
+    /// app, which an erasure deletes from the entry.
+    private static let recomputedEvents = """
+        events.type <> 'corrected' AND (events.type <> 'consent_rescinded' OR events_entry_key.details IS NOT NULL)
+        AND (events.customer_key IS NULL OR events_customer_key.customer_key IS NULL
+        OR events_customer_key.name IS NOT NULL)
+        AND (events.transaction_key IS NULL OR events_transaction_key.transaction_key IS NULL
+        OR events_transaction_key.product_key <> 0)
+        AND (events.original_key IS NULL OR events.original_key NOT IN (\(erasedOriginals)))
+        AND (events.customer_key IS NULL OR events.customer_key NOT IN (
+            WITH RECURSIVE touched (customer_key) AS (
+                SELECT customer_key FROM ownership_acts WHERE original_key IN (\(erasedOriginals))
+                UNION
+                SELECT former_key FROM ownership_acts
+                WHERE original_key IN (\(erasedOriginals)) AND former_key IS NOT NULL
+                UNION
+                SELECT customers.merged_into FROM touched
+                JOIN customers ON customers.customer_key = touched.customer_key
+                WHERE customers.merged_into IS NOT NULL)
+            SELECT customer_key FROM touched))
+        """
+
+    /// The originals with an erased purchase, which has no product (`transactions_erased`).
+    private static let erasedOriginals = "SELECT original_key FROM transactions WHERE product_key = 0"
+}
