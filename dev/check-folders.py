@@ -10,6 +10,25 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ORDERS = {
+    "Server/Sources/AppStoreSimulator": [
+        "Store", "Evidence", "Requests", "Storage", "Service", "VerifyReceipt", "Attacks", "Notifications",
+        "Scenario", "Server",
+    ],
+    "Server/Sources/PurchaseServer": [
+        "Answers", "Configuration", "HTTP", "Record", "Webhooks", "VerifyReceipt", "AppStore", "Purchases",
+        "Notifications", ".",
+    ],
+    "Server/Sources/assay": ["Terminal", "Input", "Output", "Minting", "Importing", "Commands", "."],
+    "Sources/EvidenceMint": [
+        "Encoding", "Authority", "Receipt", "TransactionReceipt", "SignedPayload", "Faults", "Signing",
+    ],
+    "Sources/PurchaseAPI": ["JSON", ".", "VerifyReceipt", "Requests", "Purchases"],
+    "Sources/PurchaseKit": ["Terms", "Products", "Outside", "Record", "Server", "Events", "Device", "Engine", "Screen"],
+    "Sources/PurchaseMessages": [".", "Signatures"],
+    "Sources/PurchaseVerification": [
+        "Terms", "Bytes", "ASN1", "Platform", "Certificates", "CMS", "AppReceipt", "TransactionReceipt", "JWS",
+        "Evidence", "Policies", ".", "Inspection",
+    ],
     "Server/Sources/PurchaseLedger": ["Store", "Terms", "Decisions", "Tables", "Record", "Schema", "Operations", "Audit", "Copy"],
 }
 TYPE = re.compile(
@@ -43,8 +62,15 @@ def problems(module: pathlib.Path, order: list[str]) -> tuple[list[str], int, in
                 members.setdefault(name, set()).add(folder_of(path))
     # A name that something else has as well may be that of the other.
     for path, source in sources.items():
-        for name in re.findall(r"\b(?:var|let|func|case) (\w+)", EXTENSION.sub(" ", source)):
+        for name in re.findall(r"\b(?:var|let|func) (\w+)", EXTENSION.sub(" ", source)):
             members.pop(name, None)
+        for cases in re.findall(r"^ *(?:indirect )?case (\w+[^:{\n]*)$", source, re.M):
+            for name in re.findall(r"\b\w+\b", cases):
+                members.pop(name, None)
+        # A type in another type can have the name of one that comes later.
+        for name in re.findall(r"^ +(?:\w+ )*(?:struct|enum|class|protocol|actor|typealias) (\w+)", source, re.M):
+            if name in types:
+                types[name].add(folder_of(path))
     for path, source in sources.items():
         place = folder_of(path)
         if place not in order:

@@ -277,12 +277,6 @@ extension String {
                 }
             }
     }
-
-    /// Whether the text can be one of an open set, such as `DID_RENEW`. Being short and ASCII, it may be compared and
-    /// hashed.
-    var isOpenValue: Bool {
-        utf8.count <= VerificationBudget.openValueBytes && utf8.allSatisfy { (0x20..<0x7F).contains($0) }
-    }
 }
 
 extension AppStoreTime {

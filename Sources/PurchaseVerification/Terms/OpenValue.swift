@@ -187,3 +187,11 @@ public struct NotificationSubtype: OpenValue {
     public static let decreaseQuantity = Self(rawValue: "DECREASE_QUANTITY")
     public static let seats = Self(rawValue: "SEATS")
 }
+
+extension String {
+    /// Whether the text can be one of an open set, such as `DID_RENEW`. Being short and ASCII, it may be compared and
+    /// hashed.
+    var isOpenValue: Bool {
+        utf8.count <= VerificationBudget.openValueBytes && utf8.allSatisfy { (0x20..<0x7F).contains($0) }
+    }
+}
