@@ -32,70 +32,70 @@ struct PaymentFailure: CustomNSError {
 
 /// The queue of the original API. Like Apple's, it is not Sendable, and does not keep its observers alive.
 open class SKPaymentQueue: NSObject {
-    private let desk = PaymentDesk()
+    private let queued = QueuedPayments()
 
     nonisolated(unsafe) private static let shared = SKPaymentQueue()
 
     private override init() {
         super.init()
-        desk.queue = self
+        queued.queue = self
     }
 
     open class func `default`() -> SKPaymentQueue { shared }
 
     open var transactions: [SKPaymentTransaction] {
-        desk.countRead()
-        return desk.transactions
+        queued.countRead()
+        return queued.transactions
     }
 
     open func add(_ observer: any SKPaymentTransactionObserver) {
-        desk.add(observer)
-        let task = Task { [desk] in try await desk.deliverUnfinished() }
+        queued.add(observer)
+        let task = Task { [queued] in try await queued.deliverUnfinished() }
         _ = task
     }
 
-    open func remove(_ observer: any SKPaymentTransactionObserver) { desk.remove(observer) }
+    open func remove(_ observer: any SKPaymentTransactionObserver) { queued.remove(observer) }
 
     open func add(_ payment: SKPayment) {
-        if let store = StandInStore.current { desk.deliver([SKPaymentTransaction(payment, .purchasing)], from: store) }
-        desk.pay(
+        if let store = StandInStore.current { queued.deliver([SKPaymentTransaction(payment, .purchasing)], from: store) }
+        queued.pay(
             payment.productIdentifier, payment.quantity, payment.applicationUsername,
             discount: (payment as? SKMutablePayment)?.paymentDiscount?.identifier)
     }
 
-    open func finishTransaction(_ transaction: SKPaymentTransaction) { desk.finish(transaction) }
+    open func finishTransaction(_ transaction: SKPaymentTransaction) { queued.finish(transaction) }
 
-    open func restoreCompletedTransactions() { desk.restore() }
+    open func restoreCompletedTransactions() { queued.restore() }
 
     // For tests.
 
     /// Withdraws products.
     open func withdraw(_ productIdentifiers: [String]) {
-        for observer in desk.observers {
+        for observer in queued.observers {
             observer.paymentQueue(self, didRevokeEntitlementsForProductIdentifiers: productIdentifiers)
         }
     }
 
     /// Offers a product that the customer chose on the App Store.
     open func offer(_ productIdentifier: String) -> [Bool] {
-        desk.observers.map {
+        queued.observers.map {
             $0.paymentQueue(
                 self, shouldAddStorePayment: SKPayment(productIdentifier), for: SKProduct(productIdentifier))
         }
     }
 
     /// The observers that were not removed, also those that are gone.
-    public var standInObservers: Int { desk.registered }
+    public var standInObservers: Int { queued.registered }
     /// How often an app copied all transactions.
-    public var standInReads: Int { desk.reads }
+    public var standInReads: Int { queued.reads }
     /// The identifier of the discount of the last payment.
-    public var standInDiscount: String? { desk.lastDiscount }
+    public var standInDiscount: String? { queued.lastDiscount }
 }
 
 /// The work of the queue.
 ///
 /// Unchecked, because the lock guards what changes.
-private final class PaymentDesk: @unchecked Sendable {
+private final class QueuedPayments: @unchecked Sendable {
     private struct Registered { weak var observer: (any SKPaymentTransactionObserver)?; let id: ObjectIdentifier }
 
     private let lock = NSLock()
