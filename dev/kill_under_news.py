@@ -87,13 +87,15 @@ class Store:
         for _ in range(MONTHS):
             self.control("clock", {"advance": "P1M"})
         self.hour()
-        reversed_purchases = []
+        reversed_purchases, self.refunded = [], set()
         for customer, transaction, quantity in purchases:
             fate = chance.choice(["kept", "kept", "refunded", "reversed"])
             if fate != "kept":
                 self.control(f"transactions/{transaction}/refund", {})
             if fate == "reversed":
                 reversed_purchases.append(transaction)
+            if fate == "refunded":
+                self.refunded.add(transaction)
             self.coins[customer] += 0 if fate == "refunded" else quantity
         self.hour()
         for transaction in reversed_purchases:
@@ -253,6 +255,17 @@ class Check:
             raise SystemExit(f"round {number}: events exist twice: {twice[:5]}")
         return len(entries)
 
+    def events(self, store):
+        """Every purchase and every period has one event of its grant, and the events of refunds and reversals together say which coins
+        are refunded, in whatever order the notifications arrived."""
+        rows, = self.postgres.rows(
+            "SELECT transaction_id, coalesce(sum((type IN ('granted', 'renewed'))::int), 0), "
+            "coalesce(sum((type = 'revoked')::int - (type = 'reversed')::int), 0) FROM transactions "
+            "LEFT JOIN events USING (transaction_key) GROUP BY 1")
+        wrong = [row for row in rows if row[1:] != ["1", "1" if row[0] in store.refunded else "0"]]
+        if wrong:
+            raise SystemExit(f"transactions with other events of grants and refunds: {wrong[:5]}")
+
     def answers(self, world, servers, store):
         """Every server answers what the store says."""
         for customer in store.tokens:
@@ -323,6 +336,7 @@ def run(options, chance, postgres, folder):
     there = check.database("at the end")
     if there != len(store.notifications) or len(check.entries) != there:
         raise SystemExit(f"{there} notifications are in the database, {len(check.entries)} were answered, {len(store.notifications)} sent")
+    check.events(store)
     check.answers(world, servers, store)
     events, = postgres.rows("SELECT 'evt_' || encode(entry_id, 'hex') || '_' || event_key FROM events JOIN journal USING (entry_key)")
     if options.webhook:
