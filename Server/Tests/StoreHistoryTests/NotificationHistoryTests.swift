@@ -21,6 +21,8 @@ struct NotificationHistoryTests {
     /// Histories share databases, because an empty database costs more than a history.
     private static let parts: UInt64 = 2
     private static let steps = 25
+    /// The audit takes as long as all deliveries, and the comparisons say the same.
+    private static let audited = 100
 
     @Test(
         "28 Shuffled, repeated and late notifications give the facts and answers of the ordered history and of the store, on both engines",
@@ -47,6 +49,7 @@ struct NotificationHistoryTests {
                     )
                 }
                 #expect(try await Int(ledger.notifications()) == numbers, "each notification is kept once")
+                guard Self.count <= Self.audited else { continue }
                 #expect(try await ledger.ledger.audit().findings.map { "\($0)" } == [])
             }
             print("part \(part) on \(ledgers.map(\.engine)): \(counts); in \(ContinuousClock.now - begin)")
