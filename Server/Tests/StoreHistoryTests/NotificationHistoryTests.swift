@@ -38,6 +38,7 @@ struct NotificationHistoryTests {
                 counts += comparison.counts
                 numbers += comparison.history.items.count { !$0.isClaim }
                 #expect(comparison.differences == [])
+                if comparison.differences != [] { print(comparison.history.story) }
             }
             let expected = try await ordered.tables()
             for ledger in ledgers {
