@@ -120,14 +120,18 @@ struct UnknownNotificationTests {
 
     @Test("28 Unknown values of every enumeration are answered 200, and the rest of the purchase counts")
     func values() async throws {
-        typealias Change = @Sendable (
-            inout SignedTransactionTemplate, inout RenewalInfoTemplate, inout NotificationTemplate
-        ) -> Void
+        typealias Change =
+            @Sendable (
+                inout SignedTransactionTemplate, inout RenewalInfoTemplate, inout NotificationTemplate
+            ) -> Void
         let changes: [(name: String, isActive: Bool, change: Change)] = [
-            ("type", true, { transaction, _, _ in
-                transaction.type = nil
-                transaction.extra = [Claim("type", .string("Rental"))]
-            }),
+            (
+                "type", true,
+                { transaction, _, _ in
+                    transaction.type = nil
+                    transaction.extra = [Claim("type", .string("Rental"))]
+                }
+            ),
             ("inAppOwnershipType", true, { transaction, _, _ in transaction.inAppOwnershipType = "LENT" }),
             ("transactionReason", true, { transaction, _, _ in transaction.transactionReason = "GIFT" }),
             ("offerType", true, { transaction, renewal, _ in (transaction.offerType, renewal.offerType) = (99, 99) }),
@@ -136,20 +140,32 @@ struct UnknownNotificationTests {
             ("billingPlanType", true, { transaction, _, _ in transaction.billingPlanType = "BILLED_NEVER" }),
             ("storefront", true, { transaction, _, _ in transaction.storefront = "MOON" }),
             ("currency", true, { transaction, _, _ in (transaction.price, transaction.currency) = (5, "doubloon") }),
-            ("additionalTransactionReason", true, { transaction, _, _ in
-                transaction.extra = [Claim("additionalTransactionReason", .string("LUCK"))]
-            }),
-            ("invitationManagement", true, { transaction, _, _ in
-                transaction.extra = [
-                    Claim("multiSeatInfo", .object([Claim("invitationManagement", .string("NOBODY"))]))
-                ]
-            }),
-            ("revocationReason", false, { transaction, _, _ in
-                (transaction.revocationDate, transaction.revocationReason) = (transaction.signedDate, 7)
-            }),
-            ("revocationType", false, { transaction, _, _ in
-                (transaction.revocationDate, transaction.revocationType) = (transaction.signedDate, "REFUND_ODD")
-            }),
+            (
+                "additionalTransactionReason", true,
+                { transaction, _, _ in
+                    transaction.extra = [Claim("additionalTransactionReason", .string("LUCK"))]
+                }
+            ),
+            (
+                "invitationManagement", true,
+                { transaction, _, _ in
+                    transaction.extra = [
+                        Claim("multiSeatInfo", .object([Claim("invitationManagement", .string("NOBODY"))]))
+                    ]
+                }
+            ),
+            (
+                "revocationReason", false,
+                { transaction, _, _ in
+                    (transaction.revocationDate, transaction.revocationReason) = (transaction.signedDate, 7)
+                }
+            ),
+            (
+                "revocationType", false,
+                { transaction, _, _ in
+                    (transaction.revocationDate, transaction.revocationType) = (transaction.signedDate, "REFUND_ODD")
+                }
+            ),
             // A revocation without a date takes effect at its signature.
             ("revocationType alone", false, { transaction, _, _ in transaction.revocationType = "REFUND_ODD" }),
             ("autoRenewStatus", true, { _, renewal, _ in renewal.autoRenewStatus = 3 }),
@@ -158,9 +174,12 @@ struct UnknownNotificationTests {
             ("renewalBillingPlanType", true, { _, renewal, _ in renewal.renewalBillingPlanType = "SOON" }),
             ("status", true, { _, _, notification in notification.data?.status = 6 }),
             ("negative status", true, { _, _, notification in notification.data?.status = -1 }),
-            ("consumptionRequestReason", true, { _, _, notification in
-                notification.data?.consumptionRequestReason = "BOREDOM"
-            }),
+            (
+                "consumptionRequestReason", true,
+                { _, _, notification in
+                    notification.data?.consumptionRequestReason = "BOREDOM"
+                }
+            ),
             ("version", true, { _, _, notification in notification.version = "3.0" }),
         ]
         try await PurchaseServerWorld.run { world async throws in

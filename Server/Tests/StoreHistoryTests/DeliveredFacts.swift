@@ -23,7 +23,9 @@ struct DeliveredFacts {
         customers = catalog.customers
         onlyLatest = fault == .latestArrival
         for customer in catalog.named {
-            guard let text = catalog.token(of: customer)?.uuidString, let token = AppAccountToken(text) else { continue }
+            guard let text = catalog.token(of: customer)?.uuidString, let token = AppAccountToken(text) else {
+                continue
+            }
             try tokens.assign(token, to: number(of: customer))
         }
     }

@@ -248,7 +248,9 @@ struct NewsHistory: Sendable {
     /// The events of the store, for a person who looks for the reason of a difference.
     var story: String {
         let lines = store.events.map { event in
-            let (words, status) = (event.notification.map { "\($0.type) \($0.subtype ?? "")" }, event.subscription?.status)
+            let (words, status) = (
+                event.notification.map { "\($0.type) \($0.subtype ?? "")" }, event.subscription?.status
+            )
             let transaction = event.transaction.map { sold in
                 let (end, revoked) = (sold.expiresDate?.ISO8601Format(), sold.revocation?.date.ISO8601Format())
                 let added = sold.seatsAddedTo.map { "added to \($0)" }
@@ -257,7 +259,8 @@ struct NewsHistory: Sendable {
                     sold.seats.map { "\($0.revoked) revoked" },
                 ].compactMap(\.self).joined(separator: " ")
             }
-            return "\(event.date.ISO8601Format()) \(event.summary); \(words ?? "silent"); \(transaction ?? ""); \(status?.rawValue ?? "")"
+            return
+                "\(event.date.ISO8601Format()) \(event.summary); \(words ?? "silent"); \(transaction ?? ""); \(status?.rawValue ?? "")"
         }
         return (["history \(seed), until \(store.now.ISO8601Format())"] + lines).joined(separator: "\n")
     }

@@ -39,7 +39,8 @@ struct NewsItem: Sendable {
         switch content {
         case .notification(let event, _, _):
             let words = [event.notification?.type, event.notification?.subtype].compactMap(\.self)
-            return "\(words.joined(separator: " ")) \(event.transaction?.transactionID ?? "") of \(event.date.ISO8601Format())"
+            return
+                "\(words.joined(separator: " ")) \(event.transaction?.transactionID ?? "") of \(event.date.ISO8601Format())"
         case .claim(let transaction, _): return "claim of \(transaction.transactionID) by \(customer)"
         }
     }

@@ -99,8 +99,9 @@ struct NewsLedger: Sendable {
     /// The number of notifications, without repeated ones.
     func notifications() async throws -> Int64 {
         try await database.read(.lists) { connection in
-            guard case .integer(let count)? = try connection.rows("SELECT count(*) FROM notifications", [])
-                .first?.values.first
+            guard
+                case .integer(let count)? = try connection.rows("SELECT count(*) FROM notifications", [])
+                    .first?.values.first
             else { return 0 }
             return count
         }

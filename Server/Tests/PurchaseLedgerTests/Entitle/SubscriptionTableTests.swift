@@ -200,15 +200,6 @@ struct SubscriptionTableTests {
                 #expect(self.state(story, "basic", day: 70)?.name != .inGrace)
             }
         }
-        // If the upgrade was refunded, and the former period was given back, the grace period is that of the former.
-        let refunded = [
-            Self.period("1", "basic", on: 0, until: 30, stamp: 20, isUpgraded: true),
-            Self.period("2", on: 20, until: 50, stamp: 22, revoked: 22),
-            Self.period("1", "basic", on: 0, until: 30, stamp: 23),
-        ]
-        everyOrder(
-            refunded, [.signed("1", stamp: 30, grace: 46, isInBillingRetry: true, autoRenew: 1, beside: "1")]
-        ) { #expect(self.state($0, "basic", day: 25)?.name == .active) }
     }
 
     @Test("14 The end of a grace period, and a refund after it, do not change the answer for a time in it")
