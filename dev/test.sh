@@ -109,6 +109,9 @@ check_documents() {
     tail -1 "$folder/two-years"
 }
 
+# A few rounds of `dev/torture.sh news-servers`.
+kill_servers() { dev/kill_under_news.py .build/release/assay --rounds 4 --no-webhook; }
+
 # Tests the StoreKit adapters with a stand-in, on systems without StoreKit.
 stand_in() {
     # Its tests see what the adapters do not publish.
@@ -128,4 +131,5 @@ join "tests, root"
 step "tests, server" run_tests Server .build/release/assay-serverPackageTests.xctest server
 [ "$(uname)" != Linux ] || step "StoreKit adapters, against the stand-in" stand_in
 join "description of the HTTP interface"
+step "three servers, killed while notifications arrive" kill_servers
 step "documents" check_documents

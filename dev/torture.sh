@@ -7,6 +7,8 @@
 #   dev/torture.sh bits history           parts of the core: bits, history, cost, growth, opinion, receipts, jws
 #   dev/torture.sh server                 the server: cost per byte of each route, /healthz under attack
 #   dev/torture.sh store                  the ledger against the simulated store: 20 random histories of 1,000 steps
+#   dev/torture.sh news [COUNT]           random histories of the store, told by notifications alone: shuffled, repeated and late, on both
+#                                         engines, 1,000 by default
 #   dev/torture.sh histories [COUNT]      the ledger: random histories in two orders of arrival, 10,000 by default
 #   dev/torture.sh erasures [COUNT]       the ledger: random acts with erasures on every engine, 200 histories by default
 #   dev/torture.sh worlds [MINUTES]       the pure rules: every history of up to 4 events, each repeated once, of 5, and of 6 as far as
@@ -18,6 +20,7 @@
 #   dev/torture.sh kill [ROUNDS]          the server: kill -9 under load, 100 rounds by default
 #   dev/torture.sh servers [ROUNDS]       three servers over one PostgreSQL: kill -9 of servers and of PostgreSQL under load, 100 rounds
 #                                         by default
+#   dev/torture.sh news-servers [ROUNDS]  the same while notifications arrive, 100 rounds by default
 #   dev/torture.sh soak [MINUTES]         the server: memory and WAL under load, 10 minutes by default
 #   dev/torture.sh abuse [MINUTES]        the server: eight kinds of abuse at once beside honest purchases, 5 minutes by default
 #   dev/torture.sh debug                  all tests in debug, with the assertions of Swift and of SwiftNIO
@@ -64,6 +67,11 @@ store() {
     say "Comparing the ledger with the store"
     ASSAY_STORE_HISTORIES=${ASSAY_STORE_HISTORIES:-20} swift test -c release --package-path Server \
         --scratch-path "$scratch" --disable-build-manifest-caching --skip-build --disable-xctest --filter StoreHistoryTests
+}
+
+# Compares the ledger with the pure rules after each notification, and with the store in the end.
+news() {
+    ASSAY_NEWS_HISTORIES="${1:-1000}" suite NotificationHistoryTests
 }
 
 # Facts, owners and entitlements must not depend on when evidence arrived, through real operations on SQLite.
@@ -130,6 +138,16 @@ server_rounds() {
     python3 dev/kill_servers.py "$ASSAY_PROGRAM" .torture/purchases --rounds "${1:-100}"
 }
 
+news_server_rounds() {
+    if [ -z "${ASSAY_PROGRAM:-}" ]; then
+        say "Building assay"
+        build_product release Server assay
+        ASSAY_PROGRAM="$(products_folder release)/assay"
+    fi
+    say "Killing servers and PostgreSQL while notifications arrive"
+    python3 dev/kill_under_news.py "$ASSAY_PROGRAM" --rounds "${1:-100}"
+}
+
 # Memory, /healthz and honest purchases while a server is abused in eight ways.
 abuse() {
     if [ -z "${ASSAY_PROGRAM:-}" ]; then
@@ -148,8 +166,8 @@ soak() {
 }
 
 case ${1:-} in
-    '') debug; core; server; store; histories; erasures; worlds; role; ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
-        ASSAY_SHARED_CLAIMS=1000 suite threeProcesses; kill_rounds; server_rounds; soak; abuse ;;
+    '') debug; core; server; store; news; histories; erasures; worlds; role; ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
+        ASSAY_SHARED_CLAIMS=1000 suite threeProcesses; kill_rounds; server_rounds; news_server_rounds; soak; abuse ;;
     debug) debug ;;
     role) role ;;
     order) ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests ;;
@@ -161,6 +179,8 @@ case ${1:-} in
     soak) soak "${2:-}" ;;
     server) server ;;
     store) store ;;
+    news) news "${2:-}" ;;
+    news-servers) news_server_rounds "${2:-}" ;;
     histories) histories "${2:-}" ;;
     erasures) erasures "${2:-}" ;;
     worlds) worlds "${2:-}" ;;

@@ -64,6 +64,11 @@ public struct ExpectedEntitlements: Sendable {
         switch kind {
         case .purchased, .subscribed, .resubscribed, .renewed, .recovered, .upgraded, .shared, .seatAssigned:
             add(transaction)
+        case .seatsAdded:
+            guard let place = transaction.seatsAddedTo.flatMap({ places[$0] }) else { return }
+            places[transaction.transactionID] = place
+            purchases[place.original]?.periods[place.period].revocations
+                .updateValue(nil, forKey: transaction.transactionID)
         case .restored: places[transaction.transactionID] = transaction.restoredFrom.flatMap { places[$0] }
         case .refunded, .revoked: revoke(transaction, transaction.revocation)
         case .refundReversed: revoke(transaction, nil)
@@ -72,7 +77,7 @@ public struct ExpectedEntitlements: Sendable {
             purchases[place.original]?.periods[place.period].end = end
         case .expired, .finished, .downgraded, .billingFailed, .gracePeriodExpired, .autoRenewalChanged,
             .priceIncreaseAsked, .priceIncreaseAccepted, .refundAsked, .refundDeclined, .receiptRefreshed,
-            .seatsAdded, .renewalSeatsChanged, .extensionFailed, .notified:
+            .renewalSeatsChanged, .extensionFailed, .notified:
             break
         }
     }
@@ -84,7 +89,7 @@ public struct ExpectedEntitlements: Sendable {
             purchase.periods.append(
                 ExpectedPurchase.Period(
                     transactionID: transaction.transactionID, productID: transaction.productID,
-                    start: transaction.purchaseDate, end: end))
+                    start: transaction.purchaseDate, end: end, revocations: [transaction.transactionID: nil]))
         }
         places[transaction.transactionID] = (original, purchase.periods.count - 1)
         purchases[original] = purchase
@@ -93,7 +98,11 @@ public struct ExpectedEntitlements: Sendable {
     private mutating func revoke(_ transaction: StoreTransaction, _ revocation: StoreTransaction.Revocation?) {
         guard let place = places[transaction.transactionID] else { return }
         if place.period >= 0 {
-            purchases[place.original]?.periods[place.period].revokedAt = revocation?.date
+            let period = purchases[place.original]?.periods[place.period]
+            // A restored copy is revoked with its source.
+            let id = transaction.transactionID
+            let known = period?.revocations.keys.contains(id) ?? false ? id : period?.transactionID ?? id
+            purchases[place.original]?.periods[place.period].revocations.updateValue(revocation?.date, forKey: known)
         } else {
             purchases[place.original]?.revocation = revocation
         }

@@ -29,7 +29,14 @@ struct ExpectedPurchase: Sendable {
         let start: Date
         var end: Date
         var graceEnd: Date?
-        var revokedAt: Date?
+        /// The revocations of its transactions: one, and those that added seats to it.
+        var revocations: [String: Date?]
+
+        /// When the last of its transactions was revoked; nil if one of them is not.
+        var revokedAt: Date? {
+            let dates = revocations.values.compactMap(\.self)
+            return dates.count == revocations.count ? dates.max() : nil
+        }
     }
 
     struct Use: Sendable {

@@ -2,6 +2,7 @@ import EvidenceMint
 import Foundation
 import PurchaseLedger
 import PurchaseVerification
+import Synchronization
 import TestSupport
 import Testing
 
@@ -74,6 +75,28 @@ struct PostgreSQLTests {
             #expect(failures == expected)
             let rows = try await database.read(.lists) { try $0.rows("SELECT count(*) FROM t", []).first?.values }
             #expect(rows == [.integer(Int64(500 - expected))])
+        }
+    }
+
+    @Test("28 A write that meets several rows that other servers inserted finds them one after the other")
+    func severalDuplicates() async throws {
+        try await withDatabase { database, _ async throws in
+            try await database.write { connection in
+                try connection.execute("CREATE TABLE t (n BIGINT PRIMARY KEY)", [])
+                for number in 1...3 as ClosedRange<Int64> {
+                    try connection.execute("INSERT INTO t (n) VALUES (?1)", [.integer(number)])
+                }
+            }
+            // Each attempt knows one more of the rows that were inserted since the write looked.
+            let attempts = Mutex<Int64>(0)
+            try await database.write({ .parts([]) }) { connection in
+                let number = attempts.withLock { count in
+                    count += 1
+                    return count
+                }
+                try connection.send(to: "t", "INSERT INTO t (n) VALUES (?1)", [.integer(number)])
+            }
+            #expect(attempts.withLock { $0 } == 4)
         }
     }
 

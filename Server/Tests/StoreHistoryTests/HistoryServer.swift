@@ -3,7 +3,6 @@ import ExpectedEntitlements
 import Foundation
 import PurchaseLedger
 import PurchaseVerification
-import Synchronization
 import TestSupport
 
 /// The ledger in an SQLite file, with a verifier that trusts the store's authority, and a clock that shows the store's
@@ -63,7 +62,7 @@ final class HistoryServer: Sendable {
     }
 
     /// The possible answers to a claim with genuine evidence.
-    private static let claimCodes: Set<String> = [
+    static let claimCodes: Set<String> = [
         "accepted", "already_claimed", "app_account_token_mismatch", "subscription_expired", "purchase_withdrawn",
         "purchase_revoked", "purchase_cancelled", "purchase_upgraded",
     ]
@@ -132,15 +131,4 @@ final class HistoryServer: Sendable {
     private func require(_ condition: Bool, _ sentence: @autoclosure () -> String) throws {
         guard condition else { throw HistoryError(description: sentence()) }
     }
-}
-
-/// A clock that a test sets.
-private final class HistoryClock: Sendable {
-    private let time: Mutex<Date>
-
-    init(_ time: Date) { self.time = Mutex(time) }
-
-    var now: Timestamp { Timestamp(time.withLock { $0 }) }
-
-    func show(_ date: Date) { time.withLock { $0 = date } }
 }

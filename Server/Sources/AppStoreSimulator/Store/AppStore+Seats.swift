@@ -20,7 +20,8 @@ extension AppStore {
         var subscription = try subscriptionWithSeats(originalTransactionID)
         try Self.checkSeats(seats)
         if let notificationType { try Self.checkWord(notificationType, "type") }
-        guard subscription.isUsable, let first = periodTransactions(of: subscription).first else {
+        // In a grace period the paid time is over, and an addition would end before it begins.
+        guard subscription.status == .active, let first = periodTransactions(of: subscription).first else {
             throw StoreError(.wrongState, "The subscription is \(subscription.status.rawValue), not active.")
         }
         let product = try product(subscription.productID, of: subscription.bundleID)

@@ -47,6 +47,19 @@ struct SeatTests {
         #expect(store.seats(of: renewed) == 6 && store.periodTransactions(of: renewed).count == 1)
     }
 
+    @Test("28 Seats are not added to a period that is over, in a grace period")
+    func additionInGrace() throws {
+        var store = try Self.store()
+        let first = try Self.buy(&store, seats: 5).transactionID
+        try store.setBilling(works: false, for: first)
+        try store.letFallDue(first)
+        try #require(try store.subscription(first).status != .active)
+        #expect(throws: StoreError.self) { try store.addSeats(1, to: first) }
+        try store.setBilling(works: true, for: first)
+        try store.addSeats(1, to: first)
+        #expect(store.seats(of: try store.subscription(first)) == 6)
+    }
+
     @Test("28.4 Refunded seats leave the subscription until every transaction of the period is revoked")
     func refund() throws {
         var store = try Self.store()

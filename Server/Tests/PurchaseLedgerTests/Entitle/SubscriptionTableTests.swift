@@ -182,6 +182,26 @@ struct SubscriptionTableTests {
         }
     }
 
+    @Test("14 A grace period is that of the newer product, also if the upgraded period would have ended later")
+    func graceAfterUpgrade() {
+        // The period that was left ends, by an extension, while the grace period of its successor runs.
+        let periods = [
+            Self.period("1", "basic", on: 0, until: 30), Self.period("1", "basic", on: 0, until: 64, stamp: 5),
+            Self.period("2", on: 20, until: 50),
+        ]
+        let renewals: [RenewalStatement] = [
+            .signed("1", stamp: 50, grace: 78, isInBillingRetry: true, autoRenew: 1, beside: "2"),
+            .signed("1", stamp: 65, grace: 78, isInBillingRetry: true, autoRenew: 1, beside: "2"),
+        ]
+        for known in [renewals, [renewals[0]], [renewals[1]]] {
+            everyOrder(periods, known) { story in
+                for day in [51, 63, 64.5, 70, 77.9] { #expect(self.state(story, day: day)?.name == .inGrace, "\(day)") }
+                #expect(self.state(story, day: 79)?.name != .inGrace)
+                #expect(self.state(story, "basic", day: 70)?.name != .inGrace)
+            }
+        }
+    }
+
     @Test("14 The end of a grace period, and a refund after it, do not change the answer for a time in it")
     func pastGrace() {
         let periods = [Self.period("1", on: 0, until: 30), Self.period("2", on: 50, until: 80)]

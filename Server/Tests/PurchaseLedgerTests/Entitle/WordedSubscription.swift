@@ -101,7 +101,15 @@ struct WordedSubscription {
             time.millisecondsSince1970 <= renewal.stamp.millisecondsSince1970 + period.allowance
         }
         if renewal.info.graceEnd != nil || renewal.info.isInBillingRetry == true {
-            return periods.filter { isWithin($0.end, of: $0) }.max { $0.byEnd < $1.byEnd }
+            let ended = periods.filter { isWithin($0.end, of: $0) }
+            let last = ended.filter { period in
+                !periods.contains { later in
+                    later.product != period.product && later.start > period.start && later.start < period.end
+                        && later.start <= renewal.stamp
+                        && !(later.withdrawal.map { $0.date <= renewal.stamp } ?? false)
+                }
+            }
+            return (last.isEmpty ? ended : last).max { $0.byEnd < $1.byEnd }
         }
         let beside = periods.first { "\($0.id)" == renewal.beside?.string && $0.start > renewal.stamp }
         if let beside, isWithin(beside.start, of: beside) { return beside }

@@ -28,7 +28,7 @@ struct SubscriptionRenewals: Sendable {
             let beside = statement.beside.flatMap { byTransaction[$0] }
             let period =
                 statement.concern != .none
-                ? Self.ended(by: statement.stamp, byEnd) : Self.begun(by: statement.stamp, periods, beside)
+                ? Self.ended(by: statement.stamp, byEnd, periods) : Self.begun(by: statement.stamp, periods, beside)
             guard let period else { continue }
             let subject = Subject(productID: period.productID, end: period.end)
             statements[subject, default: []].append(statement)
@@ -54,13 +54,34 @@ struct SubscriptionRenewals: Sendable {
         return failed
     }
 
-    /// The period that ended last, or is about to end, when something was signed.
-    private static func ended(by stamp: Timestamp, _ byEnd: [SubscriptionPeriod]) -> SubscriptionPeriod? {
+    /// The period that ended last, or is about to end, when something was signed. A period that another product had
+    /// replaced ends no subscription, although its own end can be later than that of its successor.
+    ///
+    /// - Parameter periods: in their order.
+    private static func ended(
+        by stamp: Timestamp, _ byEnd: [SubscriptionPeriod], _ periods: [SubscriptionPeriod]
+    ) -> SubscriptionPeriod? {
         let latest = stamp.adding(milliseconds: 86_400_000, times: 1)
         let count = byEnd.leadingCount { $0.end.map { $0 <= latest } ?? true }
-        return byEnd[..<count].last { period in
+        func hasEnded(_ period: SubscriptionPeriod) -> Bool {
             period.end.map { $0 <= stamp.adding(milliseconds: period.allowance, times: 1) } ?? false
         }
+        return byEnd[..<count].last { hasEnded($0) && !isReplaced($0, by: stamp, periods) }
+            ?? byEnd[..<count].last(where: hasEnded)
+    }
+
+    /// Whether a period of another product had begun before the end of a period, and was not withdrawn, when something
+    /// was signed.
+    private static func isReplaced(
+        _ period: SubscriptionPeriod, by stamp: Timestamp, _ periods: [SubscriptionPeriod]
+    ) -> Bool {
+        guard let end = period.end, period.start < end else { return false }
+        let first = periods.leadingCount { $0.start <= period.start }
+        let last = periods.leadingCount { $0.start < end && $0.start <= stamp }
+        return first < last
+            && periods[first..<last].contains {
+                $0.productID != period.productID && !$0.isWithdrawn(by: stamp)
+            }
     }
 
     /// The period that had begun last when something was signed, or the one signed beside it that begins soon.

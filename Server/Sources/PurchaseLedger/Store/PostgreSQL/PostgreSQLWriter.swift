@@ -8,6 +8,10 @@ final class PostgreSQLWriter: @unchecked Sendable {
     /// into whom others were merged. A decision reads whatever is still missing.
     private static let furtherLoads = 2
 
+    /// How often a write is repeated because another server inserted a row of it meanwhile. Each attempt finds the row
+    /// of the one before, and a write adds few rows that others share: parts of evidence, a product, an environment.
+    private static let repetitions = 8
+
     private let number: Int
     private let queue: PostgreSQLWriteQueue
     private let settings: PostgreSQLSettings
@@ -51,8 +55,8 @@ final class PostgreSQLWriter: @unchecked Sendable {
         case lost(LedgerStorageError)
     }
 
-    private func perform(_ jobs: [any PostgreSQLWriteJob], isRepeated: Bool = false) {
-        var losses = 0
+    private func perform(_ jobs: [any PostgreSQLWriteJob]) {
+        var (losses, repetitions) = (0, 0)
         while true {
             switch transaction(jobs) {
             case .committed(let batch):
@@ -69,13 +73,13 @@ final class PostgreSQLWriter: @unchecked Sendable {
                 if jobs.count > 1 {
                     // Each write gets its own transaction, so that an error of one does not affect the others.
                     for job in jobs { perform([job]) }
-                } else if error.isDuplicate, !isRepeated {
-                    // Another server has inserted the row; the next attempt finds it.
-                    perform(jobs, isRepeated: true)
-                } else {
-                    for job in jobs { job.fail(error) }
+                    return
                 }
-                return
+                repetitions += 1
+                guard error.isDuplicate, repetitions <= Self.repetitions else {
+                    for job in jobs { job.fail(error) }
+                    return
+                }
             case .lost(let error):
                 losses += 1
                 guard losses < Self.connectionAttempts else {
