@@ -384,7 +384,7 @@ struct SeatClaimTests {
     }
 
     @Test(
-        "28.2 A rescinded consent is an event for every member known by that download, seated, waiting or unclaimed, and survives merges and erasures"
+        "28.2 A rescinded consent is an event for every member known by that download, seated or unclaimed, and follows merges and erasures"
     )
     func rescindedConsent() async throws {
         try await Self.with(seats: 3) { world in
