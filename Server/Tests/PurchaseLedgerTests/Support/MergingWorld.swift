@@ -218,7 +218,7 @@ struct MergingWorld {
         }
         let forwarded = try await ledger.answer(
             OutgoingEvents(app: "example", .notifications(.production), after: 0, limit: 100))
-        answers += forwarded.map { "forwarded \($0.key) \($0.customer) \($0.isAnnounced) \($0.isNotification)" }
+        answers += forwarded.map { "forwarded \($0.isAnnounced) \($0.isNotification)" }
         let held = try await ledger.answer(HeldPurchases(app: "example", limit: 100))
         answers += held.purchases.map { "held: \($0)" }
         for order in orders { answers.append("\(try await world.order(order))") }
