@@ -21,6 +21,8 @@ public struct RenewalMessage: Codable, Sendable, Equatable {
     public var intent: Intent?
     /// The offer of the next period.
     public var offer: OfferMessage?
+    /// The commitment to several payments.
+    public var commitment: CommitmentMessage?
     /// When it was signed.
     public var signedAt: String
 
@@ -28,7 +30,8 @@ public struct RenewalMessage: Codable, Sendable, Equatable {
     public init(
         autoRenew: Bool? = nil, nextProduct: String? = nil, renewsAt: String? = nil, price: Int64? = nil,
         currency: String? = nil, graceUntil: String? = nil, billingRetry: Bool? = nil,
-        priceConsent: PriceConsent? = nil, intent: Intent? = nil, offer: OfferMessage? = nil, signedAt: String
+        priceConsent: PriceConsent? = nil, intent: Intent? = nil, offer: OfferMessage? = nil,
+        commitment: CommitmentMessage? = nil, signedAt: String
     ) {
         self.autoRenew = autoRenew
         self.nextProduct = nextProduct
@@ -40,11 +43,12 @@ public struct RenewalMessage: Codable, Sendable, Equatable {
         self.priceConsent = priceConsent
         self.intent = intent
         self.offer = offer
+        self.commitment = commitment
         self.signedAt = signedAt
     }
 
     enum CodingKeys: String, CodingKey {
-        case price, currency, intent, offer
+        case price, currency, intent, offer, commitment
         case autoRenew = "auto_renew"
         case nextProduct = "next_product"
         case renewsAt = "renews_at"

@@ -90,6 +90,12 @@ struct ListCostTests {
                 try await measure(
                     "purchases of \(customer)", PurchasesOfCustomer(app: "example", customerID: customer, limit: 5))
             }
+            for (name, filter) in [
+                ("", HeldPurchaseFilter()), ("of a product", HeldPurchaseFilter(productID: LedgerWorld.pro)),
+                ("of the sandbox", HeldPurchaseFilter(environment: .sandbox)),
+            ] {
+                try await measure("held \(name)", HeldPurchases(app: "example", filter: filter, limit: 5))
+            }
             try await measure("products", SoldProducts(app: "example", limit: 5))
             try await measure("testers", TesterList(app: "example", limit: 5))
             try await measure("entitlements", EntitlementsOfCustomer(app: "example", customerID: "other"))
@@ -138,6 +144,7 @@ struct ListCostTests {
         _ = try await world.claim("1", customer: nil, order: order.id, try LedgerWorld.signed("1"))
         _ = try await world.claim("1", customer: "other", try LedgerWorld.signed("1"))
         _ = try await world.order("busy", product: LedgerWorld.pro)
+        for id in ["held 1", "held 2"] { try await world.observe(try LedgerWorld.signed(id)) }
         try await DatabaseQueue(path: path).write { database in
             let numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(rows))"
             /// Copies rows, with new values in some columns.

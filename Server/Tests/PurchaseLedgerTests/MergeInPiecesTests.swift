@@ -34,6 +34,7 @@ struct MergeInPiecesTests {
         case claim, claimOfAnother, refund, newPurchase, newPeriod, restore, consumption, repeatedConsumption,
             fulfilment
         case newPass, token, order
+        case seat, unclaim, ground, groundEnd, status, comparison
     }
 
     @Test(
@@ -130,6 +131,42 @@ struct MergeInPiecesTests {
         case .token:
             let isNew = try await ledger.perform(AssignToken(app: "example", customerID: "device", token: UUID()))
             return "\(isNew)"
+        case .seat:
+            // Two requests of one customer; the third one has a seat under the former name.
+            var outcomes: [ClaimSeat.Outcome] = []
+            for original in ["960", "970", "980"] {
+                outcomes.append(try await MergingWorld.claimSeat(of: original, for: "device", world))
+            }
+            return outcomes.map { "\($0.seat) \($0.isReplayed)" }.joined(separator: "\n")
+        case .unclaim:
+            let seats = try await ledger.answer(
+                SeatsOfSubscription(app: "example", originalTransactionID: "980", limit: 10))
+            for seat in seats.claimed {
+                try await ledger.perform(
+                    UnclaimSeat(app: "example", originalTransactionID: "980", seatID: seat.seatID))
+            }
+            return "\(seats.claimed)"
+        case .ground:
+            let end = Timestamp(MintedWorld.moment.addingTimeInterval(86_400 * 90))
+            let outcome = try await ledger.perform(
+                AddGround(
+                    app: "example", customerID: "alice", source: "stripe", reference: "of device",
+                    productID: LedgerWorld.yearly, until: end))
+            return "\(outcome)"
+        case .groundEnd:
+            let grounds = try await ledger.answer(GroundsOfCustomer(app: "example", customerID: "device")).grounds
+            for ground in grounds where ground.source == "google_play" {
+                try await ledger.perform(EndGround(app: "example", customerID: "device", id: ground.id))
+            }
+            return "\(grounds.count)"
+        case .status:
+            for (original, status) in [("930", Int64(1)), ("960", 5), ("970", 5)] {
+                try await world.observe(try MergingWorld.status(status, of: original, day: 1.5))
+            }
+            return ""
+        case .comparison:
+            let theirs = ForeignAnswer(customerID: "device", .product(LedgerWorld.monthly), isActive: false)
+            return "\(try await ledger.answer(CompareAnswers(app: "example", [theirs])))"
         case .order:
             let order = try await world.order("device", quantity: 1)
             _ = try await ledger.perform(CancelOrder(app: "example", orderID: merging.orders[1]))

@@ -116,6 +116,8 @@ struct QueryPlanTests {
         _ = try await world.ledger.answer(EventList(app: "example", limit: 5))
         try await exerciseWebhook(world)
         _ = try await world.ledger.answer(PurchasesOfCustomer(app: "example", customerID: "alice", limit: 5))
+        _ = try await world.ledger.answer(HeldPurchases(app: "example", limit: 5))
+        try await world.observe(try NotificationTests.rescission("70"))
         _ = try await world.entitlement()
         _ = try await world.entitlement(at: world.clock.now)
         let answer = ForeignAnswer(customerID: "alice", .product(LedgerWorld.coins), isActive: false)

@@ -382,4 +382,65 @@ struct SeatClaimTests {
             try await world.database.close()
         }
     }
+
+    @Test(
+        "28.2 A rescinded consent is an event for every member known by that download, seated or unclaimed, and follows merges and erasures"
+    )
+    func rescindedConsent() async throws {
+        try await Self.with(seats: 3) { world in
+            func claim(_ customer: String, _ download: String?) async throws -> String {
+                world.clock.advance(seconds: 60)
+                return try await world.ledger.perform(
+                    ClaimSeat(
+                        app: "example", originalTransactionID: "900", customerID: customer,
+                        requestID: "of \(customer)", appTransactionID: download)
+                ).seat.seatID
+            }
+            func told() async throws -> [String?] {
+                try await world.ledger.answer(EventList(app: "example", limit: 1000))
+                    .filter { $0.type == EventType.consentRescinded.rawValue }.map(\.content.customerID)
+            }
+            // Bob also owns a purchase of the download, and is told once.
+            _ = try await world.claim("1", customer: "bob", try LedgerWorld.signed("1") { $0.appTransactionID = "71" })
+            _ = try await claim("bob", "71")
+            let ended = try await claim("carol", "71")
+            try await Self.unclaim(world, ended)
+            _ = try await claim("dave", "72")
+            _ = try await claim("erin", nil)
+            // The purchaser owns the transactions of the subscription, which state another download.
+            for _ in 1...2 {
+                try await world.observe(
+                    try NotificationTests.rescission("71", id: "00000000-0000-4000-8000-000000000071"))
+            }
+            #expect(try await told() == ["bob", "carol"])
+            try await world.observe(try NotificationTests.rescission("70"))
+            #expect(try await told().count == 2)
+            // A merged member is told under the name that remains; the notification is found by it, and erased with it.
+            try await world.ledger.perform(MergeCustomers(app: "example", customerID: "dave", into: "frank"))
+            try await world.observe(try NotificationTests.rescission("72"))
+            #expect(try await told() == ["bob", "carol", "frank"])
+            let filter = NotificationFilter(customerID: "frank")
+            let query = NotificationList(app: "example", filter: filter, limit: 10)
+            #expect(try await world.ledger.answer(query).notifications.map(\.type) == ["RESCIND_CONSENT"])
+            for customer in ["carol", "frank"] {
+                _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: customer, reason: "asked"))
+            }
+            let list = try await world.ledger.answer(NotificationList(app: "example", limit: 10)).notifications
+            // What names the download of an erased customer has no details any more.
+            #expect(list.count { $0.type == nil } == 2 && list.count { $0.type == "RESCIND_CONSENT" } == 1)
+            try await world.observe(try NotificationTests.rescission("72"))
+            #expect(try await told().compactMap(\.self) == ["bob"])
+        }
+    }
+
+    @Test("28.2 A member of a sandbox subscription is not told of a consent that was rescinded in Production")
+    func rescindedConsentElsewhere() async throws {
+        try await LedgerWorld.with { world in
+            let team = try SeatCountTests.team("900", 2, from: 0) { $0.environment = "Sandbox" }
+            _ = try await world.claim("900", product: Self.monthly, try MintedWorld.mint(team))
+            try await Self.claim(world, "bob")
+            try await world.observe(try NotificationTests.rescission("download of bob"))
+            #expect(try await !world.events().contains("consent_rescinded"))
+        }
+    }
 }

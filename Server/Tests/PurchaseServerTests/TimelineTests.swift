@@ -70,6 +70,32 @@ struct TimelineTests {
         }
     }
 
+    @Test(
+        "28.1 What a notification changed is in the customer's timeline, with its source, and the notification beside it"
+    )
+    func notification() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            var refunded = SignedTransactionTemplate()
+            let bought = try PurchaseServerWorld.signed("1") { refunded = $0 }
+            #expect(try await world.send(.post, "/v1/purchases", bought.claim()).status == 200)
+            refunded.signedDate = MintedWorld.moment.addingTimeInterval(50)
+            refunded.revocationDate = refunded.signedDate
+            let payload = try MintedWorld.mint(
+                NotificationTemplate(notificationType: "REFUND", transaction: refunded))
+            let request = NotificationRequest(signedPayload: String(decoding: payload, as: UTF8.self))
+            let answer = try await world.send(.post, "/notifications/v2", request, as: nil, idempotencyKey: nil)
+            let entry = try answer.message(NotificationAnswer.self).entryID
+            let page = try await world.send(.get, "/v1/customers/alice/timeline", as: .backend)
+                .message(TimelinePage.self)
+            let revoked = try #require(page.timeline.first { $0.type == "revoked" })
+            #expect(revoked.source == "notification" && revoked.text.contains("learned from a notification"))
+            #expect(revoked.entryID == entry)
+            let list = try await world.send(.get, "/v1/notifications?customer_id=alice", as: .backend)
+                .message(NotificationPage.self)
+            #expect(list.notifications.map(\.entryID) == [entry])
+        }
+    }
+
     @Test("E.4 Answers about a merged customer name the survivor")
     func merged() async throws {
         try await PurchaseServerWorld.run { world async throws in

@@ -106,6 +106,7 @@ extension EventMessage {
         public static let billingRetry = RenewalField(rawValue: "billing_retry")
         public static let graceUntil = RenewalField(rawValue: "grace_until")
         public static let offer = RenewalField(rawValue: "offer")
+        public static let commitment = RenewalField(rawValue: "commitment")
     }
 
     /// The types of events. Expiry is not an event: it happens by time alone.
@@ -128,8 +129,8 @@ extension EventMessage {
         public static let reversed = Kind(rawValue: "reversed")
         /// An upgrade ended a period.
         public static let upgraded = Kind(rawValue: "upgraded")
-        /// Auto-renew, the next product, the consent to a price, a billing retry, a grace period or the next offer of a
-        /// subscription changed.
+        /// Auto-renew, the next product, the consent to a price, a billing retry, a grace period, the next offer or the
+        /// commitment of a subscription changed.
         public static let renewalChanged = Kind(rawValue: "renewal_changed")
         /// Evidence disagrees with other evidence about the same transaction.
         public static let contradicted = Kind(rawValue: "contradicted")

@@ -25,6 +25,8 @@ public struct PurchaseRenewal: Sendable, Codable, Equatable {
     public var intent: Intent?
     /// The offer of the next period.
     public var offer: Offer?
+    /// The commitment to several payments.
+    public var commitment: Commitment?
     /// When it was signed.
     public var signedAt: Date
 
@@ -59,6 +61,18 @@ public struct PurchaseRenewal: Sendable, Codable, Equatable {
         public var period: String?
     }
 
+    /// The commitment of a subscription that is paid in several billing periods.
+    public struct Commitment: Sendable, Codable, Equatable {
+        /// The number of the billing period, from 1.
+        public var period: Int64?
+        /// The billing periods of the commitment.
+        public var periods: Int64?
+        /// When the commitment ends.
+        public var until: Date?
+        /// Whether another commitment follows.
+        public var autoRenew: Bool?
+    }
+
     /// What was signed, in the words of the interface: the server's answer and signed renewal info are read alike.
     init?(_ message: RenewalMessage) {
         guard let signedAt = AppStoreTime(message.signedAt)?.date else { return nil }
@@ -74,6 +88,11 @@ public struct PurchaseRenewal: Sendable, Codable, Equatable {
         offer = message.offer.map { offer in
             Offer(
                 type: offer.type, identifier: offer.identifier, discountType: offer.discountType, period: offer.period)
+        }
+        commitment = message.commitment.map { commitment in
+            Commitment(
+                period: commitment.period, periods: commitment.periods,
+                until: commitment.until.flatMap { AppStoreTime($0)?.date }, autoRenew: commitment.autoRenew)
         }
         self.signedAt = signedAt
     }
@@ -96,7 +115,18 @@ public struct PurchaseRenewal: Sendable, Codable, Equatable {
                 billingRetry: info.isInBillingRetryPeriod,
                 priceConsent: info.priceIncreaseStatus.flatMap { RenewalMessage.PriceConsent(number: $0.rawValue) },
                 intent: info.expirationIntent.map { RenewalMessage.Intent(number: $0.rawValue) }, offer: offer,
+                commitment: info.commitmentInfo.flatMap { CommitmentMessage(signed: $0) },
                 signedAt: signedAt.description))
+    }
+}
+
+extension CommitmentMessage {
+    /// What renewal info states of a commitment: whether another one follows.
+    fileprivate init?(signed info: JSONValue) {
+        guard case .object(let members) = info, case .integer(let status)? = members["commitmentAutoRenewStatus"],
+            status == 0 || status == 1
+        else { return nil }
+        self.init(autoRenew: status == 1)
     }
 }
 
@@ -112,6 +142,8 @@ extension PurchaseRenewal {
             parts.append(date.map { "\(Int64($0.timeIntervalSince1970))" } ?? "-")
         }
         parts.append(billingRetry == true ? "retry" : "-")
+        // Only renewal info states what follows, and a device has no more than it.
+        if let follows = commitment?.autoRenew { parts.append(follows ? "committed" : "last commitment") }
         parts.append(price.map { "\($0)" } ?? "-")
         return parts.joined(separator: " ")
     }

@@ -57,17 +57,27 @@ struct EventsTable {
     }
 
     /// The entries of a customer's events about a transaction, the newest first.
-    func entries(customer: Int64, transaction: Int64, limit: Int64) throws(LedgerStorageError) -> [UUID] {
-        let rows = try connection.rows(
-            """
-            SELECT journal.entry_id FROM events JOIN journal ON journal.entry_key = events.entry_key
-            WHERE events.customer_key = ?1 AND events.transaction_key = ?2 ORDER BY events.event_key DESC LIMIT ?3
-            """, [.integer(customer), .integer(transaction), .integer(limit)])
+    ///
+    /// - Parameter customers: the customer, and everybody who was merged into them: events keep the customer whom they
+    ///   named.
+    func entries(of customers: [Int64], transaction: Int64, limit: Int) throws(LedgerStorageError) -> [UUID] {
+        var found: [(event: Int64, entry: UUID)] = []
+        for customer in customers {
+            for row in try connection.rows(
+                """
+                SELECT events.event_key, journal.entry_id FROM events
+                JOIN journal ON journal.entry_key = events.entry_key
+                WHERE events.customer_key = ?1 AND events.transaction_key = ?2
+                ORDER BY events.event_key DESC LIMIT ?3
+                """, [.integer(customer), .integer(transaction), .integer(Int64(limit))])
+            {
+                var reader = row.reader
+                found.append((try reader.integer(), try reader.id()))
+            }
+        }
         var entries: [UUID] = []
-        for row in rows {
-            var reader = row.reader
-            let id = try reader.id()
-            if !entries.contains(id) { entries.append(id) }
+        for (_, entry) in found.sorted(by: { $0.event > $1.event }).prefix(limit) where !entries.contains(entry) {
+            entries.append(entry)
         }
         return entries
     }

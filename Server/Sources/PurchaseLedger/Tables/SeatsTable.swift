@@ -32,6 +32,18 @@ struct SeatsTable {
             [.integer(original), .integer(entry), .integer(limit)], connection)
     }
 
+    /// The claims that name a download of the app, ended or not, the oldest first.
+    func rows(appTransactionID id: String, appKey: Int64) throws(LedgerStorageError) -> [SeatRow] {
+        try SeatRow.all(
+            "WHERE app_key = ?1 AND app_transaction_id = ?2 ORDER BY entry_key", [.integer(appKey), .text(id)],
+            connection)
+    }
+
+    /// The claims of a customer, ended or not, the oldest first.
+    func rows(of customer: Int64) throws(LedgerStorageError) -> [SeatRow] {
+        try SeatRow.all("WHERE customer_key = ?1 ORDER BY entry_key", [.integer(customer)], connection)
+    }
+
     /// Whether a subscription ever had a claim.
     func isClaimed(original: Int64) throws(LedgerStorageError) -> Bool {
         try !connection.rows(
@@ -82,7 +94,7 @@ struct SeatsTable {
     /// Deletes the claims of an erased customer. Their ids never live again.
     func erase(of customer: Int64) throws(LedgerStorageError) {
         let access = SeatAccessTable(connection: connection)
-        let rows = try SeatRow.all("WHERE customer_key = ?1 ORDER BY entry_key", [.integer(customer)], connection)
+        let rows = try rows(of: customer)
         for row in rows {
             try UnclaimedSeatsTable(connection: connection).insertIfNew(
                 row.seatID, appKey: row.appKey, entry: row.entryKey)

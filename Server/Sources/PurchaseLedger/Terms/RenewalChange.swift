@@ -20,6 +20,7 @@ public struct RenewalChange: Sendable, Hashable {
         case billingRetry = "billing_retry"
         case graceUntil = "grace_until"
         case offer
+        case commitment
     }
 }
 

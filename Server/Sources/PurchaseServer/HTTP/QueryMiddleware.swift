@@ -8,6 +8,7 @@ struct QueryMiddleware: RouterMiddleware {
     /// The parameters of each route that has any.
     static let parameters: [String: [String]] = [
         "GET /v1/orders": ["status", "customer_id", "limit", "cursor"],
+        "GET /v1/purchases": ["owner", "environment", "product_id", "limit", "cursor"],
         "GET /v1/customers/{id}/purchases": ["limit", "cursor"],
         "GET /v1/customers/{id}/entitlements": ["environment", "at"],
         "GET /v1/customers/{id}/timeline": ["limit", "cursor"],

@@ -180,7 +180,15 @@ extension RenewalMessage {
             graceUntil: info.graceEnd.map { "\($0)" }, billingRetry: info.isInBillingRetry,
             priceConsent: info.priceIncreaseStatus.flatMap { PriceConsent(number: $0) },
             intent: info.expirationIntent.map { Intent(number: $0) }, offer: info.offer.map { OfferMessage($0) },
-            signedAt: "\(stamp)")
+            commitment: info.commitment.map { CommitmentMessage($0) }, signedAt: "\(stamp)")
+    }
+}
+
+extension CommitmentMessage {
+    fileprivate init(_ commitment: RenewalCommitment) {
+        self.init(
+            period: commitment.period, of: commitment.periods, until: commitment.until.map { "\($0)" },
+            autoRenew: commitment.renews)
     }
 }
 

@@ -8,8 +8,29 @@ import PurchaseLedger
 struct PurchaseRoutes {
     let api: PurchaseAPIContext
 
+    /// The owners whose purchases are listed. Those of a customer have a list of their own.
+    private enum OwnerFilter: String, CaseIterable {
+        case nobody = "none"
+    }
+
     func add(to group: RouterGroup<ServerContext>) {
         group.post("purchases") { request, context in try await submit(request, context) }
+        group.get("purchases") { request, context in
+            let app = try context.requireCaller(.backend).app
+            guard try request.choice("owner", OwnerFilter.self) != nil else {
+                throw Problem.parameter("owner", OwnerFilter.nobody.rawValue)
+            }
+            let filter = HeldPurchaseFilter(
+                environment: try request.environment(of: app), productID: try request.identifier("product_id"))
+            let page = try await api.ledger.answer(
+                HeldPurchases(
+                    app: app.id, filter: filter, before: try request.numberCursor() ?? .max,
+                    limit: try request.limit()))
+            return try Response.json(
+                TransactionPage(
+                    purchases: page.purchases.map { TransactionMessage($0) },
+                    nextCursor: page.next.map { Cursor.text(["\($0)"]) }))
+        }
         group.get("purchases/:id") { _, context in
             let app = try context.requireCaller(.backend).app.id
             let id = try context.identifier("id")

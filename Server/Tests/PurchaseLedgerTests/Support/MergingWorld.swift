@@ -94,9 +94,68 @@ struct MergingWorld {
                 $0.environment = "Sandbox"
                 $0.quantity = 3
             })
+        try await Self.fillNews(world)
         stopping.allow(1)
         try await ledger.perform(MergeCustomers(app: "example", customerID: "device", into: "alice"))
         stopping.allow(.max)
+    }
+
+    /// Subscriptions that are sold by the seat, of one customer and of a third one; grounds of other shops; and a
+    /// signed status of revocation.
+    private static func fillNews(_ world: LedgerWorld) async throws {
+        for (original, purchaser, members) in [
+            ("960", "device", ["alice", "bob"]), ("970", "bob", ["device", "alice"]), ("980", "alice", ["device"]),
+        ] {
+            let team = try SeatCountTests.team(original, 3, from: 0) { $0.originalTransactionID = original }
+            _ = try await world.claim(
+                original, product: LedgerWorld.monthly, customer: purchaser, try MintedWorld.mint(team))
+            for member in members {
+                world.clock.advance(seconds: 60)
+                try await Self.claimSeat(of: original, for: member, world)
+            }
+        }
+        for (customer, shop) in [("device", "stripe"), ("alice", "google_play")] {
+            _ = try await world.ledger.perform(
+                AddGround(
+                    app: "example", customerID: customer, source: shop, reference: "of \(customer)",
+                    productID: LedgerWorld.yearly, until: Timestamp(MintedWorld.moment.addingTimeInterval(86_400 * 50)))
+            )
+        }
+        for (original, customer) in [("920", "device"), ("930", "alice")] {
+            _ = try await world.claim(
+                original, product: LedgerWorld.monthly, customer: customer,
+                try LedgerWorld.period(original, original: original, from: 0))
+            try await world.observe(try Self.status(5, of: original, day: 1))
+        }
+        let lease = LeaseWebhook(
+            app: "example", .notifications(.production), url: "https://example.com/",
+            owner: Array(repeating: 1, count: 16),
+            beginning: 0)
+        #expect(try await world.ledger.perform(lease) != nil)
+    }
+
+    @discardableResult
+    static func claimSeat(
+        of original: String, for member: String, _ world: LedgerWorld
+    ) async throws -> ClaimSeat.Outcome {
+        try await world.ledger.perform(
+            ClaimSeat(
+                app: "example", originalTransactionID: original, customerID: member,
+                requestID: "of \(member)", appTransactionID: "download of \(member)"))
+    }
+
+    /// A notification with the status of a subscription, and without its transaction.
+    static func status(_ status: Int64, of original: String, day: Double) throws -> [UInt8] {
+        let period = LedgerWorld.template(original, product: LedgerWorld.monthly, kind: .autoRenewableSubscription) {
+            $0.originalTransactionID = original
+        }
+        var template = NotificationTemplate(
+            notificationType: "REVOKE", transaction: period, renewalInfo: RenewalInfoTemplate(transaction: period))
+        template.data?.transaction = nil
+        template.data?.status = status
+        template.signedDate = MintedWorld.moment.addingTimeInterval(3600 + day * 86_400)
+        template.notificationUUID = UUID().uuidString.lowercased()
+        return try MintedWorld.mint(template)
     }
 
     static var app: RegisteredApp {
@@ -149,11 +208,54 @@ struct MergingWorld {
             let list = try await ledger.answer(OrderList(app: "example", customerID: customer, limit: 100))
             answers += list.orders.map { "\(customer): \($0)" }
             answers.append("\(try await ledger.answer(CustomerSummary(app: "example", customerID: customer)))")
+            answers += try await newsAnswers(customer)
         }
+        for original in ["960", "970", "980"] {
+            let seats = try await ledger.answer(
+                SeatsOfSubscription(app: "example", originalTransactionID: original, limit: 10))
+            answers.append("seats of \(original): \(seats.seats) \(seats.claims) \(seats.next as Any)")
+            answers += seats.claimed.map { "seat of \(original): \($0)" }
+        }
+        let forwarded = try await ledger.answer(
+            OutgoingEvents(app: "example", .notifications(.production), after: 0, limit: 100))
+        answers += forwarded.map { "forwarded \($0.isAnnounced) \($0.isNotification)" }
+        let held = try await ledger.answer(HeldPurchases(app: "example", limit: 100))
+        answers += held.purchases.map { "held: \($0)" }
         for order in orders { answers.append("\(try await world.order(order))") }
         for text in ["1", "20", "911", orders[0].uuidString] {
             answers.append("\(try await ledger.answer(CustomerSearch(app: "example", text: text, limit: 5)))")
             answers.append("\(try await ledger.answer(PurchasesOfTransaction(app: "example", transactionID: text)))")
+        }
+        return answers
+    }
+
+    /// What reads answer about a customer's seats, grounds and notifications, and beside another system's answers.
+    private func newsAnswers(_ customer: String) async throws -> [String] {
+        let ledger = world.ledger
+        let subscriptions = try await ledger.answer(SubscriptionsOfCustomer(app: "example", customerID: customer))
+        var answers = subscriptions.subscriptions.map { "\(customer): \($0)" }
+        answers.append("\(customer) \(subscriptions.mergedInto ?? "")")
+        let grounds = try await ledger.answer(GroundsOfCustomer(app: "example", customerID: customer))
+        answers += grounds.grounds.map { "\(customer): \($0)" }
+        answers.append("\(customer) \(grounds.mergedInto ?? "")")
+        let filter = NotificationFilter(customerID: customer)
+        let list = try await ledger.answer(NotificationList(app: "example", filter: filter, limit: 100))
+        answers += list.notifications.map {
+            "\(customer): \($0.type ?? "") \($0.originalTransactionID ?? "") \($0.customerID ?? "")"
+        }
+        var theirs: [ForeignAnswer] = []
+        for product in Self.app.products.keys.sorted() {
+            for isActive in [true, false] {
+                theirs.append(ForeignAnswer(customerID: customer, .product(product), isActive: isActive))
+            }
+        }
+        for transaction in ["1", "911", "960"] {
+            var answer = ForeignAnswer(customerID: customer, .product(LedgerWorld.monthly), isActive: true)
+            answer.transactionID = transaction
+            theirs.append(answer)
+        }
+        for comparison in try await ledger.answer(CompareAnswers(app: "example", theirs)) {
+            answers.append("\(comparison)")
         }
         return answers
     }

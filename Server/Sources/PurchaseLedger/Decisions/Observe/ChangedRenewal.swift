@@ -8,8 +8,11 @@ extension RenewalChange {
     ///   - former: the facts before; `nil` if nothing was signed, which is compared as a subscription that renews and
     ///     has nothing else.
     ///   - current: the facts after.
-    init?(from former: ObservedRenewal?, to current: ObservedRenewal) {
-        self.init(former: former.map { Signed($0.newest) }, current: Signed(current.newest))
+    ///   - period: the transaction of the period whose commitment is shown; `nil` under rules that show none.
+    init?(from former: ObservedRenewal?, to current: ObservedRenewal, commitmentOf period: ObservedTransaction?) {
+        self.init(
+            former: former.map { Signed($0.newest, commitmentOf: period) },
+            current: Signed(current.newest, commitmentOf: period))
         guard !changed.isEmpty else { return nil }
     }
 
@@ -25,6 +28,7 @@ extension RenewalChange {
             case .billingRetry: (before.isInBillingRetry ?? false) != (now.isInBillingRetry ?? false)
             case .graceUntil: before.graceEnd != now.graceEnd
             case .offer: before.offer != now.offer
+            case .commitment: before.commits != now.commits
             }
         }
     }
@@ -32,15 +36,18 @@ extension RenewalChange {
 
 extension RenewalChange.Signed {
     /// What is shown of a statement. Account tokens, downloads and other claims identify people or devices.
-    fileprivate init(_ statement: RenewalStatement) {
+    fileprivate init(_ statement: RenewalStatement, commitmentOf period: ObservedTransaction?) {
         var info = statement.info
-        (info.accountToken, info.appTransactionID, info.otherClaims, info.recentStart) = (nil, nil, nil, nil)
+        let commitment = period.flatMap { info.showingCommitment(of: $0).otherClaims }
+        (info.accountToken, info.appTransactionID, info.otherClaims, info.recentStart) = (nil, nil, commitment, nil)
         self.init(stamp: statement.stamp, info: info)
     }
 }
 
 extension RenewalInfo {
     fileprivate var renews: Bool { autoRenewStatus != 0 }
+    /// Whether another commitment follows.
+    fileprivate var commits: Bool { commitment?.renews ?? true }
     fileprivate var following: ExactText? { nextProductID ?? productID }
 
     /// The renewal info of the same subscription before anything was changed.

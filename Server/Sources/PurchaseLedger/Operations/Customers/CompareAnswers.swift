@@ -28,7 +28,7 @@ private struct AnswerComparer {
     let app: RegistryApp
 
     /// The most entries that are named for one purchase.
-    private static let entries: Int64 = 3
+    private static let entries = 3
 
     func comparison(_ theirs: ForeignAnswer) throws -> Comparison {
         let question = theirs.moment.map(AccessQuestion.at) ?? .now(reader.now)
@@ -156,8 +156,10 @@ private struct AnswerComparer {
         else { return [] }
         let facts = try row.observed(in: key.environment)
         let entries = try row.ownerKey.map { owner throws(LedgerStorageError) in
-            try EventsTable(connection: reader.connection).entries(
-                customer: owner, transaction: row.key, limit: Self.entries)
+            let customer = try reader.customers.surviving(try reader.customers.row(owner))
+            return try EventsTable(connection: reader.connection).entries(
+                of: try reader.customers.family(of: customer, limit: EventSearch.largestFamily), transaction: row.key,
+                limit: Self.entries)
         }
         return [
             Comparison.Evidence(

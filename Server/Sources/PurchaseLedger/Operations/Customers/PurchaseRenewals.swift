@@ -12,13 +12,14 @@ struct PurchaseRenewals {
 
     init(_ reader: LedgerTransaction) { self.reader = reader }
 
-    /// The renewal info about the period of a transaction; `nil` for what does not renew.
+    /// The renewal info about the period of a transaction, with its commitment; `nil` for what does not renew.
     mutating func renewal(
         of row: TransactionRow, _ facts: ObservedTransaction
     ) throws(LedgerStorageError) -> RenewalStatement? {
         guard (facts.kind ?? row.kind) == .autoRenewable else { return nil }
         if originals[row.originalKey] == nil { originals[row.originalKey] = try tables(of: row, facts) }
-        return originals[row.originalKey]?[facts.ownership.holder]?.renewal(of: facts.key, at: reader.now)
+        let renewal = originals[row.originalKey]?[facts.ownership.holder]?.renewal(of: facts.key, at: reader.now)
+        return RenewalStatement.shown(renewal, with: facts)
     }
 
     private func tables(

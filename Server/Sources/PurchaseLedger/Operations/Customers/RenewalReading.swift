@@ -75,7 +75,7 @@ struct RenewalReading {
                 productID: productID, owner: CustomerNumber(rawValue: customer.key))
             let counting = SubscriptionTable(periods, renewal: renewal).counting(for: subject, question)
             purchase = counting?.purchase
-            shown.renewal = counting?.renewal
+            shown.renewal = RenewalStatement.shown(counting?.renewal, with: purchase?.lastSigned)
             let stamps = [counting?.renewal?.stamp] + (purchase?.transactions.map(\.newestStamp) ?? [])
             shown.lastConfirmedAt = stamps.compactMap(\.self).filter { $0 > .epoch }.max()
             if record.facts.seats != nil, record.facts.ownership.holder == .buyer, entitlement.state == .active,
@@ -105,4 +105,14 @@ extension Entitlement {
 
 extension NoAccessReason {
     fileprivate var isSignedRevocation: Bool { self == .revoked || self == .familyRevoked }
+}
+
+extension OwnedPurchase {
+    /// Its transaction that was signed last; `nil` if only receipts prove it.
+    fileprivate var lastSigned: ObservedTransaction? {
+        let signed = transactions.compactMap { transaction in
+            transaction.newestStamp.map { (transaction: transaction, stamp: $0) }
+        }
+        return signed.max { $0.stamp < $1.stamp }?.transaction
+    }
 }

@@ -75,6 +75,8 @@ struct EventWriter {
     private static let rulesOfStatuses: Int64 = 4
     /// Before version 4 of the rules, every change of the signed content was an event, without the values.
     private static let rulesOfRenewalChanges: Int64 = 4
+    /// The first version of the rules whose events of a renewal show its commitment.
+    private static let rulesOfCommitments: Int64 = 5
 
     private func writeRenewal(of history: PurchaseHistory) throws(LedgerStorageError) {
         guard transaction.rules >= Self.rulesOfRenewalChanges else {
@@ -84,7 +86,9 @@ struct EventWriter {
             return try write(renewalOf: record, until: history.renewal?.info.graceEnd, nil)
         }
         guard let renewal = history.renewal, let record = history.renewingPeriod,
-            let change = RenewalChange(from: history.toldRenewal, to: renewal)
+            let change = RenewalChange(
+                from: history.toldRenewal, to: renewal,
+                commitmentOf: transaction.rules >= Self.rulesOfCommitments ? record.facts : nil)
         else { return }
         try write(renewalOf: record, until: change.current.info.graceEnd, change)
     }

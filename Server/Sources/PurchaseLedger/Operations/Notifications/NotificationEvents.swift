@@ -11,6 +11,8 @@ struct NotificationEvents {
     static let answerTime: Int64 = 12 * 3_600_000
     /// The first version of the rules with the event `consent_rescinded`.
     private static let rulesOfConsent: Int64 = 4
+    /// The first version of the rules under which a member of a seat is known by the download of their claim.
+    private static let rulesOfMembers: Int64 = 5
 
     /// Writes the events of a first delivery.
     func write(_ details: NotificationDetails) throws(LedgerStorageError) {
@@ -38,7 +40,7 @@ struct NotificationEvents {
         try writer.write(event, customer: owner)
     }
 
-    /// One event for each customer who owns a purchase with the download of the app.
+    /// One event for each customer known by the download of the app.
     private func writeRescission(_ details: NotificationDetails) throws(LedgerStorageError) {
         let writer = EventWriter(transaction: transaction, app: app, entry: entry)
         for customer in try Self.customers(of: details, app, transaction) {
@@ -50,8 +52,8 @@ struct NotificationEvents {
         }
     }
 
-    /// The customers who own a purchase with the download of the app that a notification names. Their originals are
-    /// locked.
+    /// The customers who own a purchase with the download of the app that a notification names, or who claimed a seat
+    /// with it. Their originals are locked.
     static func customers(
         of details: NotificationDetails, _ app: RegistryApp, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) -> [Int64] {
@@ -60,17 +62,43 @@ struct NotificationEvents {
         let identities = CustomerIdentities(transaction, app: app)
         let open = OpenHistories(transaction, app: app, identities)
         var customers: Set<Int64> = []
+        /// The row of a merged customer may not have moved yet. An erased customer has no name.
+        func insert(_ key: Int64) throws(LedgerStorageError) {
+            let customer = try transaction.customers.surviving(try transaction.customers.row(key))
+            if customer.name != nil { customers.insert(customer.key) }
+        }
         for original in try transaction.transactions.originals(
             appTransactionID: id, environment: environment, appKey: app.key)
         {
             let history = open.histories[try open.history(original)]
             for record in history.records where record.facts.appTransactionID?.string.isSame(as: id) ?? false {
-                guard let owner = record.row.ownerKey else { continue }
-                let customer = try transaction.customers.surviving(try transaction.customers.row(owner))
-                if customer.name != nil { customers.insert(customer.key) }
+                if let owner = record.row.ownerKey { try insert(owner) }
             }
         }
+        if transaction.rules >= rulesOfMembers {
+            for seat in try members(id, environment, app, transaction) { try insert(seat.customerKey) }
+        }
         return customers.sorted()
+    }
+
+    /// The claims of seats with a download of the app. Members whom the backend invites have no transactions that state
+    /// it.
+    private static func members(
+        _ id: String, _ environment: Int64, _ app: RegistryApp, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) -> [SeatRow] {
+        let (connection, named) = (transaction.connection, try transaction.environments.environment(environment))
+        let seats = SeatsTable(connection: connection)
+        var originals: [Int64: OriginalRow] = [:]
+        for seat in try seats.rows(appTransactionID: id, appKey: app.key) where originals[seat.originalKey] == nil {
+            originals[seat.originalKey] = try OriginalsTable(connection: connection).row(seat.originalKey)
+        }
+        let concerned = originals.filter { $0.value.environment == environment }
+        guard !concerned.isEmpty else { return [] }
+        try connection.lock { () throws(LedgerStorageError) in
+            concerned.values.sorted { $0.key < $1.key }.map { LedgerLock.original(named, $0.originalID) }
+        }
+        // A claim can have moved to another customer until its original was locked.
+        return try seats.rows(appTransactionID: id, appKey: app.key).filter { concerned[$0.originalKey] != nil }
     }
 
     /// The transaction that the notification is about.

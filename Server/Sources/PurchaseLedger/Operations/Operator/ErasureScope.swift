@@ -72,9 +72,14 @@ struct ErasureScope {
         entries = found.filter { $0.details != nil && seen.insert($0.key).inserted }.sorted { $0.key < $1.key }
     }
 
-    /// The notifications that name a download of the app with which the customer bought something. They are rare.
+    /// The notifications that name a download of the app with which the customer bought something or claimed a seat.
+    /// They are rare.
     private func notificationsOfDownloads(_ journal: JournalTable) throws(LedgerStorageError) -> [JournalRow] {
-        let downloads = Set(rows.compactMap(\.appTransactionID).map { ExactText($0) })
+        var downloads = Set(rows.compactMap(\.appTransactionID).map { ExactText($0) })
+        for customer in customers {
+            let seats = try SeatsTable(connection: connection).rows(of: customer.key)
+            downloads.formUnion(seats.compactMap(\.appTransactionID).map { ExactText($0) })
+        }
         guard !downloads.isEmpty else { return [] }
         var found: [JournalRow] = []
         for row in try journal.notifications(
