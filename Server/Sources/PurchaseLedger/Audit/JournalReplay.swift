@@ -116,7 +116,8 @@ struct JournalReplay {
             transaction: LedgerTransaction(
                 connection: connection, now: leaf.at, registry: registry, erasures: erasures,
                 unmoved: state.unmoved, rules: state.rules),
-            leaf: leaf, details: details, claimDetails: claim, verifier: verifier, isOfEntriesAlone: isOfEntriesAlone, evidence: stored,
+            leaf: leaf, details: details, claimDetails: claim, verifier: verifier, isOfEntriesAlone: isOfEntriesAlone,
+            evidence: stored,
             rules: state.rules, findings: findings)
     }
 

@@ -181,7 +181,8 @@ struct NewEntriesAudit {
                 add([
                     AuditFinding(
                         kind: .evidenceRefused,
-                        detail: "\(evidence.stored.sha256.hexadecimal) of entry \(item.leaf.id.text): \(error.code.rawValue)"
+                        detail:
+                            "\(evidence.stored.sha256.hexadecimal) of entry \(item.leaf.id.text): \(error.code.rawValue)"
                     )
                 ])
             case .success(let observation):
@@ -214,7 +215,8 @@ struct NewEntriesAudit {
         let environments = EnvironmentsTable(connection: connection)
         var originals: Set<Int64> = []
         for facts in observation.transactionFacts where facts.productID != nil {
-            let row = try environments.key(of: facts.key.environment).flatMap { environment throws(LedgerStorageError) in
+            let row = try environments.key(of: facts.key.environment).flatMap {
+                environment throws(LedgerStorageError) in
                 try TransactionsTable(connection: connection).row(facts.key, environment: environment)
             }
             if let row {
@@ -257,10 +259,10 @@ struct NewEntriesAudit {
                 }
                 touched.customers.formUnion(facts.customers)
                 let examined = await EvidenceExaminer(verifier: ledger.verifier).examine(facts.pieces)
-                add(
-                    try await scratch.write { connection in
-                        try facts.findings(examined, registry, connection)
-                    })
+                let findings = try await scratch.write { connection in
+                    try facts.findings(examined, registry, connection)
+                }
+                add(findings)
             }
         } catch {
             try await scratch.close()
@@ -278,27 +280,26 @@ struct NewEntriesAudit {
         let customers = touched.customers
         for (kind, keys) in [(RuleAuditPage.Kind.originals, touched.originals), (.customers, customers)] {
             for batch in batches(of: keys) {
-                add(
-                    try await ledger.database.read(.lists) { connection in
-                        var page = RuleAuditPage(connection, isOfWholeTables: false)
-                        try page.check(kind, batch.map { [$0] })
-                        return page.findings
-                    })
+                let findings = try await ledger.database.read(.lists) { connection in
+                    var page = RuleAuditPage(connection, isOfWholeTables: false)
+                    try page.check(kind, batch.map { [$0] })
+                    return page.findings
+                }
+                add(findings)
             }
         }
         for batch in batches(of: customers) {
-            add(
-                try await ledger.database.read(.lists) { connection in
-                    var page = RuleAuditPage(connection, isOfWholeTables: false)
-                    for customer in batch {
-                        let grants = try HandGrantsTable(connection: connection).rows(of: customer).map { [$0.key] }
-                        try page.check(.grants, grants)
-                        let rows = try EntitlementRow.all("WHERE customer_key = ?1", [.integer(customer)], connection)
-                        try page.check(
-                            .rows, rows.map { [$0.customerKey, $0.productKey, $0.environment, $0.ground] })
-                    }
-                    return page.findings
-                })
+            let findings = try await ledger.database.read(.lists) { connection in
+                var page = RuleAuditPage(connection, isOfWholeTables: false)
+                for customer in batch {
+                    let grants = try HandGrantsTable(connection: connection).rows(of: customer).map { [$0.key] }
+                    try page.check(.grants, grants)
+                    let rows = try EntitlementRow.all("WHERE customer_key = ?1", [.integer(customer)], connection)
+                    try page.check(.rows, rows.map { [$0.customerKey, $0.productKey, $0.environment, $0.ground] })
+                }
+                return page.findings
+            }
+            add(findings)
         }
     }
 

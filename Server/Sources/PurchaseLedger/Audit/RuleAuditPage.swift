@@ -161,7 +161,9 @@ struct RuleAuditPage {
     private func rows(
         ofGround ground: Int64, among customers: Set<Int64>
     ) throws(LedgerStorageError) -> [EntitlementRow] {
-        guard !isOfWholeTables else { return try EntitlementRow.all("WHERE ground = ?1", [.integer(ground)], connection) }
+        guard !isOfWholeTables else {
+            return try EntitlementRow.all("WHERE ground = ?1", [.integer(ground)], connection)
+        }
         var rows: [EntitlementRow] = []
         for customer in customers.sorted() {
             rows += try EntitlementRow.all(

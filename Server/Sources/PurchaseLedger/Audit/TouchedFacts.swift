@@ -56,7 +56,8 @@ struct TouchedFacts: Sendable {
             }
             for act in try OwnershipActsTable(connection: connection).rows(originalKey: key) {
                 persons.formUnion([act.row.customerKey, act.row.formerKey].compactMap(\.self))
-                try read([try JournalTable(connection: connection).row(key: act.row.entryKey)].compactMap(\.self), &pieces)
+                try read(
+                    [try JournalTable(connection: connection).row(key: act.row.entryKey)].compactMap(\.self), &pieces)
             }
             for person in persons.subtracting(customers) {
                 try read(

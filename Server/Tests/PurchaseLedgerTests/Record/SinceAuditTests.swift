@@ -60,12 +60,24 @@ struct SinceAuditTests {
             ),
             ("DELETE FROM transactions WHERE transaction_id = '3'", .rowMissing),
             ("UPDATE transactions SET token = randomblob(16) WHERE transaction_id = '3'", .rowDiffers),
-            ("UPDATE entitlements SET balance = balance + 1 WHERE customer_key = \(of("alice")) AND ground = 0", .ruleDiffers),
+            (
+                "UPDATE entitlements SET balance = balance + 1 WHERE customer_key = \(of("alice")) AND ground = 0",
+                .ruleDiffers
+            ),
             ("DELETE FROM entitlements WHERE customer_key = \(of("alice")) AND ground > 0", .ruleDiffers),
             ("DELETE FROM entitlements WHERE customer_key = \(of("carol")) AND timeline IS NOT NULL", .ruleDiffers),
-            ("UPDATE lots SET quantity = 99, available = available + 89 WHERE customer_key = \(of("alice"))", .ruleDiffers),
-            ("UPDATE journal SET details = CAST('{}' AS BLOB) WHERE entry_key = (SELECT max(entry_key) FROM log_entries)", .detailsChanged),
-            ("UPDATE journal SET at = at + 1 WHERE entry_key = (SELECT max(entry_key) FROM log_pending)", .columnDiffers),
+            (
+                "UPDATE lots SET quantity = 99, available = available + 89 WHERE customer_key = \(of("alice"))",
+                .ruleDiffers
+            ),
+            (
+                "UPDATE journal SET details = CAST('{}' AS BLOB) WHERE entry_key = (SELECT max(entry_key) FROM log_entries)",
+                .detailsChanged
+            ),
+            (
+                "UPDATE journal SET at = at + 1 WHERE entry_key = (SELECT max(entry_key) FROM log_pending)",
+                .columnDiffers
+            ),
             (
                 """
                 UPDATE evidence SET content = (SELECT content FROM evidence AS other WHERE other.evidence_key = 1)
@@ -116,7 +128,9 @@ struct SinceAuditTests {
             wrong.root = .leaf([9])
             report = try await ledger.auditLog([wrong], since: checkpoint)
             #expect(report.findings.map(\.kind) == [.recordRewritten])
-            try await world.tamper(["UPDATE journal SET mac = randomblob(32) WHERE entry_key = (SELECT max(entry_key) FROM log_entries)"])
+            try await world.tamper([
+                "UPDATE journal SET mac = randomblob(32) WHERE entry_key = (SELECT max(entry_key) FROM log_entries)"
+            ])
             #expect(try await ledger.auditLog([], since: checkpoint).findings.map(\.kind) == [.entryNotAuthentic])
         }
     }
