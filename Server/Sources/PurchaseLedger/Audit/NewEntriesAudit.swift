@@ -148,10 +148,7 @@ struct NewEntriesAudit {
             }
             if row.details == nil || (evidence != nil && evidence?.content == nil) { page.isIncomplete = true }
             page.items.append(Page.Item(row: row, leaf: leaf, evidence: bytes))
-            if let customer = row.customerKey { page.touched.customers.insert(customer) }
-            if let key = row.transactionKey, let named = try TransactionsTable(connection: connection).row(key) {
-                page.touched.originals.insert(named.originalKey)
-            }
+            try page.touched.add(row, leaf, connection)
         }
         return page
     }

@@ -22,7 +22,7 @@ public struct NewEntriesReport: Sendable, Equatable {
         "entries before the checkpoint and their evidence, except evidence of the purchases that newer entries touched",
         "rows that no newer entry touched",
         "the units that consumption took before the checkpoint",
-        "keys, settings, testers, tokens, orders, notifications and events",
+        "keys, settings and what they make count, testers, tokens, orders, notifications and events",
         "indexes and the schema",
     ]
 }

@@ -59,10 +59,11 @@ struct TouchedFacts: Sendable {
                 try read(
                     [try JournalTable(connection: connection).row(key: act.row.entryKey)].compactMap(\.self), &pieces)
             }
+            try Self.addMerged(to: &persons, connection)
             for person in persons.subtracting(customers) {
                 try read(
                     try JournalRow.all(
-                        "WHERE customer_key = ?1 AND kind = 3 AND transaction_key IS NULL AND code = 'accepted'",
+                        "WHERE customer_key = ?1 AND kind = 3 AND transaction_key IS NULL",
                         [.integer(person)], connection), &pieces)
                 try read(
                     try JournalTable(connection: connection).rows(
@@ -74,6 +75,22 @@ struct TouchedFacts: Sendable {
                 guard let stored = try EvidenceTable(connection: connection).row(key: piece) else { continue }
                 self.evidence.append(
                     Piece(bytes: try EvidenceStore(connection: connection).bytes(stored), appKey: row.appKey))
+            }
+        }
+    }
+
+    /// Adds the customers who were merged into others: their entries keep their names.
+    private static func addMerged(
+        to customers: inout Set<Int64>, _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) {
+        var unread = customers
+        while let customer = unread.popFirst() {
+            for row in try connection.rows(
+                "SELECT customer_key FROM customers WHERE merged_into = ?1", [.integer(customer)])
+            {
+                var reader = row.reader
+                let merged = try reader.integer()
+                if customers.insert(merged).inserted { unread.insert(merged) }
             }
         }
     }
