@@ -6,6 +6,61 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
+/// The key of a customer, in SQL.
+private func key(of name: String) -> String { "(SELECT customer_key FROM customers WHERE name = '\(name)')" }
+
+/// Changes of rows that new entries touched, each with a finding.
+private let touchedChanges: [(String, AuditFinding.Kind)] = [
+    ("UPDATE transactions SET owner_key = NULL WHERE transaction_id = '3'", .ruleDiffers),
+    ("UPDATE transactions SET owner_key = \(key(of: "bob")) WHERE transaction_id = '4'", .ruleDiffers),
+    (
+        """
+        UPDATE transactions SET facts = (SELECT facts FROM transactions WHERE transaction_id = '2')
+        WHERE transaction_id = '3'
+        """, .rowDiffers
+    ),
+    // An old period of a subscription that was renewed.
+    (
+        """
+        UPDATE transactions SET facts = (SELECT facts FROM transactions WHERE transaction_id = '20')
+        WHERE transaction_id = '10'
+        """, .rowDiffers
+    ),
+    ("DELETE FROM transactions WHERE transaction_id = '3'", .rowMissing),
+    ("UPDATE transactions SET token = randomblob(16) WHERE transaction_id = '3'", .rowDiffers),
+    (
+        "UPDATE entitlements SET balance = balance + 1 WHERE customer_key = \(key(of: "alice")) AND ground = 0",
+        .ruleDiffers
+    ),
+    ("DELETE FROM entitlements WHERE customer_key = \(key(of: "alice")) AND ground > 0", .ruleDiffers),
+    ("DELETE FROM entitlements WHERE customer_key = \(key(of: "carol")) AND timeline IS NOT NULL", .ruleDiffers),
+    (
+        "UPDATE lots SET quantity = 99, available = available + 89 WHERE customer_key = \(key(of: "alice"))",
+        .ruleDiffers
+    ),
+    (
+        "UPDATE journal SET details = CAST('{}' AS BLOB) WHERE entry_key = (SELECT max(entry_key) FROM log_entries)",
+        .detailsChanged
+    ),
+    (
+        "UPDATE journal SET at = at + 1 WHERE entry_key = (SELECT max(entry_key) FROM log_pending)",
+        .columnDiffers
+    ),
+    (
+        """
+        UPDATE evidence SET content = (SELECT content FROM evidence AS other WHERE other.evidence_key = 1)
+        WHERE evidence_key = (SELECT max(evidence_key) FROM evidence)
+        """, .evidenceChanged
+    ),
+]
+
+/// Changes of rows that no new entry touched.
+private let untouchedChanges: [String] = [
+    "UPDATE entitlements SET balance = balance + 1 WHERE customer_key = \(key(of: "bob")) AND ground = 0",
+    "UPDATE transactions SET owner_key = NULL WHERE transaction_id = '2'",
+    "UPDATE journal SET salt = randomblob(16) WHERE entry_key = 9",
+]
+
 /// The audit of what is new since a checkpoint.
 @Suite("The audit since a checkpoint")
 struct SinceAuditTests {
@@ -36,55 +91,9 @@ struct SinceAuditTests {
         return checkpoint
     }
 
-    private static let customer = "(SELECT customer_key FROM customers WHERE name = 'NAME')"
-
-    private static func of(_ name: String) -> String { customer.replacing("NAME", with: name) }
-
     @Test(
         "33.4 A change in a row that new entries touched is found",
-        arguments: [
-            ("UPDATE transactions SET owner_key = NULL WHERE transaction_id = '3'", AuditFinding.Kind.ruleDiffers),
-            ("UPDATE transactions SET owner_key = \(of("bob")) WHERE transaction_id = '4'", .ruleDiffers),
-            (
-                """
-                UPDATE transactions SET facts = (SELECT facts FROM transactions WHERE transaction_id = '2')
-                WHERE transaction_id = '3'
-                """, .rowDiffers
-            ),
-            // An old period of a subscription that was renewed.
-            (
-                """
-                UPDATE transactions SET facts = (SELECT facts FROM transactions WHERE transaction_id = '20')
-                WHERE transaction_id = '10'
-                """, .rowDiffers
-            ),
-            ("DELETE FROM transactions WHERE transaction_id = '3'", .rowMissing),
-            ("UPDATE transactions SET token = randomblob(16) WHERE transaction_id = '3'", .rowDiffers),
-            (
-                "UPDATE entitlements SET balance = balance + 1 WHERE customer_key = \(of("alice")) AND ground = 0",
-                .ruleDiffers
-            ),
-            ("DELETE FROM entitlements WHERE customer_key = \(of("alice")) AND ground > 0", .ruleDiffers),
-            ("DELETE FROM entitlements WHERE customer_key = \(of("carol")) AND timeline IS NOT NULL", .ruleDiffers),
-            (
-                "UPDATE lots SET quantity = 99, available = available + 89 WHERE customer_key = \(of("alice"))",
-                .ruleDiffers
-            ),
-            (
-                "UPDATE journal SET details = CAST('{}' AS BLOB) WHERE entry_key = (SELECT max(entry_key) FROM log_entries)",
-                .detailsChanged
-            ),
-            (
-                "UPDATE journal SET at = at + 1 WHERE entry_key = (SELECT max(entry_key) FROM log_pending)",
-                .columnDiffers
-            ),
-            (
-                """
-                UPDATE evidence SET content = (SELECT content FROM evidence AS other WHERE other.evidence_key = 1)
-                WHERE evidence_key = (SELECT max(evidence_key) FROM evidence)
-                """, .evidenceChanged
-            ),
-        ])
+        arguments: touchedChanges)
     func found(sql: String, kind: AuditFinding.Kind) async throws {
         try await SealedWorld.with { world in
             let checkpoint = try await Self.story(world)
@@ -96,11 +105,7 @@ struct SinceAuditTests {
 
     @Test(
         "33.4 A change in an old row that no new entry touched is not found, and the report says what it did not examine",
-        arguments: [
-            "UPDATE entitlements SET balance = balance + 1 WHERE customer_key = \(of("bob")) AND ground = 0",
-            "UPDATE transactions SET owner_key = NULL WHERE transaction_id = '2'",
-            "UPDATE journal SET salt = randomblob(16) WHERE entry_key = 9",
-        ])
+        arguments: untouchedChanges)
     func notFound(sql: String) async throws {
         try await SealedWorld.with { world in
             let checkpoint = try await Self.story(world)
