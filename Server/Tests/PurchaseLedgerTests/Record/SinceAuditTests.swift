@@ -67,7 +67,7 @@ struct SinceAuditTests {
     private static let monthly = LedgerWorld.monthly
 
     /// Old purchases of three customers, a checkpoint, and new purchases of two of them.
-    private static func story(_ world: SealedWorld) async throws -> Checkpoint {
+    private static func story(_ world: SealedWorld, orders: Int = 10) async throws -> Checkpoint {
         let ledger = world.world
         _ = try await ledger.claim("1", try LedgerWorld.signed("1") { $0.quantity = 10 })
         _ = try await ledger.claim("2", customer: "bob", try LedgerWorld.signed("2") { $0.quantity = 10 })
@@ -75,7 +75,7 @@ struct SinceAuditTests {
             "10", product: monthly, try LedgerWorld.period("10", original: "10", from: 0))
         _ = try await ledger.claim(
             "20", product: monthly, customer: "bob", try LedgerWorld.period("20", original: "20", from: 0))
-        try await world.write(300)
+        try await world.write(orders)
         try await world.sealing.round()
         let checkpoint = try world.published().checkpoint
         _ = try await ledger.claim("3", try LedgerWorld.signed("3") { $0.quantity = 10 })
@@ -123,7 +123,7 @@ struct SinceAuditTests {
     @Test("33.4 The log is read from the checkpoint on, with the codes of the new entries")
     func log() async throws {
         try await SealedWorld.with { world in
-            let checkpoint = try await Self.story(world)
+            let checkpoint = try await Self.story(world, orders: 300)
             let ledger = world.world.ledger
             let later = try world.published().checkpoint
             var report = try await ledger.auditLog([later, checkpoint], since: checkpoint)
@@ -154,7 +154,7 @@ struct SinceAuditTests {
     func truncated() async throws {
         try await SealedWorld.with { world in
             let checkpoint = try await Self.story(world)
-            try await world.tamper(["DELETE FROM log_entries WHERE leaf >= 100"])
+            try await world.tamper(["DELETE FROM log_entries WHERE leaf >= 8"])
             try await world.database.write { _ = try ForgedLog.computeAgain($0) }
             var report = try await world.world.ledger.auditLog([], since: checkpoint)
             #expect(report.findings.map(\.kind) == [.recordShorter] && report.since == nil)
