@@ -266,6 +266,29 @@ struct RecordCommandTests {
         }
     }
 
+    @Test("33.4 An audit since a checkpoint names what it examined and what not, and refuses another log's checkpoint")
+    func auditSince() async throws {
+        try await Self.inFolder { folder in
+            try await RunningServer.run(Self.serve, in: folder) { try await Self.claim(0, $0, folder) }
+            _ = try await Program.shell("cp checkpoint early", in: folder)
+            let leaves = Self.published(folder)
+            try await RunningServer.run(Self.serve, in: folder) { try await Self.claim(1, $0, folder) }
+            let audit = try await Self.output("audit verify --since early", folder)
+            #expect(audit.status == 0, "\(audit.output)")
+            #expect(
+                audit.output.contains("since the checkpoint of \(leaves) leaves 1 entries, 1 pieces of evidence")
+                    && audit.output.contains("not examined: rows that no newer entry touched"), "\(audit.output)")
+            // The number of leaves of the last signed checkpoint.
+            let last = try await Self.output("audit verify --since \(Self.published(folder))", folder)
+            #expect(last.status == 0 && last.output.contains(" 0 entries"), "\(last.output)")
+            #expect(try await Self.output("audit verify --since 99999", folder).status == 2)
+            #expect(try await Self.output("audit verify --since early --evidence", folder).status == 2)
+            #expect(try await Self.output("audit verify --since missing", folder).status == 2)
+            _ = try await Program.shell("sed 's/^[0-9][0-9]*$/9/' early > forged", in: folder)
+            #expect(try await Self.output("audit verify --since forged", folder).status == 2)
+        }
+    }
+
     @Test("Of two servers in one folder one signs, and both seal")
     func twoServers() async throws {
         try await Self.inFolder { folder in

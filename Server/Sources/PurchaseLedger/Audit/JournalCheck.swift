@@ -8,14 +8,27 @@ struct JournalCheck {
     let connection: any LedgerConnection
     let erasures: Erasures
 
-    /// The findings about one entry.
-    func findings(of row: JournalRow, apps: [Int64: String]) throws(LedgerStorageError) -> [AuditFinding] {
-        guard let leaf = JournalLeaf(bytes: row.leaf), leaf.bytes == row.leaf else {
-            return [AuditFinding(kind: .leafMalformed, detail: "entry \(row.key)")]
-        }
+    /// An entry that was checked.
+    struct Entry {
         var findings: [AuditFinding] = []
+        /// Its evidence.
+        var evidence: EvidenceRow?
+        /// The decoded details of a claim, which are those of the leaf.
+        var claim: ClaimDetails?
+    }
+
+    /// Checks one entry.
+    ///
+    /// - Parameter entry: gets the findings and what was read, also if an error ends the check.
+    func check(_ row: JournalRow, apps: [Int64: String], _ entry: inout Entry) throws(LedgerStorageError) {
+        if let key = row.evidenceKey { entry.evidence = try EvidenceTable(connection: connection).row(key: key) }
+        guard let leaf = JournalLeaf(bytes: row.leaf), leaf.bytes == row.leaf else {
+            entry.findings.append(AuditFinding(kind: .leafMalformed, detail: "entry \(row.key)"))
+            return
+        }
         func compare(_ column: String, _ isEqual: Bool) {
-            if !isEqual { findings.append(AuditFinding(kind: .columnDiffers, detail: "entry \(row.key): \(column)")) }
+            guard !isEqual else { return }
+            entry.findings.append(AuditFinding(kind: .columnDiffers, detail: "entry \(row.key): \(column)"))
         }
         compare("entry_id", leaf.id == row.id)
         compare("at", leaf.at == row.at)
@@ -27,42 +40,46 @@ struct JournalCheck {
             try OrdersTable(connection: connection).row(key: key)
         }
         compare("order_key", order?.id == leaf.order)
-        let evidence = try row.evidenceKey.flatMap { key throws(LedgerStorageError) in
-            try EvidenceTable(connection: connection).row(key: key)
-        }
-        compare("evidence_key", evidence?.sha256 == leaf.evidence)
+        compare("evidence_key", entry.evidence?.sha256 == leaf.evidence)
         if leaf.kind == .claim || leaf.kind == .decision, leaf.evidence == nil,
             leaf.code.isSame(as: DecisionCode.accepted.rawValue)
         {
-            findings.append(AuditFinding(kind: .grantWithoutEvidence, detail: "entry \(row.key)"))
+            entry.findings.append(AuditFinding(kind: .grantWithoutEvidence, detail: "entry \(row.key)"))
         }
-        let isPrefix = evidence?.content.flatMap(StoredContent.form) == .prefix
         guard let salt = row.salt, let details = row.details else {
-            guard erasures.entries[row.id] == nil else { return findings }
-            findings.append(AuditFinding(kind: .missingWithoutErasure, detail: "the details of entry \(row.key)"))
-            return findings
+            guard erasures.entries[row.id] == nil else { return }
+            entry.findings.append(
+                AuditFinding(kind: .missingWithoutErasure, detail: "the details of entry \(row.key)"))
+            return
         }
-        if Journal.digest(salt: salt, details: details) != leaf.details {
-            findings.append(AuditFinding(kind: .detailsChanged, detail: "entry \(row.key)"))
-        } else if let finding = try transactionFinding(of: row, leaf, details) {
-            findings.append(finding)
-        } else if isPrefix, try UnverifiedPart(leaf.kind, details: details) != .prefix {
-            findings.append(
+        guard Journal.digest(salt: salt, details: details) == leaf.details else {
+            entry.findings.append(AuditFinding(kind: .detailsChanged, detail: "entry \(row.key)"))
+            return
+        }
+        if let finding = try transactionFinding(of: row, leaf, details, &entry.claim) {
+            entry.findings.append(finding)
+            return
+        }
+        let isPrefix = entry.evidence?.content.flatMap(StoredContent.form) == .prefix
+        if isPrefix, try UnverifiedPart(leaf.kind, details: details) != .prefix {
+            entry.findings.append(
                 AuditFinding(kind: .evidenceChanged, detail: "the evidence of entry \(row.key) was stored whole"))
         }
-        return findings
     }
 
     /// The finding if the transaction of a claim's entry is not the one that its details name.
     private func transactionFinding(
-        of row: JournalRow, _ leaf: JournalLeaf, _ details: [UInt8]
+        of row: JournalRow, _ leaf: JournalLeaf, _ details: [UInt8], _ decoded: inout ClaimDetails?
     ) throws(LedgerStorageError) -> AuditFinding? {
         guard leaf.kind == .claim || leaf.kind == .decision else { return nil }
         let claim: ClaimDetails
         do throws(LedgerStorageError) {
-            claim =
-                leaf.kind == .claim
-                ? try ClaimDetails(encoded: details) : try DecisionDetails(encoded: details).decided
+            if leaf.kind == .claim {
+                claim = try ClaimDetails(encoded: details)
+                decoded = claim
+            } else {
+                claim = try DecisionDetails(encoded: details).decided
+            }
         } catch {
             return AuditFinding(kind: .auditIncomplete, detail: "entry \(row.key): \(error.detail)")
         }

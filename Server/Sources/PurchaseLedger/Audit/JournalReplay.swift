@@ -35,17 +35,22 @@ struct JournalReplay {
     ///
     /// - Parameters:
     ///   - row: the entry.
+    ///   - claim: its decoded details, if it is a claim whose details are not changed.
     ///   - evidence: its evidence.
     ///   - known: its evidence, verified under the settings with which the replay began.
-    mutating func apply(_ row: JournalRow, evidence: ReplayedEvidence?, known: ExaminedEvidence?) throws {
+    mutating func apply(
+        _ row: JournalRow, claim read: ClaimDetails?, evidence: ReplayedEvidence?, known: ExaminedEvidence?
+    ) throws {
         guard let leaf = JournalLeaf(bytes: row.leaf) else { return }
         let details: [UInt8]
+        var claim = read
         if let erased = erasures.entries[row.id] {
             guard let kept = erased else {
                 try compareOrder(row, leaf, [], known)
                 return try applyErased(row, leaf, evidence, known)
             }
             details = kept
+            claim = nil
         } else {
             guard let known = row.details else { return try compareOrder(row, leaf, [], nil) }
             details = known
@@ -54,12 +59,15 @@ struct JournalReplay {
         let app = registry.app(leaf.app)
         // Evidence that failed verification proved nothing, so its bytes are not needed and may be missing. An App
         // Store reply has no signature.
-        let isUnverified = try UnverifiedPart(leaf.kind, details: details) != nil || leaf.kind == .appStoreAnswer
+        if leaf.kind == .claim, claim == nil { claim = try ClaimDetails(encoded: details) }
+        let stated: UnverifiedPart?
+        if let claim { stated = claim.unverified } else { stated = try UnverifiedPart(leaf.kind, details: details) }
+        let isUnverified = stated != nil || leaf.kind == .appStoreAnswer
         let examined = isUnverified ? nil : examine(evidence, known, app)
         try compareOrder(row, leaf, details, examined)
         try check(examined, leaf, details)
         if leaf.kind == .rules { state.rules = max(state.rules, try RulesDetails(encoded: details).version) }
-        let step = try step(leaf, details, examined, evidence)
+        let step = try step(leaf, details, claim, examined, evidence)
         findings.add(try ReplayedDecision(step: step, app: app)?.finding())
         let entry = try insert(row)
         if leaf.kind == .settings { try keepSettings(entry, leaf, details) }
@@ -88,12 +96,13 @@ struct JournalReplay {
     ) throws {
         let app = registry.app(leaf.app)
         let examined = examine(evidence, known, app)
-        try step(leaf, [], examined, evidence).applyErased(try insert(row), app)
+        try step(leaf, [], nil, examined, evidence).applyErased(try insert(row), app)
     }
 
     /// The step of an entry, with its evidence stored.
     private func step(
-        _ leaf: JournalLeaf, _ details: [UInt8], _ examined: ExaminedEvidence?, _ evidence: ReplayedEvidence?
+        _ leaf: JournalLeaf, _ details: [UInt8], _ claim: ClaimDetails?, _ examined: ExaminedEvidence?,
+        _ evidence: ReplayedEvidence?
     ) throws(LedgerStorageError) -> ReplayStep {
         var stored: (ExaminedEvidence, Int64)?
         if let examined {
@@ -107,7 +116,8 @@ struct JournalReplay {
             transaction: LedgerTransaction(
                 connection: connection, now: leaf.at, registry: registry, erasures: erasures,
                 unmoved: state.unmoved, rules: state.rules),
-            leaf: leaf, details: details, verifier: verifier, isOfEntriesAlone: isOfEntriesAlone, evidence: stored,
+            leaf: leaf, details: details, claimDetails: claim, verifier: verifier, isOfEntriesAlone: isOfEntriesAlone,
+            evidence: stored,
             rules: state.rules, findings: findings)
     }
 

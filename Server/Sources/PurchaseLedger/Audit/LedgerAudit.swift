@@ -63,6 +63,11 @@ struct LedgerAudit {
     private static let pageBytes = 16 << 20
     /// The findings that are kept; the rest are only counted.
     private static let findings = 10_000
+    /// Indexes of a rebuild by which only lists of an app find rows.
+    private static let unusedIndexes = [
+        "journal_accepted", "journal_rejected", "journal_by_code", "journal_refusals", "journal_not_confirmed",
+        "orders_by_app", "orders_by_status", "events_by_app",
+    ]
 
     let ledger: PurchaseLedger
     let folder: URL
@@ -88,9 +93,13 @@ struct LedgerAudit {
             // The file is not needed after a crash.
             try await rebuilt.set("synchronous", to: "OFF")
             try await LedgerMigrations.migrate(rebuilt, now: 0)
-            add(try await IndexAudit(database: ledger.database).findings(), to: &report)
             try await compareSchema(rebuilt, &report)
+            async let indexes = IndexAudit(database: ledger.database).findings()
             try await rebuilt.write { connection in
+                // A replay reads none of the lists of an app, so it needs not write their indexes.
+                for index in Self.unusedIndexes {
+                    _ = try connection.execute("DROP INDEX IF EXISTS \(index)", [])
+                }
                 // An erasure refers to customers by reference.
                 _ = try connection.execute("CREATE INDEX customers_by_reference ON customers (reference)", [])
                 // The comparison with the rules reads the entitlements of one original at a time.
@@ -101,8 +110,12 @@ struct LedgerAudit {
             }
             do {
                 let erasures = try await ledger.database.read(.lists) { try Erasures(of: $0) }
+                async let checked = checkEvidence(erasures)
                 try await replay(into: rebuilt, erasures, &report)
-                try await checkEvidence(erasures, &report)
+                let evidence = try await checked
+                add(evidence.findings, to: &report)
+                (report.evidence, report.pending) = (evidence.count, evidence.pending)
+                report.omitted += evidence.omitted
                 try await compare(rebuilt, erasures, &report)
                 // Newer rules must not keep a server from starting; the next audit reports such a fault.
                 if isVerifyingEvidence, !isOfNewRules {
@@ -113,6 +126,7 @@ struct LedgerAudit {
                 guard Self.isFinding(error) else { throw error }
                 add([AuditFinding(kind: .auditIncomplete, detail: "\(error)")], to: &report)
             }
+            add(try await indexes, to: &report)
             let differences = report.findings.count { $0.kind.isOfTables }
             if isRepairing, differences == report.findings.count, differences > 0 || isOfNewRules {
                 let content = try await rebuilt.read(.lists) { try LedgerRepair.content($0) }
@@ -208,7 +222,7 @@ struct LedgerAudit {
                 for item in current.rows {
                     let known = current.isVerified(under: start.registry) ? item.examined : nil
                     do {
-                        try replay.apply(item.row, evidence: item.evidence, known: known)
+                        try replay.apply(item.row, claim: item.claim, evidence: item.evidence, known: known)
                     } catch {
                         guard Self.isFinding(error) else { throw error }
                         replay.findings.add(Self.unread(item.row, error))
@@ -239,6 +253,8 @@ struct LedgerAudit {
         struct Item: Sendable {
             var row: JournalRow
             var position: ReplayEntries.Position
+            /// The decoded details of a claim.
+            var claim: ClaimDetails?
             var evidence: ReplayedEvidence?
             var examined: ExaminedEvidence?
         }
@@ -260,16 +276,16 @@ struct LedgerAudit {
             let entries = ReplayEntries(connection: connection, ordered: state.ordered)
             for entry in try entries.page(after: position, limit: Int(Self.page)) {
                 var row = entry.row
-                var findings: [AuditFinding]
+                var checked = JournalCheck.Entry()
                 do {
-                    findings = try check.findings(of: row, apps: names)
+                    try check.check(row, apps: names, &checked)
                 } catch {
                     guard Self.isFinding(error) else { throw error }
-                    findings = [Self.unread(row, error)]
+                    checked.findings = [Self.unread(row, error)]
                 }
-                page.findings += findings
+                page.findings += checked.findings
                 var evidence: ReplayedEvidence?
-                if let key = row.evidenceKey, let stored = try EvidenceTable(connection: connection).row(key: key) {
+                if let stored = checked.evidence {
                     // The check of the evidence reports rows that cannot be read.
                     do throws(LedgerStorageError) {
                         let bytes =
@@ -280,8 +296,9 @@ struct LedgerAudit {
                     }
                 }
                 // Changed details are not used in a rebuild.
-                if findings.contains(where: { $0.kind == .detailsChanged }) { row.details = nil }
-                page.rows.append(Page.Item(row: row, position: entry.position, evidence: evidence))
+                if checked.findings.contains(where: { $0.kind == .detailsChanged }) { row.details = nil }
+                page.rows.append(
+                    Page.Item(row: row, position: entry.position, claim: checked.claim, evidence: evidence))
                 bytes += evidence?.bytes?.count ?? 0
                 if bytes > Self.pageBytes { break }
             }
@@ -294,37 +311,40 @@ struct LedgerAudit {
 
     /// Verifies the evidence of a page on all processors.
     private func examine(_ page: inout Page, _ registry: Registry) async {
-        let examiner = EvidenceExaminer(verifier: ledger.verifier)
-        let width = max(1, ProcessInfo.processInfo.activeProcessorCount)
-        let items = page.rows
-        await withTaskGroup(of: [(Int, ExaminedEvidence)].self) { group in
-            for lane in 0..<width {
-                group.addTask {
-                    var examined: [(Int, ExaminedEvidence)] = []
-                    for index in stride(from: lane, to: items.count, by: width) {
-                        guard let evidence = items[index].evidence?.bytes,
-                            let leaf = JournalLeaf(bytes: items[index].row.leaf)
-                        else { continue }
-                        let app = registry.app(leaf.app)?.settings
-                        examined.append((index, examiner.examine(evidence, app: app)))
-                    }
-                    return examined
-                }
-            }
-            for await lane in group {
-                for (index, examined) in lane { page.rows[index].examined = examined }
-            }
+        let pieces = page.rows.map { item -> EvidenceExaminer.Piece? in
+            guard let evidence = item.evidence?.bytes, let leaf = JournalLeaf(bytes: item.row.leaf) else { return nil }
+            return EvidenceExaminer.Piece(bytes: evidence, app: registry.app(leaf.app)?.settings)
+        }
+        for (index, examined) in await EvidenceExaminer(verifier: ledger.verifier).examine(pieces).enumerated() {
+            page.rows[index].examined = examined
         }
     }
 
-    private func checkEvidence(_ erasures: Erasures, _ report: inout AuditReport) async throws {
+    /// The result of the check of all evidence.
+    private struct CheckedEvidence: Sendable {
+        var findings: [AuditFinding] = []
+        var omitted = 0
+        var count = 0
+        /// The number of pending entries.
+        var pending = 0
+
+        mutating func add(_ found: [AuditFinding]) {
+            let room = max(0, LedgerAudit.findings - findings.count)
+            findings += found.prefix(room)
+            omitted += max(0, found.count - room)
+        }
+    }
+
+    /// Compares all evidence with its hashes. It needs nothing of the replay, so it runs beside it.
+    private func checkEvidence(_ erasures: Erasures) async throws -> CheckedEvidence {
+        var checked = CheckedEvidence()
         var part: Int64 = 0
         while true {
             let key = part
             let page = try await ledger.database.read(.lists) { connection in
                 try JournalCheck(connection: connection, erasures: erasures).evidenceParts(after: key, limit: Self.page)
             }
-            report.findings += page.findings
+            checked.add(page.findings)
             guard let end = page.last else { break }
             part = end
         }
@@ -334,13 +354,14 @@ struct LedgerAudit {
             let page = try await ledger.database.read(.lists) { connection in
                 try JournalCheck(connection: connection, erasures: erasures).evidence(after: key, limit: Self.page)
             }
-            add(page.findings, to: &report)
-            report.evidence += page.count
+            checked.add(page.findings)
+            checked.count += page.count
             guard let end = page.last else { break }
             last = end
         }
-        report.pending = Int(
+        checked.pending = Int(
             try await ledger.database.read(.lists) { try LogPendingTable(connection: $0).count() })
+        return checked
     }
 
     private func compare(

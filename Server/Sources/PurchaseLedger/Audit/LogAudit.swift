@@ -7,10 +7,13 @@ extension PurchaseLedger {
     /// - Parameters:
     ///   - checkpoints: the checkpoints that the log must agree with. Their signatures were verified
     ///     (`SignedCheckpoint`).
+    ///   - since: a checkpoint whose leaves are not read: that the log extends it follows from its stored tiles.
     ///   - lateAfter: the number of seconds after which a pending entry is late.
     /// - Throws: `LedgerStorageError`.
-    public func auditLog(_ checkpoints: [Checkpoint], lateAfter: Int64 = 60) async throws -> LogAuditReport {
-        var audit = LogAudit(ledger: underAudit, checkpoints: checkpoints.sorted { $0.size < $1.size })
+    public func auditLog(
+        _ checkpoints: [Checkpoint], since: Checkpoint? = nil, lateAfter: Int64 = 60
+    ) async throws -> LogAuditReport {
+        var audit = LogAudit(ledger: underAudit, checkpoints: checkpoints.sorted { $0.size < $1.size }, since: since)
         return try await audit.run(lateAfter: lateAfter)
     }
 }
@@ -24,10 +27,12 @@ struct LogAudit {
 
     let ledger: PurchaseLedger
     private var checkpoints: ArraySlice<Checkpoint>
+    private let since: Checkpoint?
     private var report = LogAuditReport()
 
-    init(ledger: PurchaseLedger, checkpoints: [Checkpoint]) {
+    init(ledger: PurchaseLedger, checkpoints: [Checkpoint], since: Checkpoint? = nil) {
         self.ledger = ledger
+        self.since = since
         self.checkpoints = checkpoints[...]
     }
 
@@ -45,12 +50,20 @@ struct LogAudit {
     private mutating func compareAll(_ lateAfter: Int64) async throws {
         let root = try await readState()
         try await compareKey()
-        try await setAsideEnded()
+        if let since {
+            guard since.size <= report.size else {
+                return add(.recordShorter, "the log has \(report.size) leaves, and the checkpoint \(since.size)")
+            }
+        } else {
+            // It reads the whole journal.
+            try await setAsideEnded()
+        }
         while let checkpoint = checkpoints.last, checkpoint.size > report.size {
             add(.recordShorter, "the log has \(report.size) leaves, and the checkpoint \(checkpoint.size)")
             checkpoints.removeLast()
         }
         try await readLeaves(root)
+        guard since == nil || report.since != nil else { return }
         try await readJournal()
         try await readPending(lateAfter)
     }
@@ -129,9 +142,43 @@ struct LogAudit {
         var hashes: [UInt8]?
     }
 
+    /// The tree before the first leaf that is read; `nil` if the log does not extend the checkpoint.
+    ///
+    /// The hashes of the stored tiles give the root of the checkpoint, so they are those that were signed.
+    private mutating func start() async throws -> MerkleAppender? {
+        guard let since else { return MerkleAppender() }
+        let (size, earlier) = (report.size, Array(checkpoints.prefix { $0.size < since.size }))
+        checkpoints.removeFirst(earlier.count)
+        let (tree, differing) = try await ledger.database.read(.lists) { connection in
+            let source = LogHashes(connection, size: size)
+            let tree = try MerkleAppender(size: since.size, source: source)
+            let differing = try earlier.filter { checkpoint in
+                let path = try MerkleTree(size: since.size, source: source).consistencyProof(from: checkpoint.size)
+                return !MerkleProof.extends(
+                    from: (checkpoint.size, checkpoint.root), to: (since.size, since.root), path: path ?? [])
+            }
+            return (tree, differing)
+        }
+        for checkpoint in differing {
+            add(.recordRewritten, "the checkpoint of \(since.size) leaves does not extend that of \(checkpoint.size)")
+        }
+        let root = tree.root()
+        guard root == since.root else {
+            add(
+                .recordRewritten,
+                """
+                at size \(since.size) the log has the root \(root.bytes.hexadecimal), and the checkpoint \
+                \(since.root.bytes.hexadecimal); audit the whole log
+                """)
+            return nil
+        }
+        report.since = since.size
+        return tree
+    }
+
     /// Computes the tree again and compares its roots, tiles and entries.
     private mutating func readLeaves(_ root: [UInt8]) async throws {
-        var tree = MerkleAppender()
+        guard var tree = try await start() else { return }
         compareCheckpoints(tree)
         while tree.size < report.size {
             let (first, limit) = (tree.size, min(Self.page, report.size - tree.size))
@@ -202,7 +249,7 @@ struct LogAudit {
 
     /// Checks that every entry is in the log or pending.
     private mutating func readJournal() async throws {
-        var last: Int64 = 0
+        var last = try await firstUnread()
         while true {
             let key = last
             let (entries, end) = try await ledger.database.read(.lists) { connection in
@@ -211,6 +258,14 @@ struct LogAudit {
             for entry in entries { add(.entryForgotten, "entry \(entry) is neither in the log nor pending") }
             guard let end else { return }
             last = end
+        }
+    }
+
+    /// The number of the last entry that the checkpoint covers, after which entries are looked for.
+    private func firstUnread() async throws -> Int64 {
+        guard let since, since.size > 0 else { return 0 }
+        return try await ledger.database.read(.lists) { connection in
+            try LogEntriesTable(connection: connection).rows(from: since.size - 1, limit: 1).first?.entryKey ?? 0
         }
     }
 

@@ -65,7 +65,8 @@ struct ReplayEntries {
         return Array(page.dropFirst(position.skipped).prefix(limit))
     }
 
-    private func read(
+    /// The leaves after a number, in their order.
+    func read(
         after leaf: Int64, limit: Int
     ) throws(LedgerStorageError) -> [(leaf: Int64, row: JournalRow)] {
         var rows: [(leaf: Int64, row: JournalRow)] = []
@@ -74,6 +75,17 @@ struct ReplayEntries {
             rows.append((try reader.integer(), try JournalRow(&reader)))
         }
         return rows
+    }
+
+    /// The entries after a number that have no leaf yet.
+    static func pending(
+        after key: Int64, limit: Int64, _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> [JournalRow] {
+        try JournalRow.all(
+            """
+            WHERE entry_key IN (SELECT entry_key FROM log_pending WHERE entry_key > ?1 ORDER BY entry_key LIMIT ?2)
+            ORDER BY entry_key
+            """, [.integer(key), .integer(limit)], connection)
     }
 
     private static let query: String = {

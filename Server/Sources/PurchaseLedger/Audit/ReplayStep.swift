@@ -7,6 +7,8 @@ struct ReplayStep {
     let transaction: LedgerTransaction
     let leaf: JournalLeaf
     let details: [UInt8]
+    /// The decoded details of a claim.
+    let claimDetails: ClaimDetails?
     let verifier: PurchaseVerifier
     /// Whether evidence is skipped, so that there are no facts, lots and entitlements of purchases.
     let isOfEntriesAlone: Bool
@@ -45,7 +47,7 @@ struct ReplayStep {
 
     private func apply(_ entry: JournalEntry, of app: RegistryApp) throws {
         switch leaf.kind {
-        case .claim: try claim(try ClaimDetails(encoded: details), entry, app)
+        case .claim: try claim(try claimDetails ?? ClaimDetails(encoded: details), entry, app)
         case .refusals: try refuse(try RefusalsDetails(encoded: details), app)
         case .appStoreAnswer: try answer(try AppStoreAnswerDetails(encoded: details), entry, app)
         case .decision: try decide(try DecisionDetails(encoded: details), entry, app)

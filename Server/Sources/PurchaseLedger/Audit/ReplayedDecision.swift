@@ -37,7 +37,7 @@ struct ReplayedDecision {
             return nil
         }
         if step.leaf.kind == .claim {
-            (recorded, word) = (try ClaimDetails(encoded: step.details), nil)
+            (recorded, word) = (try step.claimDetails ?? ClaimDetails(encoded: step.details), nil)
         } else {
             let decision = try DecisionDetails(encoded: step.details)
             guard let word = decision.word else { return nil }

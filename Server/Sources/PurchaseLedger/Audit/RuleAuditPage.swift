@@ -11,13 +11,24 @@ struct RuleAuditPage {
     /// The key of the last item; `nil` if there are no more.
     private(set) var last: [Int64]?
 
-    init(_ connection: any LedgerConnection) {
+    /// Whether the rows of an original are looked for among all customers, and not only among those who own it or
+    /// acted on it. Only a rebuild has an index for that.
+    private let isOfWholeTables: Bool
+
+    init(_ connection: any LedgerConnection, isOfWholeTables: Bool = true) {
         self.connection = connection
+        self.isOfWholeTables = isOfWholeTables
         transaction = LedgerTransaction(connection: connection, now: .epoch, registry: Registry(apps: []))
     }
 
     mutating func check(_ kind: Kind, after key: [Int64], limit: Int64) throws(LedgerStorageError) {
         let items = try items(of: kind, after: key, limit: limit)
+        try check(kind, items)
+        last = items.count < Int(limit) ? nil : items.last
+    }
+
+    /// Checks the items with given keys.
+    mutating func check(_ kind: Kind, _ items: [[Int64]]) throws(LedgerStorageError) {
         for item in items {
             switch kind {
             case .originals: try checkOriginal(item[0])
@@ -26,7 +37,6 @@ struct RuleAuditPage {
             case .rows: try checkSource(of: item)
             }
         }
-        last = items.count < Int(limit) ? nil : items.last
     }
 
     /// The keys of a page, in order.
@@ -104,7 +114,10 @@ struct RuleAuditPage {
                 ground: key)
         }
         let claimants = Set(history.acts.flatMap { [$0.customerKey, $0.formerKey].compactMap(\.self) })
-        try compare(expected, ofGround: key, hasLaterNotes: claimants.count > Ownership.otherCount)
+        let owners = Set(history.records.compactMap(\.row.ownerKey))
+        try compare(
+            expected, try rows(ofGround: key, among: claimants.union(owners).union(expected.keys.map(\.customer))),
+            ofGround: key, hasLaterNotes: claimants.count > Ownership.otherCount)
         try checkSeatAccess(history, ownershipOfBuyer)
         let lotChain = lot.flatMap { lot in lot.owner.flatMap { chain($0, lot.productID, history) } }
         let takes = try TakesTable(connection: connection).units(of: key)
@@ -145,13 +158,27 @@ struct RuleAuditPage {
         }
     }
 
+    private func rows(
+        ofGround ground: Int64, among customers: Set<Int64>
+    ) throws(LedgerStorageError) -> [EntitlementRow] {
+        guard !isOfWholeTables else {
+            return try EntitlementRow.all("WHERE ground = ?1", [.integer(ground)], connection)
+        }
+        var rows: [EntitlementRow] = []
+        for customer in customers.sorted() {
+            rows += try EntitlementRow.all(
+                "WHERE customer_key = ?1 AND ground = ?2", [.integer(customer), .integer(ground)], connection)
+        }
+        return rows
+    }
+
     /// - Parameter hasLaterNotes: whether the rules explain to the latest former owners only. Notes to earlier ones
     ///   stay.
     private mutating func compare(
-        _ expected: [Chain: EntitlementRow], ofGround ground: Int64, hasLaterNotes: Bool
+        _ expected: [Chain: EntitlementRow], _ rows: [EntitlementRow], ofGround ground: Int64, hasLaterNotes: Bool
     ) throws(LedgerStorageError) {
         var found: [Chain: EntitlementRow] = [:]
-        for row in try EntitlementRow.all("WHERE ground = ?1", [.integer(ground)], connection) {
+        for row in rows {
             found[Chain(customer: row.customerKey, product: row.productKey, environment: row.environment)] = row
         }
         for chain in Set(expected.keys).union(found.keys) where expected[chain] != found[chain] {

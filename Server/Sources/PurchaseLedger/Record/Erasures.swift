@@ -15,6 +15,9 @@ struct Erasures: Sendable {
     /// The customers by reference, with the kept tokens that no entry assigns.
     private(set) var customers: [UUID: [UUID]] = [:]
 
+    /// No erasures.
+    init() {}
+
     /// Reads the erasures of a journal. An erasure whose details were changed is ignored.
     init(of connection: any LedgerConnection) throws(LedgerStorageError) {
         for row in try JournalTable(connection: connection).rows(kind: Int64(JournalKind.customerErased.rawValue)) {

@@ -20,6 +20,7 @@ struct OrdersTable {
         try OrderRow.all("WHERE status = 'fulfilled' AND paid_by IS NOT NULL ORDER BY order_key", [], connection)
     }
 
+    private static let byNumber = select("WHERE order_key = ?1")
     static let byID = ReadShape(
         select("WHERE order_id = ?1"), of: ReadScope(OrderRow.table.name, by: "order_id"), [.value])
     static let byPayment = ReadShape(
@@ -58,9 +59,7 @@ struct OrdersTable {
     }
 
     func row(key: Int64) throws(LedgerStorageError) -> OrderRow? {
-        try OrderRow.query(
-            Self.select("WHERE order_key = ?1"), of: [OrderRow.table.name], [.integer(key)], connection
-        ).first
+        try OrderRow.query(Self.byNumber, of: [OrderRow.table.name], [.integer(key)], connection).first
     }
 
     func row(paidBy transactionKey: Int64) throws(LedgerStorageError) -> OrderRow? {

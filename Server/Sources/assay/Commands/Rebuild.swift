@@ -56,6 +56,7 @@ struct Rebuild: AsyncParsableCommand {
     /// Audits or repairs, and shows the progress meanwhile.
     private func report(on ledger: PurchaseLedger) async throws -> AuditReport {
         let bar = AuditBar()
+        bar.begin()
         defer { bar.clear() }
         return repair ? try await ledger.repair { bar.show($0) } : try await ledger.audit { bar.show($0) }
     }

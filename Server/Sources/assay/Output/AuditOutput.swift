@@ -13,6 +13,25 @@ enum AuditOutput {
                 + "\(report.findings.count) findings\(omitted)\n")
     }
 
+    /// The audit of what is new since a checkpoint.
+    static func write(_ report: NewEntriesReport) {
+        for finding in report.findings {
+            Terminal.write("\(finding.kind.rawValue)  \(finding.detail.printable)\n")
+        }
+        let omitted = report.omitted > 0 ? ", and at least \(report.omitted) more" : ""
+        Terminal.write(
+            """
+            assay: since the checkpoint of \(report.since) leaves \(report.entries) entries, \(report.evidence) pieces of \
+            evidence; \(report.originals) purchases and \(report.customers) customers compared; \
+            \(report.findings.count) findings\(omitted)
+
+            """)
+        if report.isMerging {
+            Terminal.write("assay: owners and entitlements were not compared, because a merge is in progress\n")
+        }
+        for subject in NewEntriesReport.unexamined { Terminal.write("assay: not examined: \(subject)\n") }
+    }
+
     /// The audit of the Merkle log.
     static func write(_ log: LogAuditReport, checkpoints: Int, entryKeyFile: String) {
         for finding in log.findings {

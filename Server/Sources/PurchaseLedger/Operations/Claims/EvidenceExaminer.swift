@@ -1,3 +1,4 @@
+import Foundation
 public import PurchaseVerification
 
 extension PurchaseLedger {
@@ -52,6 +53,31 @@ struct EvidenceExaminer: Sendable {
                 kind: kind, verified: .failure(error), objection: nil, bundleID: nil, environment: nil,
                 stored: StorableEvidence(bytes, isVerified: false), isEmptyReceipt: false, notification: nil)
         }
+    }
+
+    /// Evidence with the settings of the app that it is compared with.
+    struct Piece: Sendable {
+        let bytes: [UInt8]
+        let app: RegisteredApp?
+    }
+
+    /// Verifies evidence on all processors.
+    func examine(_ pieces: [Piece?]) async -> [ExaminedEvidence?] {
+        let width = max(1, ProcessInfo.processInfo.activeProcessorCount)
+        var examined = [ExaminedEvidence?](repeating: nil, count: pieces.count)
+        await withTaskGroup(of: [(Int, ExaminedEvidence)].self) { group in
+            for lane in 0..<width {
+                group.addTask {
+                    stride(from: lane, to: pieces.count, by: width).compactMap { index in
+                        pieces[index].map { (index, examine($0.bytes, app: $0.app)) }
+                    }
+                }
+            }
+            for await lane in group {
+                for (index, evidence) in lane { examined[index] = evidence }
+            }
+        }
+        return examined
     }
 
     /// The reason why the settings of an app do not accept the evidence.

@@ -1,6 +1,6 @@
 /// The right edge of a growing Merkle tree: at each level, the hashes that do not fill a tile yet. It needs the memory
 /// of eight tiles for a tree of any size.
-package struct MerkleAppender {
+package struct MerkleAppender: Sendable {
     /// The number of leaves.
     package private(set) var size: Int64 = 0
     /// The hashes of each level's last tile, fewer than 256.

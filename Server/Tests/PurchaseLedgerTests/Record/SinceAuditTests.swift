@@ -1,0 +1,267 @@
+import EvidenceMint
+import Foundation
+import GRDB
+import PurchaseLedger
+import PurchaseVerification
+import TestSupport
+import Testing
+
+/// The key of a customer, in SQL.
+private func key(of name: String) -> String { "(SELECT customer_key FROM customers WHERE name = '\(name)')" }
+
+/// Changes of rows that new entries touched, each with a finding.
+private let touchedChanges: [(String, AuditFinding.Kind)] = [
+    ("UPDATE transactions SET owner_key = NULL WHERE transaction_id = '3'", .ruleDiffers),
+    ("UPDATE transactions SET owner_key = \(key(of: "bob")) WHERE transaction_id = '4'", .ruleDiffers),
+    (
+        """
+        UPDATE transactions SET facts = (SELECT facts FROM transactions WHERE transaction_id = '2')
+        WHERE transaction_id = '3'
+        """, .rowDiffers
+    ),
+    // An old period of a subscription that was renewed.
+    (
+        """
+        UPDATE transactions SET facts = (SELECT facts FROM transactions WHERE transaction_id = '20')
+        WHERE transaction_id = '10'
+        """, .rowDiffers
+    ),
+    ("DELETE FROM transactions WHERE transaction_id = '3'", .rowMissing),
+    ("UPDATE transactions SET token = randomblob(16) WHERE transaction_id = '3'", .rowDiffers),
+    (
+        "UPDATE entitlements SET balance = balance + 1 WHERE customer_key = \(key(of: "alice")) AND ground = 0",
+        .ruleDiffers
+    ),
+    ("DELETE FROM entitlements WHERE customer_key = \(key(of: "alice")) AND ground > 0", .ruleDiffers),
+    ("DELETE FROM entitlements WHERE customer_key = \(key(of: "carol")) AND timeline IS NOT NULL", .ruleDiffers),
+    (
+        "UPDATE lots SET quantity = 99, available = available + 89 WHERE customer_key = \(key(of: "alice"))",
+        .ruleDiffers
+    ),
+    (
+        "UPDATE journal SET details = CAST('{}' AS BLOB) WHERE entry_key = (SELECT max(entry_key) FROM log_entries)",
+        .detailsChanged
+    ),
+    (
+        "UPDATE journal SET at = at + 1 WHERE entry_key = (SELECT max(entry_key) FROM log_pending)",
+        .columnDiffers
+    ),
+    (
+        """
+        UPDATE evidence SET content = (SELECT content FROM evidence AS other WHERE other.evidence_key = 1)
+        WHERE evidence_key = (SELECT max(evidence_key) FROM evidence)
+        """, .evidenceChanged
+    ),
+]
+
+/// Changes of rows that no new entry touched.
+private let untouchedChanges: [String] = [
+    "UPDATE entitlements SET balance = balance + 1 WHERE customer_key = \(key(of: "bob")) AND ground = 0",
+    "UPDATE transactions SET owner_key = NULL WHERE transaction_id = '2'",
+    "UPDATE journal SET salt = randomblob(16) WHERE entry_key = 9",
+]
+
+/// The audit of what is new since a checkpoint.
+@Suite("The audit since a checkpoint")
+struct SinceAuditTests {
+    private static let monthly = LedgerWorld.monthly
+
+    /// Old purchases of three customers, a checkpoint, and new purchases of two of them.
+    private static func story(_ world: SealedWorld, orders: Int = 10) async throws -> Checkpoint {
+        let ledger = world.world
+        _ = try await ledger.claim("1", try LedgerWorld.signed("1") { $0.quantity = 10 })
+        _ = try await ledger.claim("2", customer: "bob", try LedgerWorld.signed("2") { $0.quantity = 10 })
+        _ = try await ledger.claim(
+            "10", product: monthly, try LedgerWorld.period("10", original: "10", from: 0))
+        _ = try await ledger.claim(
+            "20", product: monthly, customer: "bob", try LedgerWorld.period("20", original: "20", from: 0))
+        try await world.write(orders)
+        try await world.sealing.round()
+        let checkpoint = try world.published().checkpoint
+        _ = try await ledger.claim("3", try LedgerWorld.signed("3") { $0.quantity = 10 })
+        _ = try await ledger.consume(4, "use")
+        _ = try await ledger.claim(
+            "11", product: monthly, try LedgerWorld.period("11", original: "10", from: 30))
+        _ = try await ledger.claim(
+            "30", product: LedgerWorld.pass, customer: "carol",
+            try LedgerWorld.signed("30", product: LedgerWorld.pass, kind: .nonRenewingSubscription))
+        try await world.sealing.round()
+        // One entry waits for the log.
+        _ = try await ledger.claim("4", customer: "carol", try LedgerWorld.signed("4"))
+        return checkpoint
+    }
+
+    @Test(
+        "33.4 A change in a row that new entries touched is found",
+        arguments: touchedChanges)
+    func found(sql: String, kind: AuditFinding.Kind) async throws {
+        try await SealedWorld.with { world in
+            let checkpoint = try await Self.story(world)
+            try await world.tamper(["DROP TRIGGER IF EXISTS evidence_no_update", sql])
+            let report = try await world.world.ledger.audit(since: checkpoint)
+            #expect(report.findings.contains { $0.kind == kind }, "\(sql): \(report.findings)")
+        }
+    }
+
+    @Test(
+        "33.4 A change in an old row that no new entry touched is not found, and the report says what it did not examine",
+        arguments: untouchedChanges)
+    func notFound(sql: String) async throws {
+        try await SealedWorld.with { world in
+            let checkpoint = try await Self.story(world)
+            let before = try await world.world.ledger.audit(since: checkpoint)
+            #expect(before.findings == [])
+            #expect((before.entries, before.evidence) == (5, 4))
+            #expect((before.originals, before.customers) == (4, 2))
+            try await world.tamper([sql])
+            #expect(try await world.world.ledger.audit(since: checkpoint) == before)
+            #expect(NewEntriesReport.unexamined.contains("rows that no newer entry touched"))
+            #expect(try await world.world.ledger.audit().findings != [])
+        }
+    }
+
+    @Test("33.4 The log is read from the checkpoint on, with the codes of the new entries")
+    func log() async throws {
+        try await SealedWorld.with { world in
+            let checkpoint = try await Self.story(world, orders: 300)
+            let ledger = world.world.ledger
+            let later = try world.published().checkpoint
+            var report = try await ledger.auditLog([later, checkpoint], since: checkpoint)
+            #expect(report.findings == [] && report.since == checkpoint.size && report.size == later.size)
+            #expect(report.pending.count == 1)
+            var wrong = later
+            wrong.root = .leaf([9])
+            report = try await ledger.auditLog([wrong], since: checkpoint)
+            #expect(report.findings.map(\.kind) == [.recordRewritten])
+            try await world.tamper([
+                "UPDATE journal SET mac = randomblob(32) WHERE entry_key = (SELECT max(entry_key) FROM log_entries)"
+            ])
+            #expect(try await ledger.auditLog([], since: checkpoint).findings.map(\.kind) == [.entryNotAuthentic])
+        }
+    }
+
+    @Test("33.4 A wrong checkpoint is refused")
+    func wrongCheckpoint() async throws {
+        try await SealedWorld.with { world in
+            var checkpoint = try await Self.story(world)
+            checkpoint.root = .leaf([9])
+            let report = try await world.world.ledger.auditLog([], since: checkpoint)
+            #expect(report.findings.map(\.kind) == [.recordRewritten] && report.since == nil)
+        }
+    }
+
+    @Test("33.4 A record that is shorter than the checkpoint, or was rewritten before it, is refused")
+    func truncated() async throws {
+        try await SealedWorld.with { world in
+            let checkpoint = try await Self.story(world)
+            try await world.tamper(["DELETE FROM log_entries WHERE leaf >= 8"])
+            try await world.database.write { _ = try ForgedLog.computeAgain($0) }
+            var report = try await world.world.ledger.auditLog([], since: checkpoint)
+            #expect(report.findings.map(\.kind) == [.recordShorter] && report.since == nil)
+            try await world.tamper([
+                "INSERT INTO log_entries (leaf, entry_key) SELECT 1000 + entry_key, entry_key FROM journal "
+                    + "WHERE entry_key NOT IN (SELECT entry_key FROM log_entries) ORDER BY entry_key",
+                "UPDATE journal SET leaf = CAST(leaf || x'00' AS BLOB) WHERE entry_key = 5",
+            ])
+            try await world.database.write { _ = try ForgedLog.computeAgain($0) }
+            report = try await world.world.ledger.auditLog([], since: checkpoint)
+            #expect(report.findings.map(\.kind) == [.recordRewritten] && report.since == nil)
+        }
+    }
+
+    @Test("33.4 Since every checkpoint of a history with each kind of act there are no findings, on every engine")
+    func everyStart() async throws {
+        try await OrderedWorld.with { ordered in
+            let (world, ledger) = (ordered.world, ordered.world.ledger)
+            var starts: [Checkpoint] = []
+            func seal() async throws {
+                if let signed = try await ordered.sealing.round().checkpoint { starts.append(signed.checkpoint) }
+            }
+            try await seal()
+            _ = try await world.claim("1", try LedgerWorld.signed("1") { $0.quantity = 10 })
+            try await seal()
+            _ = try await world.consume(4, "use")
+            try await seal()
+            try await world.observe(
+                try LedgerWorld.signed("1") {
+                    $0.quantity = 10
+                    $0.signedDate = MintedWorld.moment.addingTimeInterval(7200)
+                    $0.revocationDate = MintedWorld.moment.addingTimeInterval(5400)
+                    $0.revocationReason = 0
+                })
+            try await seal()
+            for (id, start) in [("10", 0.0), ("11", 30), ("12", 60)] {
+                _ = try await world.claim(
+                    id, product: Self.monthly, try LedgerWorld.period(id, original: "10", from: start))
+                try await seal()
+            }
+            let receipt = try LedgerWorld.coinReceipt(3)
+            for customer in ["bob", "alice"] {
+                _ = try await ledger.restore(
+                    RestoreSubmission(app: "example", customerID: customer, evidence: [receipt]))
+                try await seal()
+            }
+            _ = try await ledger.perform(
+                MovePurchase(app: "example", transactionID: "1", to: "carol", reason: "the customer asked for it"))
+            try await seal()
+            _ = try await ledger.perform(
+                GrantByHand(
+                    app: "example", customerID: "carol", productID: LedgerWorld.pro, quantity: 1, reason: "a gift"))
+            try await seal()
+            for id in ["30", "31"] {
+                _ = try await world.claim(
+                    id, product: LedgerWorld.pass, customer: "dora",
+                    try LedgerWorld.signed(id, product: LedgerWorld.pass, kind: .nonRenewingSubscription))
+            }
+            try await seal()
+            _ = try await ledger.perform(MergeCustomers(app: "example", customerID: "dora", into: "alice"))
+            try await seal()
+            _ = try await ledger.perform(EraseCustomer(app: "example", customerID: "bob", reason: "asked"))
+            try await seal()
+            let last = try #require(starts.last)
+            #expect(starts.count == 14)
+            for start in starts {
+                let report = try await ledger.audit(since: start)
+                #expect(report.findings == [], "since \(start.size)")
+                #expect(Int64(report.entries) == last.size - start.size)
+                // Checkpoints before the start are compared by proofs of consistency.
+                let log = try await ledger.auditLog(starts, since: start)
+                #expect(log.findings == [] && log.since == start.size)
+                var wrong = starts
+                wrong[0].root = .leaf([9])
+                #expect(try await ledger.auditLog(wrong, since: start).findings.map(\.kind) == [.recordRewritten])
+            }
+        }
+    }
+
+    @Test("33.4 An audit of the same new entries reads no more of a ledger ten times as large")
+    func cost() async throws {
+        var costs: [StatementCost] = []
+        for old in [100, 1000] {
+            try await TemporaryFolder.with { folder in
+                let path = folder.appending(path: "assay.sqlite").path
+                let recorder = RecordingDatabase(try SQLiteDatabase(path: path))
+                let keys = SealedWorld.path("entries.key", folder)
+                let world = try await LedgerWorld(recorder, entryKey: try EntryKey.openOrCreate(at: keys))
+                let signingKey = SealedWorld.path("log.key", folder)
+                try CheckpointSigner.createKey(at: signingKey, origin: "example.com/assay")
+                let sealing = try LogSealing(
+                    ledger: world.ledger, signer: try CheckpointSigner(keyFile: signingKey), publishers: [])
+                for _ in 0..<old { _ = try await world.order("other") }
+                let start = try #require(try await sealing.round().checkpoint).checkpoint
+                _ = try await world.claim("1", try LedgerWorld.signed("1"))
+                _ = try await world.claim(
+                    "10", product: Self.monthly, try LedgerWorld.period("10", original: "10", from: 0))
+                _ = try await sealing.round()
+                _ = recorder.take()
+                #expect(try await world.ledger.auditLog([], since: start).findings == [])
+                #expect(try await world.ledger.audit(since: start).entries == 2)
+                let calls = recorder.takeCalls()
+                costs.append(try StatementCost(of: calls, in: try DatabaseQueue(path: path)))
+                try await recorder.close()
+            }
+        }
+        print("audit since a checkpoint: \(costs.map(\.steps)) steps")
+        #expect(costs[1].steps <= costs[0].steps * 5 / 4 + 300)
+    }
+}
