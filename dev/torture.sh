@@ -7,8 +7,8 @@
 #   dev/torture.sh bits history           parts of the core: bits, history, cost, growth, opinion, receipts, jws
 #   dev/torture.sh server                 the server: cost per byte of each route, /healthz under attack
 #   dev/torture.sh store                  the ledger against the simulated store: 20 random histories of 1,000 steps
-#   dev/torture.sh histories [COUNT]      the ledger: random histories in other orders of arrival, 10,000 by default, and the laws of
-#                                         merging facts
+#   dev/torture.sh histories [COUNT]      the ledger: random histories in other orders of arrival, 10,000 by default, the laws of
+#                                         merging facts, rebuilds after random acts, and proofs of every size of a tree up to 300
 #   dev/torture.sh mutations [COUNT]      the pure rules: changes of the seeds 33, 34 and 35, 40 of each by default, and a test that fails for
 #                                         each of them
 #   dev/torture.sh erasures [COUNT]       the ledger: random acts with erasures on every engine, 200 histories by default
@@ -76,8 +76,8 @@ histories() {
     swift build -c release --package-path Server --scratch-path "$scratch" --disable-build-manifest-caching \
         --build-tests ${ASSAY_BUILD_OPTIONS:-}
     ASSAY_HISTORIES="${1:-10000}" ASSAY_RANDOM_HISTORIES="${1:-10000}" ASSAY_MERGE_ROUNDS="$((2 * ${1:-10000}))" \
-        "$(products_folder release)/assay-serverPackageTests.xctest" \
-        --testing-library swift-testing --filter ArrivalTests --filter RandomHistoryTests --filter FactsMergeTests
+        ASSAY_REBUILD_SEEDS=20 ASSAY_TREE_SIZES=all "$(products_folder release)/assay-serverPackageTests.xctest" \
+        --testing-library swift-testing --filter 'ArrivalTests|RandomHistoryTests|FactsMergeTests|RebuildTests|MerkleTreeTests'
 }
 
 # A test must notice each change of the rules. The three runs compile the dependencies once.
