@@ -9,14 +9,17 @@
 #   dev/torture.sh store                  the ledger against the simulated store: 20 random histories of 1,000 steps
 #   dev/torture.sh news [COUNT]           random histories of the store, told by notifications alone: shuffled, repeated and late, on both
 #                                         engines, 1,000 by default
-#   dev/torture.sh histories [COUNT]      the ledger: random histories in two orders of arrival, 10,000 by default
+#   dev/torture.sh histories [COUNT]      the ledger: random histories in other orders of arrival, 10,000 by default, the laws of
+#                                         merging facts, rebuilds after random acts, and proofs of every size of a tree up to 300
+#   dev/torture.sh mutations [COUNT]      the pure rules: changes of the seeds 33, 34 and 35, 40 of each by default, and a test that fails for
+#                                         each of them
 #   dev/torture.sh erasures [COUNT]       the ledger: random acts with erasures on every engine, 200 histories by default
 #   dev/torture.sh worlds [MINUTES]       the pure rules: every history of up to 4 events, each repeated once, of 5, and of 6 as far as
 #                                         the minutes go, 20 by default
 #   dev/torture.sh role                   the ledger's tests under a PostgreSQL role that does not own the tables
 #   dev/torture.sh order                  the audit: the numbers of two entries exchanged, for every pair of kinds, on every engine
 #   dev/torture.sh tables                 the audit: one row of each table changed, added and removed by plain SQL
-#   dev/torture.sh postgres [CLAIMS]      32 clients in three processes and one PostgreSQL, 1,000 claims by default
+#   dev/torture.sh postgres [CLAIMS]      32 clients in one and in three processes with the same claims, 1,000 by default
 #   dev/torture.sh kill [ROUNDS]          the server: kill -9 under load, 100 rounds by default
 #   dev/torture.sh servers [ROUNDS]       three servers over one PostgreSQL: kill -9 of servers and of PostgreSQL under load, 100 rounds
 #                                         by default
@@ -80,8 +83,17 @@ histories() {
     # shellcheck disable=SC2086
     swift build -c release --package-path Server --scratch-path "$scratch" --disable-build-manifest-caching \
         --build-tests ${ASSAY_BUILD_OPTIONS:-}
-    ASSAY_HISTORIES="${1:-10000}" "$(products_folder release)/assay-serverPackageTests.xctest" \
-        --testing-library swift-testing --filter ArrivalTests
+    ASSAY_HISTORIES="${1:-10000}" ASSAY_RANDOM_HISTORIES="${1:-10000}" ASSAY_MERGE_ROUNDS="$((2 * ${1:-10000}))" \
+        ASSAY_REBUILD_SEEDS=20 ASSAY_TREE_SIZES=all "$(products_folder release)/assay-serverPackageTests.xctest" \
+        --testing-library swift-testing --filter 'ArrivalTests|RandomHistoryTests|FactsMergeTests|RebuildTests|MerkleTreeTests'
+}
+
+# A test must notice each change of the rules. The three runs compile the dependencies once.
+mutations() {
+    for seed in 33 34 35; do
+        say "Changing the rules, with the seed $seed"
+        python3 dev/mutate.py --seed "$seed" --count "${1:-40}"
+    done
 }
 
 # The tables must equal a rebuild after random acts with erasures, on SQLite and PostgreSQL.
@@ -166,13 +178,13 @@ soak() {
 }
 
 case ${1:-} in
-    '') debug; core; server; store; news; histories; erasures; worlds; role; ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
-        ASSAY_SHARED_CLAIMS=1000 suite threeProcesses; kill_rounds; server_rounds; news_server_rounds; soak; abuse ;;
+    '') debug; core; server; store; news; histories; erasures; worlds; mutations; role; ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
+        ASSAY_SHARED_CLAIMS=1000 suite 'threeProcesses|sameClaims'; kill_rounds; server_rounds; news_server_rounds; soak; abuse ;;
     debug) debug ;;
     role) role ;;
     order) ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests ;;
     tables) ASSAY_FUZZ_ROWS=${ASSAY_FUZZ_ROWS:-one} suite TableFuzzTests ;;
-    postgres) ASSAY_SHARED_CLAIMS="${2:-1000}" suite threeProcesses ;;
+    postgres) ASSAY_SHARED_CLAIMS="${2:-1000}" suite 'threeProcesses|sameClaims' ;;
     kill) kill_rounds "${2:-}" ;;
     servers) server_rounds "${2:-}" ;;
     abuse) abuse "${2:-}" ;;
@@ -184,5 +196,6 @@ case ${1:-} in
     histories) histories "${2:-}" ;;
     erasures) erasures "${2:-}" ;;
     worlds) worlds "${2:-}" ;;
+    mutations) mutations "${2:-}" ;;
     *) core "$@" ;;
 esac

@@ -16,6 +16,8 @@ public actor ThrowawayPostgreSQL {
 
     private var starting: Task<Server?, any Error>?
     private var number = 0
+    /// The databases that others are copied from, by name.
+    private var templates: [String: Task<Void, any Error>] = [:]
     private var open = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
@@ -27,14 +29,27 @@ public actor ThrowawayPostgreSQL {
         public var port: Int
         /// The folder of its programs.
         public var programs: String
+        /// Whether `createdb` can copy the files of the template, which costs a third of writing them to the WAL.
+        var copiesFiles = false
 
-        /// Creates an empty database.
-        public func create(_ name: String) async throws -> Database {
+        /// Creates a database like another one, an empty one by default.
+        public func create(_ name: String, like template: String = "template0") async throws -> Database {
+            let strategy = copiesFiles ? ["--strategy", "file_copy"] : []
             let (status, output) = try await ThrowawayPostgreSQL.run(
                 "\(programs)/createdb",
-                ["-h", folder, "-p", "\(port)", "-U", "assay", "--template", "template0", name])
+                ["-h", folder, "-p", "\(port)", "-U", "assay", "--template", template] + strategy + [name])
             guard status == 0 else { throw Failure(description: "createdb: \(output)") }
             return Database(name: name, server: self)
+        }
+
+        /// Deletes a database in memory. On a disk it can stay until the end of the run: deleting hundreds of files
+        /// costs more than their space.
+        func drop(_ database: Database) async throws {
+            guard folder.hasPrefix("/dev/shm/") else { return }
+            // A database that cannot be deleted only takes space.
+            _ = try await ThrowawayPostgreSQL.run(
+                "\(programs)/dropdb",
+                ["-h", folder, "-p", "\(port)", "-U", "assay", "--if-exists", "--force", database.name])
         }
 
         /// Stops or starts it (`pg_ctl`).
@@ -66,16 +81,30 @@ public actor ThrowawayPostgreSQL {
         }
     }
 
+    /// A database that is prepared once, and copied for each test that wants it.
+    public struct Template: Sendable {
+        let name: String
+        let prepare: @Sendable (Database) async throws -> Void
+
+        /// - Parameter prepare: fills an empty database, and closes its connections.
+        public init(_ name: String, prepare: @escaping @Sendable (Database) async throws -> Void) {
+            (self.name, self.prepare) = (name, prepare)
+        }
+    }
+
     private struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Calls the body with an empty database. If PostgreSQL is not installed, prints that and returns, except in CI.
+    /// Calls the body with a database like the template, or an empty one. If PostgreSQL is not installed, prints that
+    /// and returns, except in CI.
     ///
     /// - Returns: whether PostgreSQL is installed.
     @discardableResult
-    public static func withDatabase(_ body: (Database) async throws -> Void) async throws -> Bool {
-        guard let database = try await shared.make() else {
+    public static func withDatabase(
+        like template: Template? = nil, _ body: (Database) async throws -> Void
+    ) async throws -> Bool {
+        guard let database = try await shared.make(like: template) else {
             guard ProcessInfo.processInfo.environment["CI"] == nil else {
                 throw Failure(description: "PostgreSQL is not installed; make setup installs it")
             }
@@ -84,9 +113,11 @@ public actor ThrowawayPostgreSQL {
         do {
             try await body(database)
         } catch {
+            try await database.server.drop(database)
             await shared.leave()
             throw error
         }
+        try await database.server.drop(database)
         await shared.leave()
         return true
     }
@@ -105,7 +136,7 @@ public actor ThrowawayPostgreSQL {
         try await server.control("stop", "-m", "immediate")
     }
 
-    private func make() async throws -> Database? {
+    private func make(like template: Template?) async throws -> Database? {
         if starting == nil {
             starting = Task {
                 let server = try await Self.start([])
@@ -121,7 +152,16 @@ public actor ThrowawayPostgreSQL {
         if open >= Self.databases { await withCheckedContinuation { waiting.append($0) } } else { open += 1 }
         number += 1
         let name = "test\(number)"
-        return try await server.create(name)
+        guard let template else { return try await server.create(name) }
+        try await prepare(template, server)
+        return try await server.create(name, like: template.name)
+    }
+
+    private func prepare(_ template: Template, _ server: Server) async throws {
+        if let preparing = templates[template.name] { return try await preparing.value }
+        let preparing = Task { try await template.prepare(try await server.create(template.name)) }
+        templates[template.name] = preparing
+        try await preparing.value
     }
 
     private func leave() {
@@ -137,7 +177,9 @@ public actor ThrowawayPostgreSQL {
         guard status == 0, lines.count == 3, let port = Int(lines[1]) else {
             throw Failure(description: "\(script.path) ended with \(status): \(output)")
         }
-        return Server(folder: lines[0], port: port, programs: lines[2])
+        let help = try await run("\(lines[2])/createdb", ["--help"])
+        return Server(
+            folder: lines[0], port: port, programs: lines[2], copiesFiles: help.output.contains("--strategy"))
     }
 
     /// Runs a program to its end.

@@ -35,6 +35,16 @@ public struct Entitlement: Sendable, Equatable {
     /// while it is active.
     public var seats: Int64?
 
+    package init(
+        productID: String, environment: AppStoreEnvironment, productKind: ProductKind, state: State,
+        reason: NoAccessReason?, balance: Int64 = 0, shortfall: Int64 = 0, until: Timestamp? = nil,
+        transactionID: String? = nil
+    ) {
+        (self.productID, self.environment, self.productKind) = (productID, environment, productKind)
+        (self.state, self.reason, self.balance, self.shortfall) = (state, reason, balance, shortfall)
+        (self.until, self.transactionID) = (until, transactionID)
+    }
+
     /// The state.
     public enum State: String, Sendable, CaseIterable {
         case active
@@ -51,7 +61,7 @@ public struct Entitlement: Sendable, Equatable {
         /// It does not count: it begins later, or the settings do not include its product.
         case pending
 
-        init(_ reason: NoAccessReason?) {
+        package init(_ reason: NoAccessReason?) {
             switch reason {
             case nil, .inGrace: self = .active
             case .expired, .billingRetry, .newsMissing, .periodUnknown: self = .expired

@@ -12,7 +12,7 @@ import Testing
 /// `ASSAY_HISTORIES` sets the number of histories; `dev/torture.sh histories` runs 10,000.
 @Suite("Orders of arrival")
 struct ArrivalTests {
-    private static let histories = ProcessInfo.processInfo.environment["ASSAY_HISTORIES"].flatMap { Int($0) } ?? 60
+    private static let histories = ProcessInfo.processInfo.environment["ASSAY_HISTORIES"].flatMap { Int($0) } ?? 40
     /// Histories that share a pair of databases, with separate ids.
     private static let chunk = 20
 

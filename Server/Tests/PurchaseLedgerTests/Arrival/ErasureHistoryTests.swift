@@ -12,7 +12,7 @@ import Testing
 @Suite("Random acts with erasures")
 struct ErasureHistoryTests {
     private static let histories =
-        ProcessInfo.processInfo.environment["ASSAY_ERASURE_HISTORIES"].flatMap { Int($0) } ?? 12
+        ProcessInfo.processInfo.environment["ASSAY_ERASURE_HISTORIES"].flatMap { Int($0) } ?? 6
     /// The number of the first history, to repeat one alone.
     private static let first =
         ProcessInfo.processInfo.environment["ASSAY_ERASURE_FIRST"].flatMap { Int($0) } ?? 0

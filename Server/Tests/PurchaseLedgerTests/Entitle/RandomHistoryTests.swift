@@ -1,16 +1,21 @@
+import Foundation
 import PurchaseLedger
 import PurchaseVerification
 import Testing
 
 /// The independence of order of docs/ledger.md, over random histories: with the acts fixed, every permutation,
 /// duplication and split of the evidence gives equal facts, owners and entitlements at every time.
+///
+/// `ASSAY_RANDOM_HISTORIES` sets the number of histories; `dev/torture.sh histories` runs 10,000.
 @Suite("Random histories of evidence")
 struct RandomHistoryTests {
     #if DEBUG
-        static let histories = 300
+        private static let few = 300
     #else
-        static let histories = 10_000
+        private static let few = 1000
     #endif
+    private static let histories =
+        ProcessInfo.processInfo.environment["ASSAY_RANDOM_HISTORIES"].flatMap { Int($0) } ?? few
 
     @Test("give the same result in every order of the evidence, equal to a direct implementation of the rule")
     func order() throws {

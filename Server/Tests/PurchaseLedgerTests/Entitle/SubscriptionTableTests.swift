@@ -414,13 +414,15 @@ struct SubscriptionTableTests {
                         beside: ExactText("\(id)")))
             }
             let entitlements = story.entitlements(of: Self.alice)
+            let table = SubscriptionTable(story.purchases, renewal: story.renewalFacts.values.first)
             for day in stride(from: -0.5, to: 60, by: 0.5) {
                 for (isAboutNow, shift) in [(true, 0), (false, 0), (true, -Self.minute), (false, -Self.minute)] {
                     let moment = Timestamp.day(day + shift)
                     let question = isAboutNow ? AccessQuestion.now(moment) : .at(moment)
                     let found = entitlements.access(question, refundShortfall: .forgive)
+                    let states = table.states(question)
                     for product in ["monthly", "yearly"] as [ExactText] {
-                        let state = self.state(story, product, day: day + shift, isAboutNow: isAboutNow)
+                        let state = states.first { $0.key.productID == product && $0.key.owner == Self.alice }?.value
                         let access = found.first { $0.productID == product }
                         try #require(
                             access?.isActive ?? false == state?.givesAccess ?? false,

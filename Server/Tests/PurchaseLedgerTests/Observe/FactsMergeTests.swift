@@ -1,14 +1,13 @@
+import Foundation
 import PurchaseLedger
 import PurchaseVerification
 import Testing
 
+/// `ASSAY_MERGE_ROUNDS` sets the number of random cases of each law; `dev/torture.sh histories` runs 20,000.
 @Suite("The merge of facts")
 struct FactsMergeTests {
-    #if DEBUG
-        static let rounds = 1000
-    #else
-        static let rounds = 20_000
-    #endif
+    private static let rounds =
+        ProcessInfo.processInfo.environment["ASSAY_MERGE_ROUNDS"].flatMap { Int($0) } ?? 1000
 
     @Test("is commutative, associative and idempotent, with equal stamps and missing dates among the statements")
     func laws() throws {

@@ -57,7 +57,7 @@ struct LedgerWorld: Sendable {
         var app = app()
         change(&app)
         let apps = [app]
-        try await TestEngine.withDatabases { database in
+        try await TestEngine.withDatabases(mayBeMigrated: true) { database in
             let world = try await LedgerWorld(database, apps: apps)
             try await body(world)
             try await world.requireConsistency()

@@ -17,7 +17,7 @@ struct MergingWorld {
 
     /// Calls the body with a world of each engine.
     static func with(_ body: (MergingWorld) async throws -> Void) async throws {
-        try await TestEngine.withDatabases { database in
+        try await TestEngine.withDatabases(mayBeMigrated: true) { database in
             let merging = try await MergingWorld(database)
             try await body(merging)
             _ = try await merging.world.ledger.finishMerges()

@@ -21,10 +21,21 @@ enum TestEngine: String, CaseIterable {
     /// Whether every engine of this run owns its tables, which a migration of an existing ledger and a repair need.
     static var ownsTables: Bool { !chosen.contains(.postgresqlServerRole) }
 
+    /// A migrated database: to copy it costs a third of migrating another.
+    private static let migrated = ThrowawayPostgreSQL.Template("migrated") { place in
+        let database = try PostgreSQLDatabase(url: place.url())
+        try await LedgerMigrations.migrate(database, now: TestClock().now.millisecondsSince1970)
+        try await database.close()
+    }
+
     /// Calls the body with an empty database of each engine.
-    static func withDatabases(_ body: (any LedgerDatabase) async throws -> Void) async throws {
+    ///
+    /// - Parameter mayBeMigrated: whether the body migrates it first.
+    static func withDatabases(
+        mayBeMigrated: Bool = false, _ body: (any LedgerDatabase) async throws -> Void
+    ) async throws {
         for engine in chosen {
-            try await engine.withDatabase { open in
+            try await engine.withDatabase(mayBeMigrated: mayBeMigrated) { open in
                 let database = try open()
                 do {
                     try await body(database)
@@ -40,6 +51,7 @@ enum TestEngine: String, CaseIterable {
 
     /// Calls the body with a function that opens one empty database, as often as it is called.
     func withDatabase(
+        mayBeMigrated: Bool = false,
         _ body: (@escaping @Sendable () throws -> any LedgerDatabase) async throws -> Void
     ) async throws {
         switch self {
@@ -49,7 +61,7 @@ enum TestEngine: String, CaseIterable {
                 try await body { try SQLiteDatabase(path: path) }
             }
         case .postgresql:
-            try await ThrowawayPostgreSQL.withDatabase { place in
+            try await ThrowawayPostgreSQL.withDatabase(like: mayBeMigrated ? Self.migrated : nil) { place in
                 let url = place.url()
                 try await body { try PostgreSQLDatabase(url: url) }
             }

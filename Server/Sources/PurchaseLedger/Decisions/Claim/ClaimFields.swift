@@ -14,7 +14,7 @@ public struct ClaimFields: Sendable, Equatable {
     /// Checks the fields that a claim needs.
     ///
     /// - Throws: `field_missing`, `field_malformed`.
-    func requireComplete(hasEvidence: Bool) throws(Rejection) {
+    package func requireComplete(hasEvidence: Bool) throws(Rejection) {
         guard hasEvidence else {
             throw Rejection(.fieldMissing, expected: "receipt_data or signed_transaction")
         }

@@ -1,7 +1,7 @@
 import PurchaseVerification
 
 /// A rule for claims: a code, and the condition under which a claim is refused with it.
-struct ClaimRule<Subject>: Sendable {
+package struct ClaimRule<Subject>: Sendable {
     /// The code; `nil` if the core states it.
     let code: DecisionCode?
     /// The refusal; `nil` if the rule does not object.
@@ -35,7 +35,7 @@ struct ClaimRule<Subject>: Sendable {
 
 extension Array {
     /// The refusal by the first rule that objects.
-    func refusal<Subject>(of subject: Subject) -> Rejection? where Element == ClaimRule<Subject> {
+    package func refusal<Subject>(of subject: Subject) -> Rejection? where Element == ClaimRule<Subject> {
         for rule in self {
             if let refusal = rule.refusal(subject) { return refusal }
         }

@@ -29,19 +29,19 @@ package enum ClaimRules {
     }
 
     /// Whether the evidence is genuine, and the app's settings accept it.
-    static let evidence: [ClaimRule<ClaimedEvidence>] = [
+    package static let evidence: [ClaimRule<ClaimedEvidence>] = [
         ClaimRule(ofCore: \.failure), ClaimRule(ofCore: \.objection),
     ]
 
     /// Whether the order that the claim names is the customer's.
-    static let parties: [ClaimRule<NamedParties>] = [
+    package static let parties: [ClaimRule<NamedParties>] = [
         ClaimRule(.orderOfAnotherCustomer) { $0.isOrderOfAnother ? .init() : nil },
         ClaimRule(.orderUnknown) { $0.hasCustomer ? nil : .init(expected: $0.orderID) },
     ]
 
     /// Whether the evidence of the claim itself proves a transaction. Facts that the ledger already knows prove nothing
     /// here.
-    static let proof: [ClaimRule<ClaimedEvidence>] = [
+    package static let proof: [ClaimRule<ClaimedEvidence>] = [
         ClaimRule(.noPurchases) { $0.proven.isEmpty && $0.isEmptyReceipt ? .init() : nil },
         ClaimRule(.evidenceNotAPurchase) {
             $0.provesTransactions

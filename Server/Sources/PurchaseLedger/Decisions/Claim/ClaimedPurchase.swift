@@ -34,7 +34,7 @@ package struct ClaimedPurchase: Sendable {
     /// is a period of the same product after an earlier one.
     ///
     /// - Parameter others: the known transactions of the same original.
-    func isAutomaticRenewal(among others: [ObservedTransaction]) -> Bool {
+    package func isAutomaticRenewal(among others: [ObservedTransaction]) -> Bool {
         guard kind == .autoRenewable else { return false }
         if let reason = facts.reason { return reason == ExactText("RENEWAL") }
         return others.contains { other in

@@ -28,7 +28,7 @@ package struct OrderTerms: Sendable, Equatable {
 
     /// Whether a purchase whose claim names no order pays it. Nobody asked for an automatic renewal, so it leaves an
     /// order open that waits for something to be bought.
-    func isPaidUnnamed(by purchase: ClaimedPurchase, isRenewal: Bool) -> Bool {
+    package func isPaidUnnamed(by purchase: ClaimedPurchase, isRenewal: Bool) -> Bool {
         (acceptsRenewal || !isRenewal)
             && ClaimRules.order.refusal(of: OrderMatch(terms: self, purchase: purchase)) == nil
     }

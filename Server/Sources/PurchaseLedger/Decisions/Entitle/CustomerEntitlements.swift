@@ -176,7 +176,7 @@ extension ProductAccess {
     ///
     /// - Parameter tolerance: how long access is assumed after the end of a period while the news of its renewal are
     ///   late, in milliseconds.
-    mutating func read(_ timelines: [AccessTimeline], _ question: AccessQuestion, tolerance: Int64 = 0) {
+    package mutating func read(_ timelines: [AccessTimeline], _ question: AccessQuestion, tolerance: Int64 = 0) {
         let states = timelines.compactMap { $0.state(question) }
         guard let best = states.max(by: { $0.isBefore($1) }) else {
             denial = .notStarted

@@ -80,7 +80,7 @@ public struct SubscriptionTable: Sendable {
     }
 
     /// The periods that count and that nothing but the signed status withdraws.
-    func withdrawnByStatus(_ question: AccessQuestion) -> [TransactionKey] {
+    package func withdrawnByStatus(_ question: AccessQuestion) -> [TransactionKey] {
         guard let status, status.isRevoked else { return [] }
         return current(question).map { periods[$0] }.filter { period in
             !period.isWithdrawn(by: question.moment) && period.purchase.refusal == nil

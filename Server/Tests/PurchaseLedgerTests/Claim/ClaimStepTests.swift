@@ -4,75 +4,11 @@ import Testing
 
 @Suite("The decision about a claim")
 struct ClaimStepTests {
-    /// A claim of 100 coins by customer 1 for an order. Each defect changes one thing.
-    private struct Story {
-        var app = RegisteredApp(id: "example", bundleIDs: ["com.example.app"])
-        var claim = ClaimFields()
-        var proven = Story.facts()
-        var isErased = false
-        var owner: Int64? = 1
-        var tokenOwner: Int64?
-        var isOfErasedCustomer = false
-        var purchase = ClaimedPurchase(Story.facts(), kind: .consumable, withdrawal: nil)
-        var order = OrderTerms(
-            "coins", quantity: 1, environments: [.production], from: .day(0), to: .day(2), status: .created)
-
-        init() {
-            app.products["coins"] = RegisteredProduct(kind: .consumable)
-            (claim.productID, claim.quantity) = ("coins", 1)
-        }
-
-        static func facts(_ change: (inout TransactionStatement) -> Void = { _ in }) -> ObservedTransaction {
-            var statement = TransactionStatement.signed("1", "coins", .consumable, on: 1)
-            change(&statement)
-            return ObservedTransaction(statement)
-        }
-
-        mutating func withdraw(_ cause: Withdrawal.Cause, _ proven: ObservedTransaction) {
-            purchase.withdrawal = Withdrawal(date: .day(3), cause: cause, units: 1)
-            self.proven = proven
-        }
-
-        private var step: ClaimStep {
-            var statement = ClaimStatement(claim, of: proven, .signedData, by: 1, app)
-            statement.isErased = isErased
-            return ClaimStep(statement, order: .ofClaim)
-        }
-
-        private var known: ClaimSituation {
-            var situation = ClaimSituation()
-            var owned = ClaimedOwner(owner, of: proven, claimedBy: 1, app)
-            (owned.tokenOwner, owned.isOfErasedCustomer) = (tokenOwner, isOfErasedCustomer)
-            (situation.owner, situation.purchase, situation.order) = (owned, purchase, order)
-            return situation
-        }
-
-        /// The verdict, and what the step asked for.
-        func decided() throws -> (verdict: ClaimVerdict, needs: [ClaimStep.Need]) {
-            var (situation, needs) = (ClaimSituation(), [ClaimStep.Need]())
-            for _ in 0...3 {
-                switch step.decide(situation, at: .day(4)) {
-                case .decided(let verdict): return (verdict, needs)
-                case .needs(let need):
-                    needs.append(need)
-                    switch need {
-                    case .owner: situation.owner = known.owner
-                    case .purchase: situation.purchase = known.purchase
-                    case .order: situation.order = known.order
-                    }
-                }
-            }
-            throw Endless()
-        }
-
-        struct Endless: Error {}
-    }
-
     private struct Defect: Sendable {
         let code: DecisionCode
-        let change: @Sendable (inout Story) -> Void
+        let change: @Sendable (inout ClaimStory) -> Void
 
-        init(_ code: DecisionCode, _ change: @escaping @Sendable (inout Story) -> Void) {
+        init(_ code: DecisionCode, _ change: @escaping @Sendable (inout ClaimStory) -> Void) {
             (self.code, self.change) = (code, change)
         }
     }
@@ -106,14 +42,14 @@ struct ClaimStepTests {
             story.purchase.kind = nil
         },
         Defect(.productUnknown) { $0.purchase.kind = nil },
-        Defect(.purchaseWithdrawn) { $0.withdraw(.revoked, Story.facts()) },
+        Defect(.purchaseWithdrawn) { $0.withdraw(.revoked, ClaimStory.facts()) },
         Defect(.purchaseRevoked) { story in
-            let revoked = Story.facts { $0.revocation = Revocation(date: .day(3), percentage: nil) }
+            let revoked = ClaimStory.facts { $0.revocation = Revocation(date: .day(3), percentage: nil) }
             story.withdraw(.revoked, revoked)
         },
         Defect(.purchaseCancelled) { story in
             // Only receipts state cancellations.
-            let receipt = Story.facts { ($0.source, $0.cancellation) = (.appReceipt, .day(3)) }
+            let receipt = ClaimStory.facts { ($0.source, $0.cancellation) = (.appReceipt, .day(3)) }
             story.withdraw(.cancelled, receipt)
         },
         Defect(.purchaseWithdrawn) { $0.purchase.isRevokedByHand = true },
@@ -129,7 +65,7 @@ struct ClaimStepTests {
         Defect(.orderRefunded) { $0.order.status = .refunded },
         Defect(.alreadyClaimed) { $0.purchase.hasPaidAnotherOrder = true },
         Defect(.purchaseNotPaid) { story in
-            story.purchase.facts = Story.facts { $0.ownershipType = "FAMILY_SHARED" }
+            story.purchase.facts = ClaimStory.facts { $0.ownershipType = "FAMILY_SHARED" }
         },
         Defect(.purchaseOutsideOrder) { $0.order.expiresAt = .day(0.5) },
     ]
@@ -138,7 +74,7 @@ struct ClaimStepTests {
     func everyPair() throws {
         for (place, first) in Self.defects.enumerated() {
             for second in Self.defects[place...] {
-                var story = Story()
+                var story = ClaimStory()
                 second.change(&story)
                 first.change(&story)
                 let verdict = try story.decided().verdict
@@ -160,7 +96,7 @@ struct ClaimStepTests {
 
     @Test("33.1 A claim without a defect pays its order, and asks for nothing twice")
     func accepted() throws {
-        let (verdict, needs) = try Story().decided()
+        let (verdict, needs) = try ClaimStory().decided()
         #expect(verdict == ClaimVerdict(hasPurchase: true, pays: true))
         #expect(needs == [.owner, .purchase, .order])
     }

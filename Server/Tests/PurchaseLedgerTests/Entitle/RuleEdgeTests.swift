@@ -1,0 +1,210 @@
+import PurchaseLedger
+import PurchaseVerification
+import Testing
+
+/// Situations at the edge of a rule. `dev/mutate.py` found that no other test without a database has them.
+@Suite("Edges of the rules")
+struct RuleEdgeTests {
+    private static let alice = PurchaseStory.alice
+    private static let minute = 1.0 / 1440
+
+    private static func story(_ statements: [TransactionStatement]) -> PurchaseStory {
+        var story = PurchaseStory()
+        story.claim("1", alice)
+        story.statements = statements
+        return story
+    }
+
+    private static func period(
+        _ id: String, _ product: ExactText = "monthly", on start: Double, until end: Double?, stamp: Double? = nil,
+        revoked: Double? = nil, seats: SeatFacts? = nil
+    ) -> TransactionStatement {
+        var statement = TransactionStatement.signed(
+            id, product, .autoRenewable, on: start, original: "1", until: end, stamp: stamp, revoked: revoked)
+        statement.seats = seats
+        return statement
+    }
+
+    private static func table(
+        _ story: PurchaseStory, renewal: ObservedRenewal? = nil, status: SignedStatus? = nil
+    ) -> SubscriptionTable {
+        SubscriptionTable(story.purchases, renewal: renewal, status: status)
+    }
+
+    private static func state(
+        _ product: ExactText, _ statements: [TransactionStatement], day: Double
+    ) -> SubscriptionState? {
+        table(story(statements)).states(.at(.day(day))).first { $0.key.productID == product }?.value
+    }
+
+    // MARK: Lots
+
+    @Test("33.3 A manual grant of units ends at its end, and is used up before it")
+    func grantedUnits() {
+        var story = PurchaseStory()
+        let grant = HandGrant(
+            entry: 7, customer: Self.alice, productID: "coins", environment: .production, kind: .consumable,
+            quantity: 3, from: .day(0), until: .day(10))
+        story.grants = [grant]
+        #expect([9.999, 10].map { ConsumableLot(grant).units(at: .day($0)) } == [3, 0])
+        #expect([9.999, 10].map { story.balance(Self.alice, day: $0) } == [3, 0])
+        #expect(story.denial(Self.alice, "coins", day: 10) == .expired)
+        story.consumptions = [
+            ConsumedUnits(
+                customer: Self.alice, productID: "coins", environment: .production, date: .day(1),
+                takings: [.init(lot: .grant(7), units: 3)])
+        ]
+        #expect(story.denial(Self.alice, "coins", day: 5) == .consumed)
+    }
+
+    @Test("33.3 Another customer's units are no balance, not even an empty one")
+    func unitsOfOthers() {
+        let story = Self.story([.signed("1", "coins", .consumable, on: 0)])
+        #expect(story.access(PurchaseStory.bob, "coins", day: 1) == nil)
+        #expect(story.balance(Self.alice, day: 1) == 1)
+    }
+
+    // MARK: Seats
+
+    @Test("33.3 Transactions with seats are purchases of their own, and those in force are added up")
+    func seats() throws {
+        func bought(_ quantity: Int64, by management: ExactText = "DEVELOPER") -> SeatFacts {
+            SeatFacts(quantity: quantity, invitationManagement: management)
+        }
+        var statements = [
+            Self.period("1", on: 0, until: 30, seats: bought(5)),
+            Self.period("2", on: 10, until: 30, seats: bought(2)),
+            Self.period("2", on: 10, until: 30, stamp: 15, revoked: 15, seats: bought(2)),
+        ]
+        // Additions to a period have its line item.
+        for place in statements.indices { statements[place].lineItemID = "line-1" }
+        let purchases = Self.story(statements).purchases
+        #expect(purchases.count == 2)
+        let seats = SubscriptionSeats(purchases, of: "monthly")
+        #expect([-1, 1, 10, 14, 15, 29].map { seats.number(.at(.day($0))) } == [nil, 5, 7, 7, 5, 5])
+        let access = SeatGrounds.access(of: purchases, renewal: nil)
+        #expect(Set(access.keys) == ["monthly"])
+        let monthly = try #require(access["monthly"])
+        #expect([1, 12, 20, 30].map { monthly.number(.at(.day($0))) } == [5, 7, 5, 0])
+        // Members whom Apple invites have transactions, so they claim no seats.
+        let byApple = Self.story([Self.period("1", on: 0, until: 30, seats: bought(5, by: "APPLE"))])
+        #expect(SeatGrounds.access(of: byApple.purchases, renewal: nil).isEmpty)
+    }
+
+    @Test("33.3 The newest statement has the number of seats, also if it is smaller")
+    func newestSeats() {
+        let (first, second) = (
+            Self.period("1", on: 0, until: 30, stamp: 1, seats: SeatFacts(quantity: 9)),
+            Self.period("1", on: 0, until: 30, stamp: 2, seats: SeatFacts(quantity: 3))
+        )
+        for (left, right) in [(first, second), (second, first)] {
+            #expect(ObservedTransaction(left).merged(with: right).seats?.quantity == 3)
+        }
+    }
+
+    // MARK: Subscriptions
+
+    @Test("33.3 A period that has ended does not count in place of a withdrawn one without an end")
+    func endedBefore() {
+        let state = Self.state(
+            "monthly",
+            [
+                Self.period("1", on: 0, until: 30, stamp: 2, revoked: 2), Self.period("2", on: 5, until: 10),
+                Self.period("3", on: 12, until: nil, stamp: 13, revoked: 13),
+            ], day: 20)
+        #expect(state?.reason == .revoked && state?.until == .day(13))
+        #expect(state?.transaction == .sample("3"))
+    }
+
+    @Test("33.3 A product is superseded if a later one cut a period of it that was in force, and is withdrawn later")
+    func superseded() {
+        let yearly = Self.period("9", "yearly", on: 10, until: 365)
+        #expect(
+            Self.state("monthly", [Self.period("1", on: 0, until: 30), yearly], day: 15)?.reason == .superseded)
+        let withdrawnLater = [Self.period("1", on: 0, until: 30, stamp: 20, revoked: 20), yearly]
+        #expect(Self.state("monthly", withdrawnLater, day: 15)?.reason == .superseded)
+        #expect(Self.state("monthly", withdrawnLater, day: 20)?.reason == .revoked)
+        // What the later product found was over, or withdrawn.
+        let over = [
+            Self.period("1", on: 0, until: 30, stamp: 5, revoked: 5), Self.period("2", on: 6, until: 9), yearly,
+        ]
+        #expect(Self.state("monthly", over, day: 15)?.reason == .expired)
+    }
+
+    @Test("33.3 Access is assumed for a renewal, unless the customer has not agreed to its price")
+    func priceIncrease() {
+        for (status, isAssumed) in [(nil, true), (0, false), (1, true)] as [(Int64?, Bool)] {
+            var info = RenewalInfo()
+            (info.autoRenewStatus, info.priceIncreaseStatus) = (1, status)
+            let renewal = RenewalStatement(
+                key: RenewalKey(environment: .production, originalTransactionID: "1"), stamp: .day(20), info: info,
+                beside: nil)
+            let table = Self.table(
+                Self.story([Self.period("1", on: 0, until: 30)]), renewal: ObservedRenewal(renewal))
+            let state = table.states(.now(.day(30.01)), tolerance: 3_600_000).values.first
+            #expect(state?.givesAccess == isAssumed && state?.isAssumed == isAssumed)
+            #expect(isAssumed || state?.reason == .newsMissing)
+        }
+    }
+
+    @Test("33.3 Access is assumed for now only, until the tolerance or half of the period is over, whichever is first")
+    func assumed() throws {
+        func read(
+            _ ends: [Double], _ question: AccessQuestion, hours: Int64
+        ) throws -> ProductAccess {
+            let stories = ends.map { Self.story([Self.period("1", on: 0, until: $0)]) }
+            let timelines = stories.flatMap { $0.entitlements(of: Self.alice).grounds.map(\.timeline) }
+            var access = try #require(stories[0].access(Self.alice, "monthly", day: 40))
+            access.read(timelines, question, tolerance: hours * 3_600_000)
+            return access
+        }
+        let hour = 1.0 / 24
+        let assumed = try read([30], .now(.day(30.01)), hours: 1)
+        #expect(assumed.isAssumed && assumed.denial == nil && assumed.until == .day(30 + hour))
+        #expect(try !read([30], .at(.day(30.01)), hours: 1).isAssumed)
+        #expect(try !read([30], .now(.day(30 + hour)), hours: 1).isAssumed)
+        #expect(try !read([30], .now(.day(30.01)), hours: 0).isAssumed)
+        #expect(try read([4], .now(.day(5)), hours: 100).until == .day(6))
+        // Of two sources, the one that lasts longer.
+        for ends in [[30, 30.02], [30.02, 30]] {
+            let longer = try read(ends, .now(.day(30.03)), hours: 1)
+            #expect(longer.isAssumed && longer.until == .day(30.02 + hour))
+        }
+    }
+
+    @Test("33.3 The signed status withdraws the period that counts, unless something else does")
+    func withdrawnByStatus() {
+        func withdrawn(_ statement: TransactionStatement, stamp: Double = 5) -> [TransactionKey] {
+            Self.table(Self.story([statement]), status: SignedStatus(value: 5, stamp: .day(stamp)))
+                .withdrawnByStatus(.at(.day(6)))
+        }
+        #expect(withdrawn(Self.period("1", on: 0, until: 30)) == [.sample("1")])
+        #expect(withdrawn(Self.period("1", on: 0, until: 30), stamp: -1).isEmpty)
+        #expect(withdrawn(Self.period("1", "unknown", on: 0, until: 30)).isEmpty)
+        #expect(withdrawn(Self.period("1", on: 0, until: 30, stamp: 3, revoked: 3)).isEmpty)
+    }
+
+    @Test("33.3 A revocation that is lifted when a period begins leaves that period its early start")
+    func liftedAtStart() {
+        var story = Self.story([Self.period("1", on: 0, until: 30), Self.period("2", on: 30, until: 60)])
+        let key = OwnershipKey(original: OriginalKey(environment: .production, transactionID: "1"))
+        story.revocations = [HandRevocation(target: .purchase(key), from: .day(10), liftedAt: .day(30))]
+        #expect(!story.isActive(Self.alice, "monthly", day: 29))
+        #expect(story.isActive(Self.alice, "monthly", day: 30 - Self.minute))
+        story.revocations = [HandRevocation(target: .purchase(key), from: .day(10), liftedAt: .day(31))]
+        #expect(!story.isActive(Self.alice, "monthly", day: 31 - Self.minute))
+        #expect(story.isActive(Self.alice, "monthly", day: 31))
+    }
+
+    // MARK: Owners
+
+    @Test("33.3 A transfer to the owner changes nothing")
+    func transferToOwner() {
+        var story = Self.story([.signed("1", "pro", .nonConsumable, on: 0)])
+        story.act(.move(transaction: .sample("1"), from: Self.alice, to: Self.alice))
+        let owner = Ownership(
+            OwnershipInput(transactions: Array(story.facts.values), tokens: story.tokens, acts: story.acts)
+        ).owners[.sample("1")]
+        #expect(owner?.customer == Self.alice && owner?.change == nil && owner?.others == [])
+    }
+}
