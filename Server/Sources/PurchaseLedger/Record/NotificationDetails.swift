@@ -1,5 +1,7 @@
 import PurchaseVerification
 
+import PurchaseVerification
+
 /// `notification`: the first delivery of a server notification.
 ///
 /// An erasure keeps what identifies the notification, so that a repeated delivery stays a repetition.
@@ -34,6 +36,9 @@ struct NotificationDetails: JournalDetails {
         appTransactionID = facts.appTransactionID?.string
         unclaimedSeats = facts.unclaimedSeats.isEmpty ? nil : facts.unclaimedSeats.map(\.string)
     }
+
+    /// The usual name of the type.
+    var usualType: String? { type.map { NotificationType(rawValue: $0).canonical.rawValue } }
 
     /// The details without what concerns a customer.
     var ofNoCustomer: NotificationDetails {

@@ -62,6 +62,14 @@ extension PurchaseLedger {
         examined(submission, examine(submission.evidence, app: submission.app ?? ""))
     }
 
+    /// Verifies a notification, which is not kept if it is refused.
+    public func genuine(_ submission: EvidenceSubmission) throws(VerificationError) -> ExaminedEvidenceSubmission {
+        var kind: EvidenceKind?
+        let app = submission.app.flatMap { registry.app($0)?.settings }
+        let evidence = try EvidenceExaminer(verifier: verifier).genuine(submission.evidence, app: app, kind: &kind)
+        return examined(submission, evidence)
+    }
+
     /// Evidence without a claim that was verified already.
     func examined(_ submission: EvidenceSubmission, _ evidence: ExaminedEvidence) -> ExaminedEvidenceSubmission {
         let named = submission.app.flatMap(registry.app)
