@@ -9,6 +9,8 @@ dev/format.sh --check
 echo "format: as swift format writes it"
 dev/check-imports.sh
 python3 dev/check-availability.py
+python3 dev/check-types.py
+python3 dev/check-columns.py
 python3 dev/check-committed.py
 python3 dev/check-links.py
 if has shellcheck || install_packages shellcheck; then

@@ -1,16 +1,3 @@
-/// A journal entry for an export: its leaf, and the details whose hash is in the leaf.
-public struct ExportedEntry: Sendable, Equatable {
-    /// The number of the entry: the cursor for the next page.
-    public var key: Int64
-    /// The place in the Merkle log, which is the order of the record; `nil` while it is pending.
-    public var leafNumber: Int64?
-    public var leaf: JournalLeaf
-    /// The hash of the leaf in the Merkle log.
-    public var leafHash: [UInt8]
-    /// The details as JSON; `nil` after an erasure.
-    public var details: [UInt8]?
-}
-
 /// A page of the journal, by the numbers of the entries.
 public struct JournalExport: LedgerQuery {
     public static let access = LedgerReadAccess.lists
@@ -39,19 +26,5 @@ public struct JournalExport: LedgerQuery {
                     leafHash: JournalLeaf.hash(row.leaf), details: row.details))
         }
         return entries
-    }
-}
-
-/// Evidence by its hash, as it was sent.
-public struct EvidenceByHash: LedgerQuery {
-    public static let access = LedgerReadAccess.lists
-
-    public var sha256: [UInt8]
-
-    /// The evidence with a hash.
-    public init(sha256: [UInt8]) { self.sha256 = sha256 }
-
-    public func answer(_ reader: LedgerTransaction) throws -> [UInt8]? {
-        try EvidenceStore(connection: reader.connection).bytes(sha256: sha256)
     }
 }

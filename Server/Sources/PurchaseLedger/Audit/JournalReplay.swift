@@ -1,5 +1,4 @@
 import Crypto
-import Foundation
 import PurchaseVerification
 
 /// Applies journal entries, in order, to the tables of an empty database.
@@ -160,11 +159,4 @@ struct JournalReplay {
         try SettingsHistoryTable(connection: connection).insert(
             appKey: app.key, sha256: Array(SHA256.hash(data: body)), body: body, entry: entry.key)
     }
-}
-
-/// The evidence of an entry.
-struct ReplayedEvidence: Sendable {
-    let row: EvidenceRow
-    /// As it was sent; `nil` if it was erased, changed or stored in part.
-    let bytes: [UInt8]?
 }

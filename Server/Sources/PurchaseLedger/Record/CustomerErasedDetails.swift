@@ -1,7 +1,5 @@
 import PurchaseVerification
 
-import struct Foundation.UUID
-
 /// `customer_erased`: the erased data, and the part that still affects purchases. It contains no outside names.
 struct CustomerErasedDetails: JournalDetails {
     static var kind: JournalKind { .customerErased }
@@ -71,48 +69,5 @@ extension CustomerErasedDetails.Transaction {
         statement.ownershipType = isShared ? "FAMILY_SHARED" : nil
         statement.accountToken = token.flatMap { AppAccountToken($0) }
         return ObservedTransaction(statement)
-    }
-}
-
-/// Everything that was erased, by all erasures of a journal.
-struct Erasures: Sendable {
-    /// The kept details, by entry; the inner value is `nil` if none were kept.
-    private(set) var entries: [UUID: [UInt8]?] = [:]
-    private(set) var evidence: Set<[UInt8]> = []
-    /// The rest of the facts of the transactions.
-    private(set) var transactions: [TransactionKey: ObservedTransaction] = [:]
-    /// When the customer of each transaction was erased.
-    private(set) var times: [TransactionKey: Timestamp] = [:]
-    private(set) var originals: Set<OriginalKey> = []
-    /// The customers by reference, with the kept tokens that no entry assigns.
-    private(set) var customers: [UUID: [UUID]] = [:]
-
-    /// Reads the erasures of a journal. An erasure whose details were changed is ignored.
-    init(of connection: any LedgerConnection) throws(LedgerStorageError) {
-        for row in try JournalTable(connection: connection).rows(kind: Int64(JournalKind.customerErased.rawValue)) {
-            guard let leaf = JournalLeaf(bytes: row.leaf), leaf.kind == .customerErased, let salt = row.salt,
-                let details = row.details, Journal.digest(salt: salt, details: details) == leaf.details
-            else { continue }
-            add(try CustomerErasedDetails(encoded: details), at: leaf.at)
-        }
-    }
-
-    private mutating func add(_ details: CustomerErasedDetails, at time: Timestamp) {
-        for entry in details.entries {
-            guard let id = UUID(uuidString: entry.id) else { continue }
-            entries[id] = .some(entry.kept.map { Array($0.utf8) })
-        }
-        for sha256 in details.evidence { evidence.insert([UInt8](hexadecimal: sha256)) }
-        for transaction in details.transactions {
-            let facts = transaction.facts
-            transactions[facts.key] = facts
-            times[facts.key] = time
-            originals.insert(facts.original)
-        }
-        for customer in details.customers {
-            guard let reference = UUID(uuidString: customer.reference) else { continue }
-            let assigned = Set(customer.assigned ?? [])
-            customers[reference] = customer.tokens.filter { !assigned.contains($0) }.compactMap { UUID(uuidString: $0) }
-        }
     }
 }

@@ -1,37 +1,6 @@
 import Crypto
 import PurchaseVerification
 
-import struct Foundation.UUID
-
-/// A journal entry before it is written. Its id is chosen first, so that rows written before it can refer to it.
-struct JournalDraft {
-    let id: UUID
-    var at: Timestamp
-    var app: RegistryApp?
-    var customer: CustomerRow?
-    var order: OrderRow?
-    var transactionKey: Int64?
-    var evidence: (key: Int64, sha256: [UInt8])?
-    var code = ""
-
-    init(id: UUID? = nil, at: Timestamp, app: RegistryApp?) {
-        self.id = id ?? TimeOrderedID.next(at: at)
-        self.at = at
-        self.app = app
-    }
-}
-
-/// An entry that was written.
-struct JournalEntry {
-    /// Its number in the database.
-    let key: Int64
-    let id: UUID
-    /// The hash of its leaf in the Merkle log.
-    let leafHash: [UInt8]
-    /// The number of bytes of its leaf and its details.
-    var bytes: Int64 = 0
-}
-
 /// The journal: all submissions and acts, in order.
 struct Journal {
     let connection: any LedgerConnection

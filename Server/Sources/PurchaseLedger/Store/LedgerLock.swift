@@ -2,17 +2,6 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// The parts of the ledger that a write reads and changes. Writes with a part in common run one after the other; all
-/// others run concurrently.
-///
-/// Every row that a write reads or changes belongs to a part that it names. An engine with one writer needs no parts.
-public enum LedgerLocks: Sendable, Equatable {
-    /// The whole ledger: no other write runs at the same time.
-    case everything
-    /// Several parts of the ledger.
-    case parts(Set<LedgerLock>)
-}
-
 /// A part of the ledger that one write at a time may change.
 ///
 /// It is identified by a 64-bit number. If two parts have the same number, their writes wait for each other, which is

@@ -1,11 +1,5 @@
 import PurchaseVerification
 
-/// Size and root of the Merkle log.
-struct LogStateRow: Sendable {
-    var size: Int64
-    var root: [UInt8]
-}
-
 /// The one row with size and root of the Merkle log.
 struct LogStateTable {
     let connection: any LedgerConnection

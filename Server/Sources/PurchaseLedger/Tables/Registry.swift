@@ -12,9 +12,3 @@ struct Registry: Sendable {
         apps.first { $0.settings.bundleIDs.contains { ExactText($0) == bundleID } }
     }
 }
-
-/// An app of the settings.
-package struct RegistryApp: Sendable {
-    let key: Int64
-    let settings: RegisteredApp
-}

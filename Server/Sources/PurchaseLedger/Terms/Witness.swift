@@ -19,12 +19,6 @@ public struct Witness: Sendable, Hashable, Comparable {
     }
 }
 
-/// A fact with its witness.
-struct Witnessed<Value: CanonicalValue>: Sendable, Hashable {
-    let value: Value
-    let witness: Witness
-}
-
 extension Timestamp {
     /// 1970-01-01T00:00:00Z.
     static let epoch = Timestamp(millisecondsSince1970: 0)

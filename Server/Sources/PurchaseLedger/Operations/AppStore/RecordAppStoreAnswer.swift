@@ -2,15 +2,6 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// The App Store's answer about a claim, with the claim's evidence verified again.
-public struct ExaminedAppStoreAnswer: Sendable {
-    let claim: AppStoreClaim
-    let answer: AppStoreAnswer
-    let evidence: ExaminedEvidence?
-    let reply: StorableEvidence?
-    let latest: ExaminedEvidenceSubmission?
-}
-
 extension PurchaseLedger {
     /// Verifies the evidence of a claim again, and the signed receipt in the App Store's answer.
     public func examine(_ claim: AppStoreClaim, _ answer: AppStoreAnswer) -> ExaminedAppStoreAnswer {

@@ -2,13 +2,6 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// The App Store's answer about a claim that waited for it.
-struct AnsweredClaim {
-    /// The claim's entry.
-    let claim: UUID
-    let answer: AppStoreAnswer
-}
-
 /// A claim that waits for the App Store: the app has the mode `apple`, a genuine receipt proves the purchase, and the
 /// purchase has no owner yet. All other claims are decided at once.
 struct WaitingClaim {

@@ -19,30 +19,9 @@ public struct ImportSubmission: Sendable {
     }
 }
 
-/// A row of an import whose evidence was verified.
-public struct ExaminedImport: Sendable {
-    let submission: ImportSubmission
-    let evidence: [ExaminedEvidence]
-}
-
 extension PurchaseLedger {
     /// Verifies the evidence of a row. It holds no lock, so rows can be verified on several cores.
     public func examine(_ submission: ImportSubmission, app: String) -> ExaminedImport {
         ExaminedImport(submission: submission, evidence: submission.evidence.map { examine($0, app: app) })
     }
-}
-
-/// The result for one row of an import.
-public struct ImportOutcome: Sendable, Equatable {
-    /// Why the row was rejected: its evidence was refused, a purchase belongs to another customer or gives nothing
-    /// under the settings, or its order was refused. `nil` if it was accepted.
-    public var rejection: Rejection?
-    /// The code of each purchase of the row, each once: `accepted`, or why it currently gives nothing. Expired,
-    /// refunded and upgraded purchases are accepted history.
-    public var purchases: [String] = []
-    /// Whether an earlier import recorded the whole row, so that nothing was written.
-    public var isKnown = false
-
-    /// `accepted`, or the code of the rejection.
-    public var code: String { rejection?.code ?? DecisionCode.accepted.rawValue }
 }

@@ -37,17 +37,6 @@ public struct PurchaseSubmission: Sendable {
     public init(app: String) { self.app = app }
 }
 
-/// A claim whose evidence was verified.
-public struct ExaminedSubmission: Sendable {
-    let submission: PurchaseSubmission
-    let evidence: ExaminedEvidence?
-    /// The reason why the claim cannot be decided; its evidence is observed all the same.
-    let flaw: Rejection?
-
-    /// Why the evidence failed verification, whatever else is wrong with the claim; `nil` if it is genuine or missing.
-    public var evidenceRejection: Rejection? { evidence?.rejection }
-}
-
 extension PurchaseLedger {
     /// Verifies the evidence of a claim.
     public func examine(_ submission: PurchaseSubmission) -> ExaminedSubmission {

@@ -40,11 +40,6 @@ extension PurchaseLedger {
     }
 }
 
-/// Restarts a write as another one, after everything that it wrote was undone.
-struct RevisedOperation<Operation: LedgerOperation>: Error {
-    let operation: Operation
-}
-
 extension LedgerTransaction {
     /// Counts refusals beyond the daily budget.
     ///

@@ -1,37 +1,4 @@
-public import PurchaseVerification
-
-public import struct Foundation.UUID
-
-/// Evidence from which a customer restores all of their purchases.
-public struct RestoreSubmission: Sendable {
-    /// The most pieces of evidence in one request.
-    public static let maximum = 100
-
-    public var app: String
-    public var keyID: String?
-    public var sourceAddress: String?
-    public var customerID: String
-    /// A receipt, or signed transactions.
-    public var evidence: [[UInt8]]
-    /// The names of members of the request that the server does not know.
-    public var unknownMembers: [String] = []
-
-    /// The evidence of a customer.
-    public init(app: String, customerID: String, evidence: [[UInt8]]) {
-        self.app = app
-        self.customerID = customerID
-        self.evidence = evidence
-    }
-}
-
-/// Evidence for a restore, with the result of its verification.
-public struct ExaminedRestore: Sendable {
-    let submission: RestoreSubmission
-    let evidence: [ExaminedEvidence]
-
-    /// The reason of each piece that failed verification.
-    public var rejections: [Rejection] { evidence.compactMap(\.rejection) }
-}
+import PurchaseVerification
 
 extension PurchaseLedger {
     /// Verifies the evidence of a restore.
@@ -40,90 +7,6 @@ extension PurchaseLedger {
             submission: submission,
             evidence: submission.evidence.prefix(RestoreSubmission.maximum).map { examine($0, app: submission.app) })
     }
-}
-
-/// The answer to a restore.
-public struct RestoreOutcome: Sendable, Equatable {
-    /// The purchases, in the order of the evidence, each once.
-    public var purchases: [RestoredPurchase]
-    /// Evidence that was refused, by its place in the request.
-    public var refused: [RefusedEvidence]
-    /// The customer's current entitlements to the restored products.
-    public var entitlements: [Entitlement]
-    /// The claims of this restore that wait for the App Store, with the evidence of each.
-    public var waiting: [WaitingEvidence] = []
-    /// The claims of this restore to check with the App Store.
-    public var asksAppStore: [UUID] = []
-    /// The customer into whom the named one was merged; `nil` if it was not.
-    public var mergedInto: String?
-    /// The number of pieces beyond the daily budget, which are only counted and have no entry.
-    public var counted = 0
-    /// The entries that were written.
-    var entries: [UUID] = []
-}
-
-extension RestoreOutcome {
-    /// The outcome with its refusals in the order of the request, and the entitlements to the restored products.
-    ///
-    /// - Parameters:
-    ///   - entitlements: all entitlements of the customer.
-    ///   - evidence: the pieces, in the order of the request.
-    fileprivate func completed(with entitlements: [Entitlement], _ evidence: [ExaminedEvidence]) -> RestoreOutcome {
-        var outcome = self
-        outcome.refused.sort { $0.index < $1.index }
-        RestoreOrder.sort(&outcome.purchases, by: evidence)
-        outcome.entitlements = entitlements.filter { entitlement in
-            purchases.contains { ExactText($0.productID) == ExactText(entitlement.productID) }
-        }
-        return outcome
-    }
-}
-
-/// Evidence of a restore that waits for the App Store.
-public struct WaitingEvidence: Sendable, Equatable {
-    public var claim: UUID
-    public var sha256: [UInt8]
-    /// When the App Store is asked again.
-    public var nextAttemptAt: Timestamp?
-}
-
-/// One purchase of a restore.
-public struct RestoredPurchase: Sendable, Equatable {
-    /// The journal entry; `nil` if the piece of evidence was only counted.
-    public var submissionID: UUID?
-    /// The hash of the entry's leaf in the Merkle log.
-    public var leafHash: [UInt8]
-    public var environment: AppStoreEnvironment
-    public var transactionID: String
-    public var originalTransactionID: String
-    public var productID: String
-    /// Why it currently gives the customer nothing; for an expired or withdrawn purchase that is not an error. `nil` if
-    /// it gives access.
-    public var rejection: Rejection?
-    public var disposition: Disposition
-    public var isReplayed: Bool
-    public var claimedBy: PriorClaim?
-    public var expiresAt: Timestamp?
-
-    /// `accepted`, or the code of the rejection.
-    public var code: String { rejection?.code ?? DecisionCode.accepted.rawValue }
-    /// The explanation of the code, as a sentence.
-    public var sentence: String { rejection?.sentence ?? DecisionCode.accepted.sentence }
-}
-
-/// Evidence of a restore that proves nothing.
-public struct RefusedEvidence: Sendable, Equatable {
-    /// The journal entry; `nil` if the piece was only counted.
-    public var submissionID: UUID?
-    /// The hash of the entry's leaf in the Merkle log.
-    public var leafHash: [UInt8]
-    /// Its place in the request, from 0.
-    public var index: Int
-    public var rejection: Rejection
-    public var disposition: Disposition
-
-    /// The code of the rejection.
-    public var code: String { rejection.code }
 }
 
 /// Claims every purchase of the evidence for a customer, with one journal entry for each piece of evidence, and one for
@@ -284,18 +167,5 @@ public struct RestorePurchases: LedgerOperation {
                     disposition: refusal.disposition(hasPurchase: false)))
         }
         return nil
-    }
-}
-
-extension RestoredPurchase {
-    /// The outcome of a claim.
-    fileprivate init(_ claim: PurchaseClaim, _ record: TransactionRecord, _ entry: JournalEntry?) {
-        self.init(
-            submissionID: entry?.id, leafHash: entry?.leafHash ?? [], environment: claim.proven.key.environment,
-            transactionID: claim.proven.key.transactionID.string,
-            originalTransactionID: record.facts.original.transactionID.string,
-            productID: claim.proven.productID?.string ?? "", rejection: claim.refusal,
-            disposition: claim.refusal?.disposition(hasPurchase: claim.hasPurchase) ?? .granted,
-            isReplayed: claim.isReplayed, claimedBy: claim.refusal?.priorClaim, expiresAt: record.facts.end)
     }
 }

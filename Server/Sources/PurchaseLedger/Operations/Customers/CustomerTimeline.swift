@@ -1,4 +1,4 @@
-public import PurchaseVerification
+import PurchaseVerification
 
 /// Everything that happened to a customer, oldest first: the events, and the claims that were rejected.
 public struct CustomerTimeline: LedgerQuery {
@@ -95,21 +95,5 @@ public struct CustomerTimeline: LedgerQuery {
         }
         rows.sort { ($0.at, $0.key) < ($1.at, $1.key) }
         return (Array(rows.prefix(Self.readRows)), rows.count < Self.readRows)
-    }
-}
-
-/// The position at which a page of a timeline continues.
-public struct TimelineCursor: Sendable, Hashable {
-    /// The last event.
-    public var event: Int64
-    /// The last claim.
-    public var claim: JournalCursor
-
-    /// A position; without arguments, the beginning.
-    public init(
-        event: Int64 = 0, claim: JournalCursor = JournalCursor(at: Timestamp(millisecondsSince1970: .min), key: .min)
-    ) {
-        self.event = event
-        self.claim = claim
     }
 }

@@ -2,9 +2,6 @@
 /// first.
 protocol FinishesMerges: LedgerOperation {}
 
-/// A write found a merge in progress that has to be finished first.
-struct MergeInProgress: Error {}
-
 extension MergeCustomers: FinishesMerges {}
 extension EraseCustomer: FinishesMerges {}
 extension MovePurchase: FinishesMerges {}

@@ -1,14 +1,5 @@
 import PurchaseVerification
 
-/// An event and its cursor.
-public struct StoredEvent: Sendable, Equatable {
-    /// The cursor after this event.
-    public var cursor: Int64
-    public var content: EventContent
-
-    public var type: String { content.type }
-}
-
 /// The events of an app, oldest first.
 public struct EventList: LedgerQuery {
     public static let access = LedgerReadAccess.lists

@@ -1,15 +1,5 @@
 public import struct Foundation.UUID
 
-/// Stored evidence.
-public struct StoredEvidence: Sendable, Equatable {
-    /// The stored bytes, as they were sent.
-    public var bytes: [UInt8]
-    /// The number of bytes that were sent.
-    public var size: Int64
-    /// Whether all of them are stored.
-    public var isWhole: Bool { bytes.count == size }
-}
-
 /// The stored evidence of a claim or of its decision, or the App Store's reply about it; `nil` if there was none, or if
 /// it was erased.
 public struct EvidenceOfSubmission: LedgerQuery {

@@ -1,45 +1,6 @@
 import Crypto
 import PurchaseVerification
 
-/// Evidence that is ready to be stored: hashed, split and compressed, without use of the database.
-public struct StorableEvidence: Sendable {
-    /// SHA-256 of the bytes as they were sent.
-    public let sha256: [UInt8]
-    let isVerified: Bool
-    fileprivate let bytes: [UInt8]
-    fileprivate let compressed: CompressedEvidence?
-    let partHashes: [[UInt8]]
-    /// The number of bytes that were sent.
-    var size: Int64 { Int64(bytes.count) }
-
-    /// Hashes and compresses evidence.
-    ///
-    /// - Parameters:
-    ///   - bytes: the evidence as it was sent.
-    ///   - isVerified: whether its signature was verified. Certificates of other evidence do not become shared parts.
-    public init(_ bytes: [UInt8], isVerified: Bool) {
-        sha256 = Self.sha256(bytes)
-        self.bytes = bytes
-        self.isVerified = isVerified
-        compressed =
-            bytes.count > EvidenceStore.largest ? nil : CompressedEvidence(bytes, sharesParts: isVerified)
-        partHashes = compressed?.parts.map { Self.sha256($0) } ?? []
-    }
-
-    /// The hash that identifies evidence.
-    static func sha256(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }
-}
-
-/// Stored evidence.
-package struct KeptEvidence {
-    let key: Int64
-    let sha256: [UInt8]
-    /// Whether only its first kilobyte is kept.
-    package let isPrefix: Bool
-    /// The bytes that verified evidence takes if it is new; the daily budget pays for them if the evidence is refused.
-    var uncharged: Int64 = 0
-}
-
 /// Stores each piece of evidence once, in a form that restores the same bytes.
 package struct EvidenceStore {
     /// The maximum size of evidence that is stored whole, in bytes; it is also the maximum that the core reads.

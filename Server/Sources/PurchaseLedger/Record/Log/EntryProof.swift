@@ -1,3 +1,4 @@
+// Proofs of entries, and what only their verification creates.
 import PurchaseVerification
 
 /// The proof that a journal entry is in the log of a signed checkpoint, with the entry's details and evidence. It is

@@ -1,14 +1,3 @@
-/// Reads the hashes of a Merkle tree in tiles.
-package protocol MerkleHashSource {
-    /// Adjacent hashes in one tile. Each of them covers 256^level leaves of the tree.
-    ///
-    /// - Parameters:
-    ///   - level: the level of the tile.
-    ///   - first: the position of the first hash in its level.
-    ///   - count: the number of hashes.
-    func hashes(level: Int, from first: Int64, count: Int) throws(LedgerStorageError) -> [MerkleHash]
-}
-
 /// A Merkle tree of RFC 9162 over hashes that are read in tiles.
 package struct MerkleTree {
     /// The number of leaves.

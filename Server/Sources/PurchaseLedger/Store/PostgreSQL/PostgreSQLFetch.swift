@@ -86,13 +86,6 @@ struct PostgreSQLFetch {
     }
 }
 
-/// The rows of a query.
-struct PostgreSQLKnownRows {
-    let rows: [LedgerRow]
-    /// The rows whose changes matter to the query; `nil` for all.
-    let scope: ReadScope?
-}
-
 extension LedgerValue {
     fileprivate var hasZeroByte: Bool {
         guard case .text(let text) = self else { return false }

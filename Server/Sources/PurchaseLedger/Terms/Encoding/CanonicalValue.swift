@@ -1,4 +1,4 @@
-public import PurchaseVerification
+import PurchaseVerification
 
 /// A value with only one encoding, in which facts are stored and by which the merge breaks ties.
 protocol CanonicalValue: Sendable, Hashable {
@@ -13,15 +13,6 @@ extension CanonicalValue {
         encode(to: &writer)
         return writer.bytes
     }
-}
-
-/// Bytes that are already canonical.
-struct CanonicalBytes: CanonicalValue {
-    let bytes: [UInt8]
-
-    init(bytes: [UInt8]) { self.bytes = bytes }
-    init(from reader: inout CanonicalReader) throws(FactsDecodingError) { bytes = try reader.counted() }
-    func encode(to writer: inout CanonicalWriter) { writer.write(counted: bytes) }
 }
 
 extension ExactText: CanonicalValue {

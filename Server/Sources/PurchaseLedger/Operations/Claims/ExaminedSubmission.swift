@@ -1,0 +1,12 @@
+import PurchaseVerification
+
+/// A claim whose evidence was verified.
+public struct ExaminedSubmission: Sendable {
+    let submission: PurchaseSubmission
+    let evidence: ExaminedEvidence?
+    /// The reason why the claim cannot be decided; its evidence is observed all the same.
+    let flaw: Rejection?
+
+    /// Why the evidence failed verification, whatever else is wrong with the claim; `nil` if it is genuine or missing.
+    public var evidenceRejection: Rejection? { evidence?.rejection }
+}

@@ -1,0 +1,15 @@
+import PurchaseVerification
+
+/// A claim that binds, or a transfer by an operator.
+struct RecordedAct {
+    /// The journal entry; `nil` before it is written.
+    var entry: Int64?
+    var transaction: TransactionKey
+    /// The claimant, or the new owner.
+    var customerKey: Int64
+    /// The former owner in an operator's transfer; `nil` for a held transaction or a claim.
+    var formerKey: Int64?
+    var kind: OwnershipActKind
+    /// Whether one of the customers may have been merged into another since.
+    var isMerged = false
+}

@@ -1,0 +1,7 @@
+import PurchaseVerification
+
+/// `ground_ended`.
+struct GroundEndedDetails: JournalDetails {
+    static var kind: JournalKind { .groundEnded }
+    var groundID: String
+}

@@ -1,0 +1,98 @@
+/// A connection to the database, inside a transaction.
+public protocol LedgerConnection {
+    /// Executes a statement.
+    ///
+    /// - Returns: the number of rows that it inserted, changed or deleted.
+    @discardableResult
+    func execute(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int
+
+    /// Returns the rows of a query, with all changes of this write.
+    func rows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow]
+
+    /// Returns the rows of a query, with this write's changes to some rows. Its changes to other rows do not matter to
+    /// the query, or the caller adds them. An engine that buffers changes until the commit does not have to send these.
+    ///
+    /// - Parameter scope: these rows; `nil` for all.
+    func rows(
+        _ sql: String, _ parameters: [LedgerValue], of scope: ReadScope?
+    ) throws(LedgerStorageError) -> [LedgerRow]
+
+    /// Executes a statement that changes rows, and returns them (`RETURNING`).
+    func changedRows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow]
+
+    /// Inserts a row into a table that numbers its rows.
+    ///
+    /// - Parameter key: the column of the number.
+    /// - Returns: the number; `nil` if a rule of the table skipped the row.
+    func insert(
+        _ insertion: LedgerInsertion, key: String, _ parameters: [LedgerValue]
+    ) throws(LedgerStorageError) -> Int64?
+
+    /// Inserts a row. A driver may send it later, as with `send`.
+    func insert(_ insertion: LedgerInsertion, _ parameters: [LedgerValue]) throws(LedgerStorageError)
+
+    /// Executes a statement that changes a table and whose result is not needed. A driver may send it later, with the
+    /// next statement that has a result, or with the commit; its error is then thrown there.
+    func send(to table: String, _ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError)
+
+    /// Whether a row that may exist is looked up before it is inserted, so that the insertion has no result. Otherwise
+    /// a rule of the table skips an existing row.
+    var looksBeforeInserting: Bool { get }
+
+    /// The key up to which no event can be committed later; `nil` if events are committed in the order of their keys. A
+    /// list reads it before anything else.
+    func settledEvent() throws(LedgerStorageError) -> Int64?
+
+    /// The key up to which no journal entry can be committed later; `nil` if entries are committed in the order of
+    /// their keys.
+    func settledEntry() throws(LedgerStorageError) -> Int64?
+
+    /// Locks parts of the ledger that the write did not name when it began. If one of them is not locked yet, the
+    /// driver restarts the write with all of them, so that nothing was read before it was locked.
+    ///
+    /// - Parameter parts: computes the parts. An engine with one writer at a time locks nothing, and does not call it.
+    func lock(_ parts: () throws(LedgerStorageError) -> [LedgerLock]) throws(LedgerStorageError)
+}
+
+extension LedgerConnection {
+    /// Returns the rows of a query with a shape.
+    func rows(_ shape: ReadShape, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow] {
+        try rows(shape.sql, parameters, of: shape.scope)
+    }
+
+    public func rows(
+        _ sql: String, _ parameters: [LedgerValue], of scope: ReadScope?
+    ) throws(LedgerStorageError) -> [LedgerRow] {
+        try rows(sql, parameters)
+    }
+
+    public func changedRows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow] {
+        try rows(sql, parameters)
+    }
+
+    public func insert(
+        _ insertion: LedgerInsertion, key: String, _ parameters: [LedgerValue]
+    ) throws(LedgerStorageError) -> Int64? {
+        guard var reader = try changedRows("\(insertion.sql) RETURNING \(key)", parameters).first?.reader else {
+            return nil
+        }
+        return try reader.integer()
+    }
+
+    public func insert(_ insertion: LedgerInsertion, _ parameters: [LedgerValue]) throws(LedgerStorageError) {
+        try execute(insertion.sql, parameters)
+    }
+
+    public func send(
+        to table: String, _ sql: String, _ parameters: [LedgerValue]
+    ) throws(LedgerStorageError) {
+        try execute(sql, parameters)
+    }
+
+    public var looksBeforeInserting: Bool { false }
+
+    public func settledEvent() throws(LedgerStorageError) -> Int64? { nil }
+    public func settledEntry() throws(LedgerStorageError) -> Int64? { nil }
+
+    public func lock(_ parts: () throws(LedgerStorageError) -> [LedgerLock]) throws(LedgerStorageError) {}
+}

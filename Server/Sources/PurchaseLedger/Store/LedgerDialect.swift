@@ -1,0 +1,58 @@
+extension LedgerDialect {
+    public var hasOneWriter: Bool { true }
+    public var renumbering: [String] { [] }
+    public var scratchSchema: [String] { [] }
+    public var rowsPerInsert: Int { 1 }
+    public var unlimitedTime: [String] { [] }
+    public var otherProcesses: String? { nil }
+    public var surroundingsQuery: String? { nil }
+    public var auditSettings: [String] { [] }
+}
+
+/// The statements that portable SQL cannot express.
+public protocol LedgerDialect: Sendable {
+    /// The engine's form of a `CREATE TABLE` or `CREATE INDEX` in portable types. A table that ends in `WITHOUT ROWID`
+    /// is stored in the order of its primary key, if the engine supports that.
+    func definition(_ sql: String) -> String
+
+    /// Whether entries are committed in the order of their numbers. The default is `true`.
+    var hasOneWriter: Bool { get }
+
+    /// Statements that make the engine number new rows above those that were inserted with explicit numbers; none if it
+    /// does so anyway.
+    var renumbering: [String] { get }
+
+    /// Statements that let a transaction create tables beside those of the ledger; none if the engine cannot.
+    var scratchSchema: [String] { get }
+
+    /// The number of rows of one `INSERT` when many rows are inserted.
+    var rowsPerInsert: Int { get }
+
+    /// Statements that remove the time limit for the queries of the transaction.
+    var unlimitedTime: [String] { get }
+
+    /// A query for the number of connections of other Assay processes to the database; `nil` if the engine cannot count
+    /// them.
+    var otherProcesses: String? { get }
+
+    /// A query of the kind, name and definition of each table, index and trigger.
+    var schemaQuery: String { get }
+
+    /// A query of the kind and name of objects that are not part of the schema and change what its tables show; `nil`
+    /// if the engine has none.
+    var surroundingsQuery: String? { get }
+
+    /// Statements with which each transaction of an audit begins.
+    var auditSettings: [String] { get }
+
+    /// Statements that make all indexes again from their tables.
+    var reindexing: [String] { get }
+
+    /// Compares all indexes with their tables, in transactions that are not much longer than the reading of one table.
+    ///
+    /// - Returns: the differences, as sentences.
+    func indexDifferences(_ database: any LedgerDatabase) async throws -> [String]
+
+    /// Statements that prevent rows of a table from being changed, deleted or replaced.
+    func appendOnly(_ rule: AppendOnlyRule) -> [String]
+}

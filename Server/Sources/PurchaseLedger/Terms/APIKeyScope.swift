@@ -1,0 +1,11 @@
+import PurchaseVerification
+
+/// The permissions of a key.
+public enum APIKeyScope: String, Sendable, CaseIterable {
+    /// Apps: submit purchases.
+    case client
+    /// The operator's servers: orders, entitlements, balances, the record.
+    case backend
+    /// Everything.
+    case admin
+}

@@ -1,0 +1,13 @@
+import PurchaseVerification
+
+/// When signed transactions said that the customer had upgraded, and when they did not.
+struct StampedUpgrade: Sendable, Hashable {
+    /// The earliest with the flag.
+    var earliest: Timestamp
+    /// The newest with the flag.
+    var newest: Timestamp
+    /// The newest without the flag.
+    var newestWithout: Timestamp?
+
+    var isInForce: Bool { newestWithout.map { $0 <= newest } ?? true }
+}
