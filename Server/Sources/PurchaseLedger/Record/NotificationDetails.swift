@@ -1,7 +1,5 @@
 import PurchaseVerification
 
-import PurchaseVerification
-
 /// `notification`: the first delivery of a server notification.
 ///
 /// An erasure keeps what identifies the notification, so that a repeated delivery stays a repetition.
