@@ -1,4 +1,4 @@
-import PurchaseVerification
+public import PurchaseVerification
 
 import struct Foundation.UUID
 
