@@ -57,7 +57,7 @@ struct EveryNotificationTests {
                     == rows(
                         sent.map { sent in
                             // Apple's two names of one type.
-                            let type = sent["type"] as? String == "MIGRATE" ? "MIGRATION" : sent["type"]
+                            let type: Any? = sent["type"] as? String == "MIGRATE" ? "MIGRATION" : sent["type"]
                             return (sent["notification_uuid"] as? String, words(type, sent["subtype"]))
                         }))
         }

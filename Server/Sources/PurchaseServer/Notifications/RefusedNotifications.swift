@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 import Logging
 import ServiceLifecycle
 import Synchronization
@@ -56,7 +55,7 @@ final class RefusedNotifications: Sendable {
             await cancelWhenGracefulShutdown {
                 do {
                     while true {
-                        try await Task.sleep(for: interval)
+                        try await Task.sleep(for: RefusedNotifications.interval)
                         refused.write(logger)
                     }
                 } catch {
