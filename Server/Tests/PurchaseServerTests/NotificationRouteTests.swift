@@ -200,7 +200,7 @@ struct NotificationRouteTests {
         }
     }
 
-    @Test("28 Unknown fields of up to 180 kB are kept without effect, and what is larger than 256 KiB is refused with 413")
+    @Test("28 Unknown fields of up to 180 kB are kept without effect, and a body of more than 256 KiB gets 413")
     func unknownFields() async throws {
         try await PurchaseServerWorld.run { world async throws in
             for (bytes, status) in [(1000, 200), (180_000, 200), (200_000, 413)] {
