@@ -7,6 +7,7 @@
 #   dev/bench.sh programs       assay verify, assay serve, and their start
 #   dev/bench.sh ledger         durable purchases beside the database's bare loop
 #   dev/bench.sh purchases      purchases over HTTP beside verifyReceipt
+#   dev/bench.sh notifications  notifications of the App Store, and a flood of forged ones
 #   dev/bench.sh webhooks       deliveries of events beside purchases
 #   dev/bench.sh postgresql     the same with PostgreSQL, on one customer, and with 2 ms more for each round trip
 #   dev/bench.sh merge          how long claims wait while a customer with 50,000 originals is merged
@@ -16,11 +17,11 @@ set -eu
 cd "$(dirname "$0")/.."
 . dev/lib.sh
 
-parts=${*:-receipts instructions programs ledger purchases webhooks postgresql merge}
+parts=${*:-receipts instructions programs ledger purchases notifications webhooks postgresql merge}
 for part in $parts; do
     case $part in
-        receipts | instructions | programs | ledger | purchases | webhooks | postgresql | merge) ;;
-        *) say "dev/bench.sh has no part '$part': receipts, instructions, programs, ledger, purchases, webhooks, postgresql, merge"; exit 2 ;;
+        receipts | instructions | programs | ledger | purchases | notifications | webhooks | postgresql | merge) ;;
+        *) say "dev/bench.sh has no part '$part': receipts, instructions, programs, ledger, purchases, notifications, webhooks, postgresql, merge"; exit 2 ;;
     esac
 done
 wants() { case " $parts " in *" $1 "*) true ;; *) false ;; esac; }
@@ -265,6 +266,17 @@ merge_part() {
     "$bin/ledger-benchmark" --merge "$originals" "$(printf '%s\n' "$place" | sed -n 1p)" "$(printf '%s\n' "$place" | sed -n 2p)"
 }
 
+notifications_part() {
+    tools=$(python_tools flood cryptography) || { say "PyPI's cryptography is missing; skipping notifications."; return 0; }
+    if [ -z "${ASSAY_PROGRAM:-}" ]; then
+        say "Building assay"
+        build_product release Server assay
+    fi
+    say "Sending notifications"
+    printf '\n## Notifications of the App Store\n'
+    "$tools/bin/python" dev/notification_flood.py "${ASSAY_PROGRAM:-$bin/assay}"
+}
+
 # Purchases over HTTP beside what /verifyReceipt answers: no request is sent twice.
 purchases_part() {
     { has wrk && has curl; } || { say "wrk or curl is missing, so purchases over HTTP are not measured."; return 0; }
@@ -347,6 +359,7 @@ if wants instructions; then instructions_part; fi
 if wants programs; then programs_part; fi
 if wants ledger; then ledger_part; fi
 if wants purchases; then purchases_part; fi
+if wants notifications; then notifications_part; fi
 if wants webhooks; then webhooks_part; fi
 if wants postgresql; then postgresql_part; fi
 if wants merge; then merge_part; fi

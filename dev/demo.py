@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A shop and its App Store in one terminal: order, buy, restore, refund, reverse, renew, transfer, replay and forge. The store
-sends its notifications to the server, so refunds and renewals need no claim.
+"""A shop and its App Store in one terminal: order, buy, restore, refund, reverse, renew, share seats, transfer, replay and forge.
+The store sends its notifications to the server, so refunds, renewals and seats need no claim.
 
 Starts the simulated App Store and the purchase server, acts as the app and as the shop's backend, and prints each request and
 its answer. Ends by itself, with exit status 0 only if every step had the expected result.
@@ -19,6 +19,7 @@ from running_server import RunningServer, ServerFailed
 
 BUNDLE = "com.example.game"
 COINS, PRO, MONTHLY = "com.example.game.coins", "com.example.game.pro", "com.example.game.monthly"
+TEAM = "com.example.game.team"
 
 SETTINGS = f"""\
 apps:
@@ -29,6 +30,7 @@ apps:
       {COINS}: {{ kind: consumable }}
       {PRO}: {{ kind: non_consumable, entitlements: [full-game] }}
       {MONTHLY}: {{ kind: auto_renewable, entitlements: [full-game] }}
+      {TEAM}: {{ kind: auto_renewable, entitlements: [full-game] }}
       coins: {{ kind: consumable }} # what the table of attacks claims
 """
 
@@ -142,8 +144,8 @@ class Demo:
         types = []
         for each in came:
             types.append(" ".join(each[name] for name in ("type", "subtype") if each.get(name)))
-            owner = each.get("customer_id")
-            print(f"  Apple -> POST /notifications/v2: {types[-1]}, {'of ' + owner if owner else 'of nobody yet'}")
+            owner = each.get("customer_id", "nobody yet" if each.get("transaction_id") else None)
+            print(f"  Apple -> POST /notifications/v2: {types[-1]}{', of ' + owner if owner else ''}")
         expect(set(expected) <= set(types), f"The server got {', '.join(expected)}", types)
 
     def entitlements(self, customer):
@@ -172,6 +174,7 @@ class Demo:
         self.open_store()
         self.consumable()
         self.non_consumable()
+        self.seats()
         self.refund()
         self.token()
         self.paid_without_a_claim()
@@ -192,16 +195,20 @@ class Demo:
         self.control("products", {
             "bundle_id": BUNDLE, "product_id": MONTHLY, "kind": "auto-renewable",
             "subscription": {"group_id": "1", "level": 1, "period": "P1M"}})
+        self.control("products", {
+            "bundle_id": BUNDLE, "product_id": TEAM, "kind": "auto-renewable",
+            "subscription": {"group_id": "2", "level": 1, "period": "P1M", "invitations": "DEVELOPER"}})
         for customer in ("alice", "carol", "mallory"):
             self.control("customers", {"customer_id": customer, "environment": "production"})
         self.control("customers", {"customer_id": "reviewer", "environment": "sandbox"})
-        print("  three products; alice and carol, who pay, mallory, who does not, and a reviewer in the sandbox")
+        print("  four products; alice and carol, who pay, mallory, who does not, and a reviewer in the sandbox")
         answer = self.control("notifications/url", {"url": self.shop + "/notifications/v2"})
         print(f"  the store sends its notifications to {answer['url']}")
 
     def consumable(self):
         title("A consumable: ordered, paid, delivered once")
         order = self.order(COINS, "alice")
+        self.token_of_alice = order["app_account_token"]
         transaction, evidence = self.buy(COINS, "alice", app_account_token=order["app_account_token"])
         own = {
             "signed_transaction": evidence["signed_transaction"], "product_id": COINS,
@@ -247,6 +254,50 @@ class Demo:
             expected = "accepted" if customer == "alice" else "already_claimed"
             expect(status == 200 and outcomes.get(again) == expected, f"It is {expected}", answer)
         expect(self.entitlements("alice")[PRO]["state"] == "active", "Alice has the full game", None)
+
+    def seats(self):
+        title("A subscription for a team: seats bought, added, given, refunded and taken back")
+        team, _ = self.buy(TEAM, "alice", quantity=2, app_account_token=self.token_of_alice)
+        print("  the app passes alice's token, so nobody has to claim anything")
+        self.news("SUBSCRIBED INITIAL_BUY")
+        self.seat_list(team, 2, [])
+        seats = {member: self.give_seat(team, member) for member in ("bob", "dora")}
+        self.give_seat(team, "erin", seated=False)
+        added = self.control(
+            f"subscriptions/{team}/add-seats",
+            {"seats": 2, "notification_type": "DID_CHANGE_RENEWAL_PREF"})["transaction"]["transaction_id"]
+        print(f"  alice buys two more seats: transaction {added}, of the same period")
+        self.news("DID_CHANGE_RENEWAL_PREF INCREASE_QUANTITY")
+        self.seat_list(team, 4, ["bob", "dora"])
+        seats["erin"] = self.give_seat(team, "erin")
+        self.control(f"transactions/{added}/refund-seats", {"seats": 1})
+        print("  Apple refunds one of the added seats: the others stay")
+        self.news("REFUND SEATS")
+        self.seat_list(team, 3, ["bob", "dora", "erin"])
+        self.control("notifications", {"bundle_id": BUNDLE, "type": "UNCLAIM_SEATS", "seat_ids": [seats["dora"]]})
+        print("  Apple takes dora's seat back")
+        self.news("UNCLAIM_SEATS")
+        self.seat_list(team, 3, ["bob", "erin"])
+        for member, state in (("bob", "active"), ("erin", "active"), ("dora", "withdrawn"), ("alice", "active")):
+            found = self.entitlements(member)[TEAM]["state"]
+            expect(found == state, f"{member}'s access is {state}", found)
+
+    def give_seat(self, team, member, seated=True):
+        body = {"customer_id": member, "request_id": f"invitation of {member}"}
+        status, seat = ask(self.shop, f"/v1/subscriptions/{team}/seats", body, self.backend)
+        print(f"  POST /v1/subscriptions/…/seats {json.dumps(body)}")
+        show(f"-> {status}", {name: seat[name] for name in ("code", "seat_id") if seat.get(name)})
+        if seated:
+            expect(status == 201 and seat["seated"], f"{member} has a seat", seat)
+        else:
+            expect(seat.get("code") == "no_seat", "All seats are taken", seat)
+        return seat.get("seat_id")
+
+    def seat_list(self, team, total, members):
+        status, page = ask(self.shop, f"/v1/subscriptions/{team}/seats", key=self.backend)
+        show(f"GET /v1/subscriptions/…/seats -> {status}", {name: page.get(name) for name in ("total", "claimed")})
+        found = [seat["customer_id"] for seat in page["seats"] if "unclaimed_at" not in seat]
+        expect(status == 200 and page["total"] == total and found == members, f"{total} seats, of {members}", page)
 
     def refund(self):
         title("A refund that nobody claims, and its reversal")
@@ -387,7 +438,8 @@ class Demo:
             if not page["events"]:
                 break
         expect(
-            {"order_paid", "order_fulfilled", "granted", "refund_requested", "revoked", "reversed", "transferred", "renewed", "renewal_changed"} <= set(kinds),
+            {"order_paid", "order_fulfilled", "granted", "refund_requested", "revoked", "reversed", "transferred", "renewed", "renewal_changed",
+             "seat_claimed", "seat_unclaimed"} <= set(kinds),
             "Each kind of change is listed", kinds)
 
     def record(self):

@@ -69,15 +69,15 @@ class PurchaseServer:
                 print(check.stdout, check.stderr, file=sys.stderr)
                 raise SystemExit(f"{' '.join(command)} found something")
 
-    def start(self):
-        self.server = self.start_another()
+    def start(self, log_level="error"):
+        self.server = self.start_another(log_level)
         return self.server
 
-    def start_another(self):
+    def start_another(self, log_level="error"):
         """Starts one more server over the same database."""
         return RunningServer(
             [self.program, "serve", "--config", self.settings, "--database", self.url, "--port", "0", "--log-level",
-             "error"], self.folder)
+             log_level], self.folder)
 
     @property
     def identifier(self):

@@ -27,6 +27,7 @@ final class ReloadableServer: Sendable {
     private let outages = OutageLog()
     private let notificationLanes: NotificationLanes
     private let notificationAlarm: NotificationAlarm
+    private let refusedNotifications = RefusedNotifications()
     private let appStoreClaims: AppStoreClaimService
     private let uses = KeyUses()
     private let ledger: PurchaseLedger
@@ -81,11 +82,13 @@ final class ReloadableServer: Sendable {
     }
 
     /// What the server does beside answering: checks whether it is ready, records the uses of keys and counted
-    /// refusals, and continues a merge.
+    /// refusals, logs the number of refused notifications, and continues a merge.
     func services(logger: Logger) -> [any Service] {
         [
             readiness, KeyUses.Recording(uses: uses, ledger: ledger, logger: logger),
-            RefusalRecording(ledger: ledger, logger: logger), MergeResumption(ledger: ledger, logger: logger),
+            RefusalRecording(ledger: ledger, logger: logger),
+            RefusedNotifications.LogLines(refused: refusedNotifications, logger: logger),
+            MergeResumption(ledger: ledger, logger: logger),
         ]
     }
 
@@ -142,7 +145,7 @@ final class ReloadableServer: Sendable {
         _ configuration: ServerConfiguration, ledger: PurchaseLedger
     ) -> some HTTPResponder<ServerContext> {
         let router = Router(context: ServerContext.self)
-        router.add(middleware: RequestLogMiddleware())
+        router.add(middleware: RequestLogMiddleware(refusedNotifications: refusedNotifications))
         if let signer = configuration.answerSigner { router.add(middleware: AnswerSigningMiddleware(signer: signer)) }
         router.add(middleware: ProblemMiddleware(outages: outages))
         router.add(middleware: RequestHeadMiddleware())

@@ -97,6 +97,31 @@ struct NotificationTests {
         }
     }
 
+    @Test("28.1 MIGRATE is listed as MIGRATION, and found under both names, in pages")
+    func migration() async throws {
+        try await LedgerWorld.with { world async throws in
+            let bought = LedgerWorld.template("1")
+            _ = try await world.claim("1", try MintedWorld.mint(bought))
+            for type in ["MIGRATE", "MIGRATION", "TEST", "MIGRATE"] {
+                try await world.observe(
+                    try Self.notification(type, bought) { $0.notificationUUID = UUID().uuidString.lowercased() })
+            }
+            for type in ["MIGRATION", "MIGRATE"] {
+                for customer in [nil, LedgerWorld.customer] {
+                    let filter = NotificationFilter(type: type, customerID: customer)
+                    #expect(try await Self.list(world, filter).map(\.type) == ["MIGRATION", "MIGRATION", "MIGRATION"])
+                }
+                let filter = NotificationFilter(type: type)
+                let first = try await world.ledger.answer(NotificationList(app: "example", filter: filter, limit: 2))
+                let rest = NotificationList(
+                    app: "example", filter: filter, before: try #require(first.next), limit: 2)
+                #expect(first.notifications.count == 2)
+                #expect(try await world.ledger.answer(rest).notifications.count == 1)
+            }
+            #expect(try await Self.list(world).count == 4)
+        }
+    }
+
     @Test("28.1 A purchase that nobody claimed is held by its notification, and found by a later claim or its token")
     func held() async throws {
         try await LedgerWorld.with { world async throws in

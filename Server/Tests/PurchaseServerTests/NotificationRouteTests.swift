@@ -122,6 +122,101 @@ struct NotificationRouteTests {
         }
     }
 
+    @Test(
+        "28.1 Refused notifications are counted in the log: the first with a code has a line, the others one line with their number"
+    )
+    func counted() async throws {
+        let (uptime, log) = (TestUptime(), RecordingLog())
+        try await PurchaseServerWorld.run(uptime: uptime, logger: log.logger(.info)) { world async throws in
+            // Of an app that nobody has, of another app by its path, and of an environment that is not accepted.
+            for bundle in ["com.example.other", "com.example.third"] {
+                let other = NotificationTemplate.test(
+                    bundleID: bundle, environment: "Sandbox", signedDate: MintedWorld.moment)
+                #expect(try await Self.send(world, try MintedWorld.mint(other)).status == 404)
+            }
+            let own = try MintedWorld.mint(MintedWorld.testNotification())
+            #expect(try await Self.send(world, own, to: "/notifications/v2/another").status == 404)
+            let forged = try MintedWorld.mint(MintedWorld.notification(), fault: .flippedSignatureByte)
+            for _ in 1...5 { #expect(try await Self.send(world, forged).status == 400) }
+            // The time of the server stands still, so the second lane is used up.
+            let unknown = try MintedWorld.mint(MintedWorld.notification(), fault: .wrongRoot)
+            var busy = 0
+            for _ in 1...400 {
+                busy += try await Self.send(world, unknown).problem == "server_busy" ? 1 : 0
+            }
+            #expect(busy > 1)
+            #expect(try await Self.send(world, own).status == 200)
+            let lines = log.requests.map { "\($0.facts["code"] ?? "none") \($0.facts["status"] ?? "")" }
+            #expect(
+                lines == [
+                    "app_unknown 404", "signature_invalid 400", "certificate_signature_invalid 400",
+                    "server_busy 503", "none 200",
+                ])
+        }
+        // The server has stopped.
+        let counts = log.lines.filter { $0.message == "more notifications were refused" }
+        #expect(
+            counts.map { $0.facts["code"] } == [
+                "app_unknown", "certificate_signature_invalid", "server_busy", "signature_invalid",
+            ])
+        #expect(counts.map { $0.facts["status"] } == ["404", "400", "503", "400"])
+        #expect(counts.map(\.level) == [.info, .info, .warning, .info])
+        let numbers = counts.compactMap { $0.facts["notifications"].flatMap { Int($0) } }
+        // One of each code has a line of its own: 2 more without an app, 4 with the signature, 398 of unknown headers.
+        #expect(numbers.first == 2 && numbers.last == 4 && numbers.reduce(0, +) == 2 + 4 + 398)
+    }
+
+    @Test("28.1 No limit of an address applies, since it could hit Apple")
+    func addressLimit() async throws {
+        try await PurchaseServerWorld.run {
+            $0.limits.perAddress = RateLimit(perSecond: 0.001, burst: 2)
+        } _: { world async throws in
+            let genuine = try MintedWorld.mint(MintedWorld.testNotification())
+            let forged = try MintedWorld.mint(MintedWorld.notification(), fault: .flippedSignatureByte)
+            for _ in 1...10 {
+                #expect(try await Self.send(world, genuine).status == 200)
+                #expect(try await Self.send(world, forged).status == 400)
+            }
+        }
+    }
+
+    @Test("28.1 While the database stands still, the answer is 503 with Retry-After, and the next delivery is kept")
+    func stalled() async throws {
+        struct Stall: LedgerOperation {
+            func perform(_: LedgerTransaction) { Thread.sleep(forTimeInterval: 2) }
+        }
+        try await PurchaseServerWorld.run {
+            $0.limits.answerSeconds = 0.5
+        } _: { world async throws in
+            let genuine = try MintedWorld.mint(MintedWorld.testNotification())
+            async let stall: Void = world.ledger.perform(Stall())
+            try await Task.sleep(for: .milliseconds(200))
+            let answer = try await Self.send(world, genuine)
+            #expect(answer.status == 503 && answer.headers[.retryAfter] != nil, "\(answer.text)")
+            try await stall
+            #expect(try await Self.send(world, genuine).status == 200)
+            let page = try await world.send(.get, "/v1/notifications", as: .backend).message(NotificationPage.self)
+            #expect(page.notifications.count == 1)
+        }
+    }
+
+    @Test("28 Unknown fields of up to 180 kB are kept without effect, and a body of more than 256 KiB gets 413")
+    func unknownFields() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            for (bytes, status) in [(1000, 200), (180_000, 200), (200_000, 413)] {
+                var strange = MintedWorld.testNotification()
+                strange.notificationUUID = UUID().uuidString
+                strange.extra = (0..<100).map { number in
+                    Claim("novelty\(number)", .string(String(repeating: "x", count: bytes / 100)))
+                }
+                let answer = try await Self.send(world, try MintedWorld.mint(strange))
+                #expect(answer.status == status, "\(bytes): \(answer.text.prefix(200))")
+            }
+            let page = try await world.send(.get, "/v1/notifications", as: .backend).message(NotificationPage.self)
+            #expect(page.notifications.count == 2)
+        }
+    }
+
     @Test("28.1 In production the Apple id names the app, too")
     func appleID() async throws {
         try await PurchaseServerWorld.run { configuration in

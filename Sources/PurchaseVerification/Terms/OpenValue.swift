@@ -157,6 +157,12 @@ public struct NotificationType: OpenValue {
     public static let migrate = Self(rawValue: "MIGRATE")
     public static let unclaimSeats = Self(rawValue: "UNCLAIM_SEATS")
     public static let priceChange = Self(rawValue: "PRICE_CHANGE")
+
+    /// The type under its usual name: `MIGRATION` for `MIGRATE`.
+    public var canonical: Self { self == .migrate ? .migration : self }
+
+    /// All names of the type, its usual one first.
+    public var names: [Self] { canonical == .migration ? [.migration, .migrate] : [self] }
 }
 
 /// The subtype of a notification (Apple, "subtype").

@@ -35,6 +35,9 @@ struct NotificationDetails: JournalDetails {
         unclaimedSeats = facts.unclaimedSeats.isEmpty ? nil : facts.unclaimedSeats.map(\.string)
     }
 
+    /// The usual name of the type.
+    var usualType: String? { type.map { NotificationType(rawValue: $0).canonical.rawValue } }
+
     /// The details without what concerns a customer.
     var ofNoCustomer: NotificationDetails {
         var details = self

@@ -10,9 +10,13 @@ import Logging
 /// An answer that succeeds on `verifyReceipt`, and on the routes of monitors, is logged at level debug. The drop-in
 /// answers in microseconds and anybody may call it; a line for each request would cost nearly half of its rate. All
 /// other answers are logged at level info or above, except while the database is away: then one line a second has the
-/// number of failed requests.
+/// number of failed requests. Of refused notifications, which anybody may send, one a minute with the same code has a
+/// line; `RefusedNotifications` counts the others.
 struct RequestLogMiddleware: RouterMiddleware {
+    let refusedNotifications: RefusedNotifications
     private let clock = ContinuousClock()
+
+    init(refusedNotifications: RefusedNotifications) { self.refusedNotifications = refusedNotifications }
 
     func handle(
         _ request: Request, context: ServerContext, next: (Request, ServerContext) async throws -> Response
@@ -42,8 +46,14 @@ struct RequestLogMiddleware: RouterMiddleware {
         since start: ContinuousClock.Instant
     ) {
         let facts = context.facts.values
+        let isCounted =
+            if let code, NotificationRoutes.paths.contains(where: { $0 == context.endpointPath }) {
+                refusedNotifications.isCounted(status, code)
+            } else {
+                false
+            }
         // `OutageLog` has one line a second for all of them.
-        let level = facts.isOutage ? .debug : Self.level(status, code, context)
+        let level = facts.isOutage || isCounted ? .debug : Self.level(status, code, context)
         guard level >= context.logger.logLevel else { return }
         let milliseconds = (clock.now - start) / .milliseconds(1)
         var metadata: Logger.Metadata = [

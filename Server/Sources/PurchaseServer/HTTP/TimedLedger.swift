@@ -28,7 +28,9 @@ struct TimedLedger: Sendable {
 
     func inspect(_ evidence: [UInt8], app: String) -> EvidenceInspection { ledger.inspect(evidence, app: app) }
 
-    func examine(_ submission: EvidenceSubmission) -> ExaminedEvidenceSubmission { ledger.examine(submission) }
+    func genuine(_ submission: EvidenceSubmission) throws(VerificationError) -> ExaminedEvidenceSubmission {
+        try ledger.genuine(submission)
+    }
 
     func isCertificateHeaderKnown(of signedPayload: [UInt8]) -> Bool {
         ledger.isCertificateHeaderKnown(of: signedPayload)

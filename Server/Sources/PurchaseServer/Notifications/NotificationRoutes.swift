@@ -9,6 +9,8 @@ import PurchaseVerification
 struct NotificationRoutes {
     /// The maximum size of a request, in bytes.
     static let bodyBytes = 256 << 10
+    /// The paths, as the log names them.
+    static let paths = ["/notifications/v2", "/notifications/v2/{app}"]
 
     let ledger: TimedLedger
     let bodies: BodyReader
@@ -50,13 +52,16 @@ struct NotificationRoutes {
                 "Too many notifications have certificates that were not seen before.",
                 retryAfter: Problem.notificationRetrySeconds)
         }
-        let (examined, seconds) = try await workers.run { [ledger] in
+        let (result, seconds) = try await workers.run { [ledger] in
             let start = ContinuousClock.now
-            let examined = ledger.examine(submission)
-            return (examined, (ContinuousClock.now - start) / .seconds(1))
+            let result = Result { () throws(VerificationError) in try ledger.genuine(submission) }
+            return (result, (ContinuousClock.now - start) / .seconds(1))
         }
         if !isKnown { lanes.use(seconds) }
-        if let error = examined.error {
+        let examined: ExaminedEvidenceSubmission
+        do throws(VerificationError) {
+            examined = try result.get()
+        } catch {
             context.facts.note(rejectedVerifications: 1)
             if error.code.isOfUnknownIssuer {
                 alarm.noteUnknownIssuer(error, header: payload.prefix { $0 != UInt8(ascii: ".") }, context.logger)

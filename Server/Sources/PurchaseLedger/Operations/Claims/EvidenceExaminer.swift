@@ -31,23 +31,7 @@ struct EvidenceExaminer: Sendable {
     func examine(_ bytes: [UInt8], app: RegisteredApp?) -> ExaminedEvidence {
         var kind: EvidenceKind?
         do throws(VerificationError) {
-            let evidence = try Evidence(bytes)
-            kind = evidence.kind
-            let verified = try verifier.verify(evidence, policies: [])
-            let observation = Observation(verified)
-            for statement in observation.transactions { try statement.requireQuantity() }
-            let facts = verified.facts
-            var isEmpty = false
-            if case .appReceipt(let receipt) = verified { isEmpty = receipt.inAppPurchases.isEmpty }
-            let stored = StorableEvidence(bytes, isVerified: true)
-            var notification: NotificationFacts?
-            if case .notification(let content) = verified {
-                notification = NotificationFacts(content, sha256: stored.sha256)
-            }
-            return ExaminedEvidence(
-                kind: verified.kind, verified: .success(observation),
-                objection: app.flatMap { objection($0, facts) }, bundleID: facts.bundleID.map { ExactText($0) },
-                environment: facts.environment, stored: stored, isEmptyReceipt: isEmpty, notification: notification)
+            return try genuine(bytes, app: app, kind: &kind)
         } catch {
             return ExaminedEvidence(
                 kind: kind, verified: .failure(error), objection: nil, bundleID: nil, environment: nil,
@@ -78,6 +62,31 @@ struct EvidenceExaminer: Sendable {
             }
         }
         return examined
+    }
+
+    /// Verifies evidence that is not kept if it is refused, so that nothing but the verification is done for a forgery.
+    ///
+    /// - Parameter kind: set to the kind once it is recognised.
+    func genuine(
+        _ bytes: [UInt8], app: RegisteredApp?, kind: inout EvidenceKind?
+    ) throws(VerificationError) -> ExaminedEvidence {
+        let evidence = try Evidence(bytes)
+        kind = evidence.kind
+        let verified = try verifier.verify(evidence, policies: [])
+        let observation = Observation(verified)
+        for statement in observation.transactions { try statement.requireQuantity() }
+        let facts = verified.facts
+        var isEmpty = false
+        if case .appReceipt(let receipt) = verified { isEmpty = receipt.inAppPurchases.isEmpty }
+        let stored = StorableEvidence(bytes, isVerified: true)
+        var notification: NotificationFacts?
+        if case .notification(let content) = verified {
+            notification = NotificationFacts(content, sha256: stored.sha256)
+        }
+        return ExaminedEvidence(
+            kind: verified.kind, verified: .success(observation),
+            objection: app.flatMap { objection($0, facts) }, bundleID: facts.bundleID.map { ExactText($0) },
+            environment: facts.environment, stored: stored, isEmptyReceipt: isEmpty, notification: notification)
     }
 
     /// The reason why the settings of an app do not accept the evidence.

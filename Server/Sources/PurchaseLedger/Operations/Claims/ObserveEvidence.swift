@@ -1,4 +1,4 @@
-import PurchaseVerification
+public import PurchaseVerification
 
 import struct Foundation.UUID
 
@@ -6,6 +6,14 @@ extension PurchaseLedger {
     /// Verifies evidence without a claim.
     public func examine(_ submission: EvidenceSubmission) -> ExaminedEvidenceSubmission {
         examined(submission, examine(submission.evidence, app: submission.app ?? ""))
+    }
+
+    /// Verifies a notification, which is not kept if it is refused.
+    public func genuine(_ submission: EvidenceSubmission) throws(VerificationError) -> ExaminedEvidenceSubmission {
+        var kind: EvidenceKind?
+        let app = submission.app.flatMap { registry.app($0)?.settings }
+        let evidence = try EvidenceExaminer(verifier: verifier).genuine(submission.evidence, app: app, kind: &kind)
+        return examined(submission, evidence)
     }
 
     /// Evidence without a claim that was verified already.

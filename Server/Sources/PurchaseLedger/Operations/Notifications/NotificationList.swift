@@ -67,14 +67,19 @@ public struct NotificationList: LedgerQuery {
             for customer in try reader.customers.family(of: named, limit: EventSearch.largestFamily) {
                 rows += try journal.notifications(customer: customer, before: before, limit: count)
             }
+        } else if let type = filter.type {
+            for name in NotificationType(rawValue: type).names {
+                rows += try journal.notifications(
+                    appKey: app.key, type: name.rawValue, before: before, limit: count)
+            }
         } else {
-            return try journal.notifications(appKey: app.key, type: filter.type, before: before, limit: count)
+            return try journal.notifications(appKey: app.key, type: nil, before: before, limit: count)
         }
         return Array(rows.sorted { $0.key > $1.key }.prefix(readRows))
     }
 
     private func matches(_ details: NotificationDetails?) -> Bool {
-        (filter.type.map { $0.isSame(as: details?.type) } ?? true)
+        (filter.type.map { NotificationType(rawValue: $0).canonical.rawValue.isSame(as: details?.usualType) } ?? true)
             && (filter.subtype.map { $0.isSame(as: details?.subtype) } ?? true)
             && (filter.transactionID.map {
                 $0.isSame(as: details?.transactionID) || $0.isSame(as: details?.originalTransactionID)

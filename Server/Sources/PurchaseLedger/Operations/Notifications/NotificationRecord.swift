@@ -10,6 +10,7 @@ public struct NotificationRecord: Sendable, Equatable {
     public var receivedAt: Timestamp
     /// Apple's `notificationUUID`, or `sha256:` and the hash of its bytes; `nil` after an erasure.
     public var notificationID: String?
+    /// Apple's name of the type; `MIGRATION` also for `MIGRATE`.
     public var type: String?
     public var subtype: String?
     public var signedAt: Timestamp?
@@ -33,7 +34,7 @@ extension NotificationRecord {
         entryID = row.id
         receivedAt = row.at
         notificationID = details?.notificationID
-        type = details?.type
+        type = details?.usualType
         subtype = details?.subtype
         signedAt = details?.signedAt.map(Timestamp.init(millisecondsSince1970:))
         environment = details?.environment
