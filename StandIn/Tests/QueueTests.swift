@@ -1,5 +1,6 @@
 import Foundation
 import PurchaseKit
+import PurchaseVerification
 import StoreKit
 import Testing
 
