@@ -10,6 +10,7 @@
         /// Whether StoreKit returned it as `verified`, which includes a comparison with the device.
         public let isVerifiedByStoreKit: Bool
 
+        @available(iOS 16, macOS 13, tvOS 16, watchOS 9, *)
         init(_ result: VerificationResult<StoreKit.AppTransaction>) {
             signed = result.jwsRepresentation
             switch result {
