@@ -39,7 +39,8 @@ public struct SimulatorQueue: PaymentQueue {
         return answer.transactions.map(\.payment)
     }
 
-    /// Asks the customer to pay. A new subscriber gets the introductory offer of the product also without asking for it.
+    /// Asks the customer to pay. A new subscriber gets the introductory offer of the product also without asking for
+    /// it.
     ///
     /// The store finds an offer by its id and decides who is eligible by its own history. It checks no signature of a
     /// promotional or introductory offer: sandbox and TestFlight do. A purchase with an offer that the product does not

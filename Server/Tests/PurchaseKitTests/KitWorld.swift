@@ -166,7 +166,10 @@ struct KitWorld: Sendable {
         let request = ConsumptionRequest(productID: product, consumptionID: UUID().uuidString)
         let answer = try await server.execute(
             uri: "/v1/customers/\(customer)/consume", method: .post,
-            headers: [.authorization: "Bearer \(backendKey)"],
+            headers: [
+                .authorization: "Bearer \(backendKey)",
+                try #require(HTTPField.Name("Idempotency-Key")): UUID().uuidString,
+            ],
             body: ByteBuffer(bytes: try JSONEncoder().encode(request)))
         try #require(answer.status.code < 300, "\(answer.status): \(String(buffer: answer.body))")
     }

@@ -1,6 +1,9 @@
 import Foundation
 import KitTestSupport
 import PurchaseKit
+import PurchaseServer
+import PurchaseVerification
+import Synchronization
 import Testing
 
 /// Point 1 of the kit's rules, for what the App Store lists no longer: finished consumables, and what it refunded.
@@ -39,7 +42,7 @@ struct UnlistedNewsTests {
             #expect(try await engine.balance(of: "coins") == 6)
             let id = try #require(try await device.lastTransaction())
             try await device.simulated.control("transactions/\(id)/refund")
-            #expect(await other.handle(try await device.simulated.stored(id)).code == "refused")
+            #expect(await other.handle(try await device.simulated.stored(id)).code == "purchase_revoked")
             try await world.pass(days: 1.1, device)
             await engine.start()
             #expect(try await engine.balance(of: "coins") == 1)

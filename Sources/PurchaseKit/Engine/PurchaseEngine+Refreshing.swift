@@ -13,9 +13,10 @@ import PurchaseVerification
 extension PurchaseEngine {
     /// Looks at the evidence that the system has now, so that `entitlements` follows the newest news.
     ///
-    /// With a server, evidence that is unknown, changed, or a day old is sent in one request, with the newest evidence of
-    /// each consumable, whose balance the answer states. Without a server, evidence is verified here. It finishes no transaction and asks the customer for nothing. `start` calls it, and `run` when
-    /// the app comes to the foreground, when the network returns, and once a day.
+    /// With a server, evidence that is unknown, changed, or a day old is sent in one request, with the newest evidence
+    /// of each consumable, whose balance the answer states. Without a server, evidence is verified here. It finishes no
+    /// transaction and asks the customer for nothing. `start` calls it, and `run` when the app comes to the foreground,
+    /// when the network returns, and once a day.
     ///
     /// - Parameter evenIfKnown: whether to ask the server also if it knew all of it less than a day ago.
     public func refreshEntitlements(evenIfKnown: Bool = false) async {

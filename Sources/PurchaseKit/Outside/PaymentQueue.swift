@@ -25,8 +25,8 @@ public protocol PaymentQueue: Sendable {
     /// list them, as in the original API; the app receipt then says it.
     func current() async throws -> [PaymentTransaction]?
 
-    /// The newest transaction of each of these products, also one that the App Store refunded or revoked, without asking
-    /// for a password: `Transaction.latest(for:)`. Products without a known transaction are left out.
+    /// The newest transaction of each of these products, also one that the App Store refunded or revoked, without
+    /// asking for a password: `Transaction.latest(for:)`. Products without a known transaction are left out.
     func latest(_ productIDs: [String]) async throws -> [PaymentTransaction]
 
     /// The environment of this installation of the app, as signed evidence names it (`Production`, `Sandbox`, `Xcode`):

@@ -1,5 +1,5 @@
-/// The newest signed transaction of a consumable that the server accepted for a customer. The App Store lists no finished
-/// consumables, so the kit asks the server with it what is left.
+/// The newest signed transaction of a consumable that the server accepted for a customer. The App Store lists no
+/// finished consumables, so the kit asks the server with it what is left.
 ///
 /// Only of consumables: under `transfer: move` a claim of anything else may take it from a customer to whom it was
 /// transferred, and the system's own list says whether this device may claim it.
@@ -11,7 +11,8 @@ struct AcceptedEvidence: Codable, Equatable {
     /// Stored in an entry of its own, as that of waiting transactions; empty in the document.
     var signedTransaction: String
 
-    /// The number of consumables about which the server is asked. With what the App Store lists, they fit in one request.
+    /// The number of consumables about which the server is asked. With what the App Store lists, they fit in one
+    /// request.
     static let limit = 50
 
     init?(_ transaction: PaymentTransaction, of customerID: String?) {

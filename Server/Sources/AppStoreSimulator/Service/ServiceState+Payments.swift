@@ -64,8 +64,8 @@ extension ServiceState {
         }
     }
 
-    /// A customer's newest transaction of a product, also a refunded or revoked one; of consumables only one that is not
-    /// finished or was refunded.
+    /// A customer's newest transaction of a product, also a refunded or revoked one; of consumables only one that is
+    /// not finished or was refunded.
     func latest(of bundleID: String, _ customerID: String, _ productID: String) -> StoreTransaction? {
         let all = store.transactions.filter {
             $0.bundleID == bundleID && $0.customerID == customerID && $0.productID == productID
