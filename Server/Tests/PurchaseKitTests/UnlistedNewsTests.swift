@@ -9,7 +9,9 @@ import Testing
 /// Point 1 of the kit's rules, for what the App Store lists no longer: finished consumables, and what it refunded.
 @Suite("News about what the App Store does not list")
 struct UnlistedNewsTests {
-    @Test("1.1 What the backend used up is shown after a day, at a launch and while the app runs", arguments: [true, false])
+    @Test(
+        "1.1 What the backend used up is shown after a day, at a launch and while the app runs",
+        arguments: [true, false])
     func usedByBackend(isLaunch: Bool) async throws {
         try await KitWorld.run { world in
             let device = try await world.device()
@@ -71,7 +73,8 @@ struct UnlistedNewsTests {
         }
     }
 
-    @Test("1.1 The evidence of a consumable is asked for its own customer alone, and a guest's after it was handed over")
+    @Test(
+        "1.1 The evidence of a consumable is asked for its own customer alone, and a guest's after it was handed over")
     func customers() async throws {
         try await KitWorld.run { world in
             let device = try await world.device()
@@ -121,7 +124,8 @@ struct UnlistedNewsTests {
             #expect(await engine.buy("yearly").code == "granted")
             for product in ["pro", "yearly"] {
                 let id = try #require(
-                    try await engine.purchases().last { $0.productID == product }).key.transactionID
+                    try await engine.purchases().last { $0.productID == product }
+                ).key.transactionID
                 try await device.simulated.control("transactions/\(id)/refund")
             }
             #expect(try await device.unfinished() == 0)
