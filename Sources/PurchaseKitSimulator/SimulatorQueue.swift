@@ -39,20 +39,24 @@ public struct SimulatorQueue: PaymentQueue {
         return answer.transactions.map(\.payment)
     }
 
-    /// Asks the customer to pay. The store's door for apps takes no offer, so a purchase with one ends before the
-    /// customer is asked: they must not pay the full price instead. A new subscriber gets the introductory offer of the
-    /// product in any case.
+    /// Asks the customer to pay. A new subscriber gets the introductory offer of the product also without asking for
+    /// it.
+    ///
+    /// The store finds an offer by its id and decides who is eligible by its own history. It checks no signature of a
+    /// promotional or introductory offer: sandbox and TestFlight do. A purchase with an offer that the product does not
+    /// have, or that the customer may not have, fails before the customer pays, so that they do not pay the full price.
     public func buy(_ payment: PurchasePayment) async throws -> PaymentResult {
-        guard payment.offer == nil else {
-            throw PurchaseError(
-                .queueFailed, expected: "no offer: an app at the simulated store buys without one",
-                found: "an offer for \(payment.productID)")
-        }
         var body: [String: Any] = store.owner
         body["product_id"] = payment.productID
         body["quantity"] = payment.quantity
         if let token = payment.appAccountToken { body["app_account_token"] = token.uuidString }
-        let paid = try await store.post(StoreAnswers.Payment.self, "app/purchases", body)
+        if let offer = payment.offer { body["offer_id"] = try await offerID(of: offer, for: payment.productID) }
+        let paid: StoreAnswers.Payment
+        do {
+            paid = try await store.post(StoreAnswers.Payment.self, "app/purchases", body)
+        } catch let error as SimulatedStoreError where (400..<500).contains(error.status) {
+            throw PurchaseError(.queueFailed, expected: "a purchase that the store sells", found: error.description)
+        }
         if let sold = paid.transaction { return .purchased(sold.payment) }
         return paid.result == "cancelled" ? .cancelled : .pending
     }
@@ -79,6 +83,15 @@ public struct SimulatorQueue: PaymentQueue {
         }
     }
 
+    public func latest(_ productIDs: [String]) async throws -> [PaymentTransaction] {
+        var transactions: [PaymentTransaction] = []
+        for id in productIDs {
+            let answer = try await store.get(StoreAnswers.Queue.self, "app/latest", ["product_id": id])
+            transactions += answer.transactions.map(\.payment)
+        }
+        return transactions
+    }
+
     public func environment() async -> String? {
         do {
             return try await store.get(StoreAnswers.Device.self, "app/device").environment.capitalized
@@ -91,6 +104,25 @@ public struct SimulatorQueue: PaymentQueue {
     public func products(_ productIDs: [String]) async throws -> [PurchaseProduct] {
         let products = try await store.get([StoreAnswers.Product].self, "app/products")
         return productIDs.compactMap { id in products.first { $0.productId == id }?.product }
+    }
+
+    /// The store's id of an offer of the product, of the kind that was asked for.
+    private func offerID(of offer: PaymentOffer, for productID: String) async throws -> String {
+        let products = try await store.get([StoreAnswers.Product].self, "app/products")
+        let offers = products.first { $0.productId == productID }?.subscription?.offers ?? []
+        let (kind, id): (String, String?) =
+            switch offer {
+            case .promotional(let id, _, _, _, _), .promotionalJWS(let id, _): ("promotional", id)
+            case .introductory: ("introductory", nil)
+            case .winBack(let id): ("win-back", id)
+            }
+        guard let found = offers.first(where: { $0.kind == kind && (id == nil || $0.offerId == id) }) else {
+            let known = offers.map { "\($0.kind) \($0.offerId)" }.joined(separator: ", ")
+            throw PurchaseError(
+                .queueFailed, expected: "a \(kind) offer \(id ?? "") of \(productID)",
+                found: known.isEmpty ? "a product without offers" : known)
+        }
+        return found.offerId
     }
 
     /// The transactions that changed since the last look; none while the store does not answer.

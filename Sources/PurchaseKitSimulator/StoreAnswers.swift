@@ -62,17 +62,51 @@ enum StoreAnswers {
         struct Terms: Decodable, Sendable {
             let groupId: String
             let period: String
+            let offers: [Offer]?
+        }
+
+        struct Offer: Decodable, Sendable {
+            let offerId: String
+            let kind: String
+            let mode: String
+            let period: String
+            let periods: Int
+            let price: Int64
         }
 
         /// The product as a shop shows it. The store has no names, so the id is the name.
         var product: PurchaseProduct {
+            PurchaseProduct(
+                productID: productId, kind: productKind, name: productId, price: Self.amount(price),
+                priceText: text(of: price), period: subscription.flatMap { Self.period($0.period) },
+                subscriptionGroupID: subscription?.groupId,
+                offers: (subscription?.offers ?? []).compactMap { offer($0) })
+        }
+
+        /// An offer as a shop shows it. The store decides who is eligible when somebody buys. Offer codes are redeemed
+        /// outside the app, so no shop shows them.
+        private func offer(_ offer: Offer) -> PurchaseProductOffer? {
+            let kinds: [String: PurchaseProductOffer.Kind] = [
+                "introductory": .introductory, "promotional": .promotional, "win-back": .winBack,
+            ]
+            let payments: [String: PurchaseProductOffer.Payment] = [
+                "FREE_TRIAL": .freeTrial, "PAY_AS_YOU_GO": .payAsYouGo, "PAY_UP_FRONT": .payUpFront,
+            ]
+            guard let kind = kinds[offer.kind], let payment = payments[offer.mode],
+                let period = Self.period(offer.period)
+            else { return nil }
+            return PurchaseProductOffer(
+                offerID: kind == .introductory ? nil : offer.offerId, kind: kind, payment: payment,
+                price: Self.amount(offer.price), priceText: text(of: offer.price), period: period,
+                periodCount: offer.periods)
+        }
+
+        /// A price in thousandths, rounded to two places.
+        private static func amount(_ price: Int64) -> Decimal { Decimal((price + 5) / 10) / 100 }
+
+        private func text(of price: Int64) -> String {
             let cents = (price + 5) / 10
-            let fraction = "\(cents % 100 + 100)".dropFirst()
-            return PurchaseProduct(
-                productID: productId, kind: productKind, name: productId,
-                price: Decimal(string: "\(cents / 100).\(fraction)") ?? 0,
-                priceText: "\(cents / 100).\(fraction) \(currency)",
-                period: subscription.flatMap { Self.period($0.period) }, subscriptionGroupID: subscription?.groupId)
+            return "\(cents / 100).\("\(cents % 100 + 100)".dropFirst()) \(currency)"
         }
 
         private var productKind: PurchaseProductKind? {

@@ -17,6 +17,16 @@
             return transactions
         }
 
+        /// The newest transaction of each of these products, also one that was refunded or revoked.
+        static func latest(_ productIDs: [String]) async -> [PaymentTransaction] {
+            var transactions: [PaymentTransaction] = []
+            for productID in productIDs {
+                guard let result = await StoreKit.Transaction.latest(for: productID) else { continue }
+                transactions.append(PaymentTransaction(result))
+            }
+            return transactions
+        }
+
         /// The renewal info beside the subscription of a transaction.
         private static func renewalInfo(_ group: String, of transaction: PaymentTransaction) async -> String? {
             do {

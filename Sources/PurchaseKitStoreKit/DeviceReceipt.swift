@@ -23,15 +23,15 @@
         public func refresh() async throws { try await ReceiptRefresh().run() }
 
         /// The signed app transaction, which proves the app and its download where there is no receipt; `nil` before
-        /// iOS 16 and macOS 13. Give it to `PurchaseEngine.verify(appTransaction:)`.
+        /// iOS 16 and macOS 13. Give it to `PurchaseEngine.verify(_:)`.
         ///
         /// - Parameter refreshes: whether the App Store is asked for a new one, which may ask the customer for their
         ///   password.
-        public func appTransaction(refreshes: Bool = false) async throws -> String? {
+        public func appTransaction(refreshes: Bool = false) async throws -> DeviceAppTransaction? {
             guard #available(iOS 16, macOS 13, tvOS 16, watchOS 9, *) else { return nil }
             let result =
                 refreshes ? try await StoreKit.AppTransaction.refresh() : try await StoreKit.AppTransaction.shared
-            return result.jwsRepresentation
+            return DeviceAppTransaction(result)
         }
     }
 

@@ -115,6 +115,10 @@
             prefersSignedTransactions ? await CurrentTransactions.list() : nil
         }
 
+        public func latest(_ productIDs: [String]) async throws -> [PaymentTransaction] {
+            prefersSignedTransactions ? await CurrentTransactions.latest(productIDs) : []
+        }
+
         public func environment() async -> String? { await AppEnvironment.name() }
 
         public func products(_ productIDs: [String]) async throws -> [PurchaseProduct] {

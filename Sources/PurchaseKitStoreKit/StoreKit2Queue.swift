@@ -74,6 +74,10 @@
 
         public func current() async throws -> [PaymentTransaction]? { await CurrentTransactions.list() }
 
+        public func latest(_ productIDs: [String]) async throws -> [PaymentTransaction] {
+            await CurrentTransactions.latest(productIDs)
+        }
+
         public func environment() async -> String? { await AppEnvironment.name() }
 
         public func products(_ productIDs: [String]) async throws -> [PurchaseProduct] {

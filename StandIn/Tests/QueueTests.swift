@@ -1,5 +1,6 @@
 import Foundation
 import PurchaseKit
+import PurchaseVerification
 import StoreKit
 import Testing
 
@@ -47,6 +48,42 @@ extension StoreKitAdapterTests {
                     case .winBack: #expect(texts.contains("winBackOffer back"), "\(texts)")
                     }
                 }
+            }
+        }
+
+        @Test("3 On a device without an identifier, an app transaction counts if StoreKit verified it")
+        func appTransaction() async throws {
+            try await Simulator.run { simulator in
+                try await simulator.post("app/purchases", ["product_id": "pro"])
+                let engine = try simulator.engine(StoreKit2Queue(), NoReceiptSource())
+                let known = try #require(try await DeviceReceipt().appTransaction())
+                #expect(known.isVerifiedByStoreKit)
+                try await engine.verify(known)
+                StandInDevice.forget()
+                #expect(try await engine.verify(known).originalPurchaseDate != nil)
+                let value = try await StoreKit.AppTransaction.shared.unsafePayloadValue
+                let unverified = DeviceAppTransaction(.unverified(value, .invalidSignature))
+                #expect(!unverified.isVerifiedByStoreKit)
+                await #expect(throws: PurchaseError.self) { try await engine.verify(unverified) }
+            }
+        }
+
+        @Test("1 A refund whose transaction nobody delivered is found by both queues", arguments: [true, false])
+        func missedRefund(isOriginal: Bool) async throws {
+            try await Simulator.run { simulator in
+                let queue: any PaymentQueue = isOriginal ? OriginalQueue() : StoreKit2Queue()
+                #expect(try await queue.latest(["pro"]).isEmpty)
+                let other = try simulator.engine(StoreKit2Queue(), NoReceiptSource())
+                #expect(await other.buy("pro").isGranted)
+                let bought = try #require(try await queue.latest(["nothing", "pro"]).first)
+                #expect(bought.productID == "pro" && bought.revocationDate == nil)
+                let engine = try simulator.engine(queue, NoReceiptSource())
+                await engine.refreshEntitlements()
+                #expect(try await engine.entitlements().map(\.isActive) == [true])
+                let id = try #require(bought.transactionID)
+                try await simulator.post("control/transactions/\(id)/refund", [:], isControl: true)
+                await engine.refreshEntitlements()
+                #expect(try await engine.entitlements().map(\.isActive) == [false])
             }
         }
 

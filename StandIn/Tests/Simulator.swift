@@ -103,7 +103,8 @@ struct Simulator {
     /// What a tester does, or another device of the customer.
     func post(_ path: String, _ body: [String: Any], isControl: Bool = false) async throws {
         var body = body
-        let isOfCustomer = !path.hasSuffix("apps") && !path.hasSuffix("products") && !path.contains("transactions")
+        let without = ["apps", "products", "transactions", "subscriptions", "clock"]
+        let isOfCustomer = !without.contains { path.contains("/\($0)") }
         if isOfCustomer { body["customer_id"] = Self.customerID }
         if !isControl { body["bundle_id"] = Self.bundleID }
         let process = ChildProcess()

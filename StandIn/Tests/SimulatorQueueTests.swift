@@ -16,8 +16,8 @@ extension StoreKitAdapterTests {
                 server: nil, store: MemoryPurchaseStore())
         }
 
-        @Test("10 A purchase with an offer ends before the customer pays the full price")
-        func offer() async throws {
+        @Test("10 A purchase with an offer that the customer may not have ends before they pay the full price")
+        func refusedOffer() async throws {
             try await Simulator.run { simulator in
                 let engine = try await engine(simulator.store)
                 for offer in StoreKitAdapterTests.QueueTests.offers {
@@ -26,6 +26,50 @@ extension StoreKitAdapterTests {
                 #expect(try await SimulatorQueue(simulator.store).current()?.isEmpty == true)
                 #expect(await engine.buy("monthly").isGranted)
             }
+        }
+
+        @Test("6 A purchase at the simulator's store uses its introductory, promotional or win-back offer")
+        func offers() async throws {
+            try await Simulator.run { simulator in
+                let offers = [("first", "introductory"), ("half", "promotional"), ("back", "win-back")].map {
+                    ["offer_id": $0, "kind": $1, "mode": "FREE_TRIAL", "period": "P1W"]
+                }
+                try await simulator.post(
+                    "control/products",
+                    [
+                        "bundle_id": "com.example.app", "product_id": "weekly", "kind": "auto-renewable", "price": 1990,
+                        "subscription": ["group_id": "papers", "period": "P1W", "offers": offers],
+                    ], isControl: true)
+                let queue = SimulatorQueue(simulator.store)
+                let listed = try await queue.products(["weekly"]).first?.offers ?? []
+                #expect(listed.map(\.kind) == [.introductory, .promotional, .winBack])
+                #expect(listed.map(\.offerID) == [nil, "half", "back"])
+                let types = ["introductory": 1, "promotional": 2, "winBack": 4]
+                let signature = StoreKitAdapterTests.QueueTests.offers
+                // In this order: only a former subscriber may have the others.
+                for offer in [signature[2], signature[0], signature[3], signature[1]] {
+                    let result = try await queue.buy(PurchasePayment(productID: "weekly", offer: offer))
+                    guard case .purchased(let sold) = result, let id = sold.transactionID else {
+                        Issue.record("\(result)")
+                        return
+                    }
+                    let kind = types.first { "\(offer)".hasPrefix($0.key) }
+                    #expect(try Self.offerType(sold) == kind?.value, "\(offer)")
+                    try await queue.finish(sold)
+                    try await simulator.post("control/subscriptions/\(id)/cancel", [:], isControl: true)
+                    try await simulator.post("control/clock", ["advance_seconds": 9 * 86_400], isControl: true)
+                }
+            }
+        }
+
+        /// The type of the offer, as the signed transaction states it.
+        private static func offerType(_ transaction: PaymentTransaction) throws -> Int? {
+            let parts = (transaction.signedTransaction ?? "").split(separator: ".")
+            var text = parts.count == 3 ? String(parts[1]) : ""
+            text = text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+            text += String(repeating: "=", count: (4 - text.count % 4) % 4)
+            let payload = try JSONSerialization.jsonObject(with: try #require(Data(base64Encoded: text)))
+            return (payload as? [String: Any])?["offerType"] as? Int
         }
 
         @Test("3 An app buys at the simulator's store and sees a refund, with no more than its queue")

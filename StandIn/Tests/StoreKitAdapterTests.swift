@@ -86,7 +86,7 @@ struct StoreKitAdapterTests {
             try await simulator.post("app/purchases", ["product_id": "pro"])
             try await receipt.refresh()
             #expect(FileManager.default.fileExists(atPath: file.path))
-            var signed = try #require(try await receipt.appTransaction())
+            var signed = try #require(try await receipt.appTransaction()).signed
             if isForged { signed = signed.dropLast(8) + "AAAAAAAA" }
             let engine = try simulator.engine(StoreKit2Queue(), receipt)
             #expect(try await engine.verifiedReceipt() != nil)

@@ -45,6 +45,7 @@ public struct Transaction: Sendable {
     public static var unfinished: Transactions { fatalError() }
     public static var currentEntitlements: Transactions { fatalError() }
     public static var updates: Transactions { fatalError() }
+    public static func latest(for productID: String) async -> VerificationResult<Transaction>? { nil }
 }
 
 public struct Product: Sendable {

@@ -64,6 +64,16 @@ public final class SimulatorDevice: PaymentQueue, ReceiptSource, DeviceIdentity,
         return try await answer(Queue.self, .get, "/app/current?\(owner)").transactions.map { payment($0) }
     }
 
+    public func latest(_ productIDs: [String]) async throws -> [PaymentTransaction] {
+        guard isSigned else { return [] }
+        var transactions: [PaymentTransaction] = []
+        for id in productIDs {
+            let answer = try await answer(Queue.self, .get, "/app/latest?\(owner)&product_id=\(id)")
+            transactions += answer.transactions.map { payment($0) }
+        }
+        return transactions
+    }
+
     public func environment() async -> String? {
         let device = try? await answer(Device.self, .get, "/app/device?customer_id=\(customerID)")
         return device.map { $0.environment == "production" ? "Production" : "Sandbox" }

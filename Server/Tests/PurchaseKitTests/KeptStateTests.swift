@@ -263,7 +263,8 @@ struct KeptStateTests {
             let engine = try await device.engine()
             await engine.start()
             #expect(try await device.coins() == 1)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+            let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            #expect(left.allSatisfy { $0.hasPrefix("accepted-") }, "\(left)")
         }
     }
 }

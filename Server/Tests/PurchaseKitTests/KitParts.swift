@@ -82,6 +82,7 @@ final class KitQueue: PaymentQueue, Sendable {
         reads.withLock { $0 += 1 }
         return try await device.current()
     }
+    func latest(_ productIDs: [String]) async throws -> [PaymentTransaction] { try await device.latest(productIDs) }
     func environment() async -> String? {
         if let other = otherEnvironment.withLock({ $0 }) { return other }
         return await device.environment()

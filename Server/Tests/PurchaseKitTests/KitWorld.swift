@@ -161,6 +161,19 @@ struct KitWorld: Sendable {
         try #require(answer.status.code < 300, "\(answer.status): \(String(buffer: answer.body))")
     }
 
+    /// Consumes a unit, as the app's backend does.
+    func consume(_ product: String, by customer: String) async throws {
+        let request = ConsumptionRequest(productID: product, consumptionID: UUID().uuidString)
+        let answer = try await server.execute(
+            uri: "/v1/customers/\(customer)/consume", method: .post,
+            headers: [
+                .authorization: "Bearer \(backendKey)",
+                try #require(HTTPField.Name("Idempotency-Key")): UUID().uuidString,
+            ],
+            body: ByteBuffer(bytes: try JSONEncoder().encode(request)))
+        try #require(answer.status.code < 300, "\(answer.status): \(String(buffer: answer.body))")
+    }
+
     /// How often the server granted or renewed something for a customer, by its events.
     func grants(to customer: String) async throws -> Int {
         let answer = try await server.execute(

@@ -18,6 +18,11 @@ extension PurchaseEngine {
                 record.put(granted)
                 record.keep(decision?.entitlements ?? [])
                 record.lastPass?.seen.insert(Self.version(of: granted.transaction))
+                guard decision?.hasBalance(of: granted.transaction.productID) ?? false,
+                    let accepted = AcceptedEvidence(granted.transaction, of: granted.customerID)
+                else { return }
+                record.keep(accepted: accepted)
+                record.lastPass?.seen.insert(accepted.version)
             })
         else {
             startAgainLater()

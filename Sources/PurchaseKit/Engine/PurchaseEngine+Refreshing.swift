@@ -13,9 +13,10 @@ import PurchaseVerification
 extension PurchaseEngine {
     /// Looks at the evidence that the system has now, so that `entitlements` follows the newest news.
     ///
-    /// With a server, evidence that is unknown, changed, or a day old is sent in one request. Without one, it is
-    /// verified here. It finishes no transaction and asks the customer for nothing. `start` calls it, and `run` when
-    /// the app comes to the foreground, when the network returns, and once a day.
+    /// With a server, evidence that is unknown, changed, or a day old is sent in one request, with the newest evidence
+    /// of each consumable, whose balance the answer states. Without a server, evidence is verified here. It finishes no
+    /// transaction and asks the customer for nothing. `start` calls it, and `run` when the app comes to the foreground,
+    /// when the network returns, and once a day.
     ///
     /// - Parameter evenIfKnown: whether to ask the server also if it knew all of it less than a day ago.
     public func refreshEntitlements(evenIfKnown: Bool = false) async {
@@ -48,7 +49,8 @@ extension PurchaseEngine {
         dropOldStarted()
         let isDone: Bool
         do {
-            let transactions = try await queue.current()
+            var transactions = try await queue.current()
+            if let listed = transactions { transactions = listed + (try await withdrawn(besides: listed)) }
             if server == nil {
                 await lookHere(transactions, besides: try await queue.unfinished())
                 isDone = true
@@ -63,6 +65,18 @@ extension PurchaseEngine {
         nextPass = time.uptime + (isDone ? Self.passInterval : RetryDelay.seconds(after: failedPasses))
         announce()
         wake()
+    }
+
+    /// The transactions by which the App Store withdrew products that are shown, and that it therefore no longer lists:
+    /// they may have arrived before this app was there to take them, or be lost.
+    private func withdrawn(besides listed: [PaymentTransaction]) async throws -> [PaymentTransaction] {
+        let missing = entitlements(at: currentTime()).filter { shown in
+            shown.isActive && !listed.contains { $0.productID == shown.productID }
+        }
+        guard !missing.isEmpty else { return [] }
+        return try await queue.latest(missing.map(\.productID)).filter {
+            $0.revocationDate != nil || $0.isUpgraded
+        }
     }
 
     // MARK: With a server
@@ -81,7 +95,7 @@ extension PurchaseEngine {
     /// - Returns: whether nothing is left to ask now.
     private func ask(about transactions: [PaymentTransaction]?, evenIfKnown: Bool) async -> Bool {
         guard let server, let customerID = customer?.id else { return true }
-        let proofs = await currentProofs(transactions, of: customerID)
+        let proofs = await currentProofs(transactions, of: customerID) + consumableProofs(of: customerID)
         guard !proofs.isEmpty else { return true }
         let last = record.lastPass.flatMap { $0.customerID == customerID ? $0 : nil }
         let isFresh = last.map { abs(trustedNow().timeIntervalSince($0.at)) < Self.passInterval } ?? false
@@ -138,6 +152,14 @@ extension PurchaseEngine {
             }
         }
         return proofs
+    }
+
+    /// Evidence of consumables, which the App Store does not list once they are finished: the answer says what is left
+    /// after the backend or another device used some, and after a refund.
+    private func consumableProofs(of customerID: String) -> [Proof] {
+        (record.accepted ?? []).filter { $0.customerID == customerID }.map {
+            Proof(evidence: .signedTransaction($0.signedTransaction), version: $0.version)
+        }
     }
 
     /// Notes whom tokens name that were unknown here: the customer for whom the server accepted their transactions.

@@ -25,6 +25,10 @@ public protocol PaymentQueue: Sendable {
     /// list them, as in the original API; the app receipt then says it.
     func current() async throws -> [PaymentTransaction]?
 
+    /// The newest transaction of each of these products, also one that the App Store refunded or revoked, without
+    /// asking for a password: `Transaction.latest(for:)`. Products without a known transaction are left out.
+    func latest(_ productIDs: [String]) async throws -> [PaymentTransaction]
+
     /// The environment of this installation of the app, as signed evidence names it (`Production`, `Sandbox`, `Xcode`):
     /// that of `AppTransaction`, else the one that the name of the receipt file says. `nil` if the system does not know
     /// it now.
@@ -39,6 +43,9 @@ public protocol PaymentQueue: Sendable {
 }
 
 extension PaymentQueue {
+    /// Returns none: a queue that does not know them learns of a refund by its transaction.
+    public func latest(_: [String]) async throws -> [PaymentTransaction] { [] }
+
     /// Returns no products: in StoreKit 2 a withdrawn purchase arrives as a transaction.
     public func withdrawals() -> AsyncStream<[String]> { AsyncStream { $0.finish() } }
 

@@ -27,6 +27,8 @@ struct PurchaseRecord: Codable, Equatable {
     var customers: [UUID: String] = [:]
     /// What the server's answers say, the newest for each product, environment and customer.
     var entitlements: [StoredEntitlement] = []
+    /// Evidence of consumables that the server accepted, to ask it for balances; nil before the first.
+    var accepted: [AcceptedEvidence]?
     /// The last look at the current evidence.
     var lastPass: Pass?
     /// The environment of this installation of the app.
@@ -183,6 +185,9 @@ struct PurchaseRecord: Codable, Equatable {
         for index in granted.indices where granted[index].customerID == guestID {
             granted[index].customerID = customerID
         }
+        for index in (accepted ?? []).indices where accepted?[index].customerID == guestID {
+            accepted?[index].customerID = customerID
+        }
         for (token, customer) in customers where customer == guestID { customers[token] = customerID }
         entitlements.removeAll { $0.customerID == guestID }
         guest = nil
@@ -248,6 +253,7 @@ extension PurchaseRecord {
     func document() throws -> [UInt8] {
         var record = self
         for index in record.outbox.indices { record.outbox[index].evidence = OutboxEntry.StoredEvidence() }
+        for index in (record.accepted ?? []).indices { record.accepted?[index].signedTransaction = "" }
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .millisecondsSince1970
         encoder.outputFormatting = .sortedKeys
@@ -269,6 +275,7 @@ extension PurchaseRecord {
                 continue
             }
         }
+        loadAcceptedEvidence(store)
     }
 
     /// Stores the evidence of transactions that are new or changed.
@@ -277,13 +284,12 @@ extension PurchaseRecord {
             guard entry.evidence != OutboxEntry.StoredEvidence() else { continue }
             try store.keepEvidence([UInt8](try JSONEncoder().encode(entry.evidence)), entry.evidenceName)
         }
+        try storeAcceptedEvidence(store, since: old)
     }
 
-    /// Removes the evidence of transactions that no longer wait.
+    /// Removes the evidence of transactions that no longer wait, and of products that have newer evidence.
     func removeEvidence(_ store: any PurchaseStore, since old: PurchaseRecord) throws {
-        let names = Set(outbox.map(\.evidenceName))
-        for entry in old.outbox where !names.contains(entry.evidenceName) {
-            try store.removeEvidence(entry.evidenceName)
-        }
+        let names = Set(evidenceNames)
+        for name in old.evidenceNames where !names.contains(name) { try store.removeEvidence(name) }
     }
 }

@@ -70,6 +70,13 @@ extension ServerDecision {
     }
 }
 
+extension ServerDecision {
+    /// Whether the server counts units of a product.
+    func hasBalance(of productID: String) -> Bool {
+        entitlements.contains { productID.isSame(as: $0.productID) && $0.balance != nil }
+    }
+}
+
 extension RestoreAnswer {
     /// The outcome of a transaction. A restored transaction of the original API has an id of its own, and is found by
     /// the transaction that proves it.

@@ -81,6 +81,12 @@ public struct Transaction: Sendable {
     /// No restore: nothing is asked of the customer, and nothing changes in the store.
     public static var currentEntitlements: Transactions { once { try await $0.get("app/current") } }
 
+    /// The newest transaction of a product, also one that was refunded.
+    public static func latest(for productID: String) async -> VerificationResult<Transaction>? {
+        for await result in once({ try await $0.get("app/latest", ["product_id": productID]) }) { return result }
+        return nil
+    }
+
     public static var updates: Transactions {
         Transactions(
             stream: AsyncStream { continuation in
@@ -343,6 +349,9 @@ public enum StandInDevice {
     nonisolated(unsafe) private static var known: UUID?
 
     static var id: UUID? { lock.withLock { known } }
+
+    /// As on the devices that have none.
+    public static func forget() { lock.withLock { known = nil } }
 
     /// Asks the simulator for it.
     public static func load() async throws {

@@ -30,7 +30,8 @@ struct AppRoutes {
                     let (sold, waiting) = try state.pay(
                         payment.productID, of: payment.bundleID, by: payment.customerID,
                         AppStore.PurchaseOptions(
-                            quantity: payment.quantity ?? 1, appAccountToken: payment.appAccountToken))
+                            quantity: payment.quantity ?? 1, appAccountToken: payment.appAccountToken,
+                            offerID: payment.offerID))
                     return PaymentAnswer(
                         result: sold != nil ? "purchased" : waiting?.mode.rawValue ?? "cancelled",
                         paymentID: waiting?.paymentID,
@@ -73,6 +74,18 @@ struct AppRoutes {
                     var transactions: [TransactionAnswer] = []
                     for transaction in state.current(of: bundleID, customerID) {
                         transactions.append(try TransactionAnswer(transaction, &state, issuer))
+                    }
+                    return QueueAnswer(last: state.store.events.last?.number ?? 0, transactions: transactions)
+                })
+        }
+        router.get("/app/latest") { request, _ in
+            let (bundleID, customerID) = (try request.query("bundle_id"), try request.query("customer_id"))
+            let productID = try request.query("product_id")
+            return try Response.json(
+                await service.change { state, _ in
+                    var transactions: [TransactionAnswer] = []
+                    if let latest = state.latest(of: bundleID, customerID, productID) {
+                        transactions.append(try TransactionAnswer(latest, &state, issuer))
                     }
                     return QueueAnswer(last: state.store.events.last?.number ?? 0, transactions: transactions)
                 })
@@ -175,8 +188,11 @@ private struct Payment: RequestBody {
     let customerID: String
     let quantity: UInt64?
     let appAccountToken: String?
+    let offerID: String?
 
-    static let members: [BodyMember] = ["bundle_id", "product_id", "customer_id", "quantity", "app_account_token"]
+    static let members: [BodyMember] = [
+        "bundle_id", "product_id", "customer_id", "quantity", "app_account_token", "offer_id",
+    ]
 }
 
 private struct Finished: RequestBody {

@@ -15,7 +15,7 @@ extension ServiceState {
             _ = try store.customer(customerID)
             let payment = WaitingPayment(
                 mode: mode, bundleID: bundleID, customerID: customerID, productID: productID,
-                quantity: options.quantity, appAccountToken: options.appAccountToken)
+                quantity: options.quantity, appAccountToken: options.appAccountToken, offerID: options.offerID)
             return (nil, try payments.wait(payment))
         }
     }
@@ -25,7 +25,8 @@ extension ServiceState {
         let payment = try payments.take(paymentID)
         return try sell(
             payment.productID, of: payment.bundleID, to: payment.customerID,
-            AppStore.PurchaseOptions(quantity: payment.quantity, appAccountToken: payment.appAccountToken))
+            AppStore.PurchaseOptions(
+                quantity: payment.quantity, appAccountToken: payment.appAccountToken, offerID: payment.offerID))
     }
 
     /// Sells, and leaves the receipt on the device as it was if it lags behind.
@@ -61,6 +62,16 @@ extension ServiceState {
             return (status == .active || status == .gracePeriod)
                 && newest?.transactionID == transaction.transactionID
         }
+    }
+
+    /// A customer's newest transaction of a product, also a refunded or revoked one; of consumables only one that is
+    /// not finished or was refunded.
+    func latest(of bundleID: String, _ customerID: String, _ productID: String) -> StoreTransaction? {
+        let all = store.transactions.filter {
+            $0.bundleID == bundleID && $0.customerID == customerID && $0.productID == productID
+                && $0.restoredAs == nil && ($0.kind != .consumable || !$0.isFinished || $0.revocation != nil)
+        }
+        return all.max { $0.purchaseDate < $1.purchaseDate }
     }
 
     /// The transactions of a customer that changed after an event, each once, in the order of their last change.

@@ -9,4 +9,5 @@ struct WaitingPayment: Codable, Equatable, Sendable {
     let productID: String
     let quantity: UInt64
     let appAccountToken: String?
+    let offerID: String?
 }

@@ -47,6 +47,23 @@ struct AppRouteTests {
         }
     }
 
+    @Test("1 The newest transaction of a product is listed, also after a refund")
+    func latest() async throws {
+        try await SimulatorClient.run { client in
+            try await client.openShop()
+            let path = "/app/latest?\(Self.owner)&product_id=coins"
+            #expect(try await Self.transactions(client, path).isEmpty)
+            let id = try await Self.pay(client).text("transaction", "transaction", "transaction_id")
+            #expect(try await Self.transactions(client, path).count == 1)
+            #expect(try await client.post("/app/finish", ["transaction_id": id]).status == 200)
+            #expect(try await Self.transactions(client, path).isEmpty)
+            try await client.post("/control/transactions/\(id)/refund", [:])
+            let refunded = try #require(try await Self.transactions(client, path).first)
+            #expect((refunded["transaction"] as? [String: Any])?["revocation"] != nil)
+            #expect(try await client.get("/app/latest?\(Self.owner)").status == 422)
+        }
+    }
+
     @Test(
         "A payment that waits becomes a purchase when it is approved, and nothing when it is declined",
         arguments: ["ask-to-buy", "interrupted"])
