@@ -57,7 +57,9 @@ open class SKPaymentQueue: NSObject {
     open func remove(_ observer: any SKPaymentTransactionObserver) { queued.remove(observer) }
 
     open func add(_ payment: SKPayment) {
-        if let store = StandInStore.current { queued.deliver([SKPaymentTransaction(payment, .purchasing)], from: store) }
+        if let store = StandInStore.current {
+            queued.deliver([SKPaymentTransaction(payment, .purchasing)], from: store)
+        }
         queued.pay(
             payment.productIdentifier, payment.quantity, payment.applicationUsername,
             discount: (payment as? SKMutablePayment)?.paymentDiscount?.identifier)

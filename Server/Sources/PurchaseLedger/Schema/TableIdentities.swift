@@ -8,7 +8,8 @@ struct TableIdentities {
     }
 
     private(set) var columns: [Column] = []
-    /// The table with the tables that it refers to. Joins are `LEFT`, so that a row with a wrong reference is read, too.
+    /// The table with the tables that it refers to. Joins are `LEFT`, so that a row with a wrong reference is read,
+    /// too.
     private(set) var source: String
 
     init(_ table: String) { source = table }

@@ -47,7 +47,7 @@ struct RequestLogMiddleware: RouterMiddleware {
     ) {
         let facts = context.facts.values
         let isCounted =
-            if let code, NotificationRoutes.paths.contains(where: { $0 == context.endpointPath }) {
+            if let code, RefusedNotifications.paths.contains(where: { $0 == context.endpointPath }) {
                 refusedNotifications.isCounted(status, code)
             } else {
                 false

@@ -9,8 +9,6 @@ import PurchaseVerification
 struct NotificationRoutes {
     /// The maximum size of a request, in bytes.
     static let bodyBytes = 256 << 10
-    /// The paths, as the log names them.
-    static let paths = ["/notifications/v2", "/notifications/v2/{app}"]
 
     let ledger: TimedLedger
     let bodies: BodyReader

@@ -2,8 +2,8 @@ import Foundation
 import PurchaseLedger
 import Testing
 
-/// `ASSAY_TREE_SIZES=all` has every size up to 300; without it, the sizes up to 80, and those around 128 and 256 hashes,
-/// which fill a tile. `dev/torture.sh histories` sets it.
+/// `ASSAY_TREE_SIZES=all` has every size up to 300; without it, the sizes up to 80, and those around 128 and 256
+/// hashes, which fill a tile. `dev/torture.sh histories` sets it.
 @Suite("The Merkle tree")
 struct MerkleTreeTests {
     private static let sizes =

@@ -8,6 +8,8 @@ import Synchronization
 /// Anybody can send forgeries, and a line for each costs more than refusing it. So the first one of a minute with a
 /// code has its own line, and the others have one line with their number at the end of the minute.
 final class RefusedNotifications: Sendable {
+    /// The paths of notifications, as the log names them.
+    static let paths = ["/notifications/v2", "/notifications/v2/{app}"]
     private static let interval = Duration.seconds(60)
 
     private let counts = Mutex<[Refusal: Int]>([:])
