@@ -162,7 +162,7 @@ struct RenewalChangeTests {
 
 extension Collection {
     /// Every order of the elements.
-    fileprivate var permutations: [[Element]] {
+    var permutations: [[Element]] {
         guard !isEmpty else { return [[]] }
         return indices.flatMap { place -> [[Element]] in
             let rest = Array(self[..<place]) + Array(self[index(after: place)...])

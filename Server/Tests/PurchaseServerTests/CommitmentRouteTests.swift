@@ -1,5 +1,6 @@
 import EvidenceMint
 import Foundation
+import HTTPTypes
 import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification

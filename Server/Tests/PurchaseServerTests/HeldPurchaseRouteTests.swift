@@ -1,5 +1,6 @@
 import EvidenceMint
 import Foundation
+import HTTPTypes
 import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
@@ -11,7 +12,7 @@ import Testing
 struct HeldPurchaseRouteTests {
     private static func observe(_ world: PurchaseServerWorld, _ evidence: [UInt8]) async throws {
         _ = try await world.ledger.perform(
-            ObserveEvidence(world.ledger.examine(EvidenceSubmission(evidence: evidence, source: "test"))))
+            ObserveEvidence(world.ledger.examine(EvidenceSubmission(app: nil, source: "test", evidence: evidence))))
     }
 
     @Test("28.2 The purchases that nobody owns are listed in pages, and filtered by environment and product")
@@ -41,7 +42,8 @@ struct HeldPurchaseRouteTests {
             }
             for query in ["", "?owner=alice", "?owner=", "?owner=none&limit=0", "?owner=none&cursor=x"] {
                 let refused = try await world.send(.get, "/v1/purchases\(query)", as: .backend)
-                #expect(refused.status == 400 && (try refused.problem) == "field_malformed", "\(query)")
+                let problem = try refused.problem
+                #expect(refused.status == 400 && problem == "field_malformed", "\(query)")
             }
         }
     }

@@ -37,7 +37,12 @@ struct ReplayedDecision {
             return nil
         }
         if step.leaf.kind == .claim {
-            (recorded, word) = (try step.claimDetails ?? ClaimDetails(encoded: step.details), nil)
+            if let details = step.claimDetails {
+                recorded = details
+            } else {
+                recorded = try ClaimDetails(encoded: step.details)
+            }
+            word = nil
         } else {
             let decision = try DecisionDetails(encoded: step.details)
             guard let word = decision.word else { return nil }

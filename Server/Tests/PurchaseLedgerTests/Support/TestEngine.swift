@@ -1,5 +1,6 @@
 import Foundation
 import PurchaseLedger
+import PurchaseVerification
 import TestSupport
 import Testing
 
