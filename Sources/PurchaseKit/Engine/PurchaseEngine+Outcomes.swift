@@ -11,12 +11,16 @@ extension PurchaseEngine {
         let isKnown = record.granted(entry.purchaseKey).map { $0.endedAt == nil } ?? false
         let purchase = GrantedPurchase(entry, verified, at: trustedNow(), submissionID: decision?.submissionID)
         (entry.decision, entry.code, entry.nextAttempt) = (.granted, nil, nil)
-        let granted = entry
+        let (granted, now) = (entry, trustedNow())
         guard
             changes({ record in
                 record.grant(purchase)
                 record.put(granted)
                 record.keep(decision?.entitlements ?? [])
+                // The answer is as new as one about the current evidence.
+                if record.lastPass == nil, decision != nil, let customerID = granted.customerID {
+                    record.lastPass = PurchaseRecord.Pass(customerID: customerID, at: now, seen: [])
+                }
                 record.lastPass?.seen.insert(Self.version(of: granted.transaction))
                 guard decision?.hasBalance(of: granted.transaction.productID) ?? false,
                     let accepted = AcceptedEvidence(granted.transaction, of: granted.customerID)

@@ -58,18 +58,21 @@ struct EventsTable {
 
     /// The entries of a customer's events about a transaction, the newest first.
     ///
-    /// - Parameter customers: the customer, and everybody who was merged into them: events keep the customer whom they
-    ///   named.
-    func entries(of customers: [Int64], transaction: Int64, limit: Int) throws(LedgerStorageError) -> [UUID] {
+    /// - Parameters:
+    ///   - customers: the customer, and everybody who was merged into them: events keep the customer whom they named.
+    ///   - kind: the kind of entries that are left out.
+    func entries(
+        of customers: [Int64], transaction: Int64, besides kind: Int64, limit: Int
+    ) throws(LedgerStorageError) -> [UUID] {
         var found: [(event: Int64, entry: UUID)] = []
         for customer in customers {
             for row in try connection.rows(
                 """
                 SELECT events.event_key, journal.entry_id FROM events
                 JOIN journal ON journal.entry_key = events.entry_key
-                WHERE events.customer_key = ?1 AND events.transaction_key = ?2
+                WHERE events.customer_key = ?1 AND events.transaction_key = ?2 AND journal.kind <> ?4
                 ORDER BY events.event_key DESC LIMIT ?3
-                """, [.integer(customer), .integer(transaction), .integer(Int64(limit))])
+                """, [.integer(customer), .integer(transaction), .integer(Int64(limit)), .integer(kind)])
             {
                 var reader = row.reader
                 found.append((try reader.integer(), try reader.id()))

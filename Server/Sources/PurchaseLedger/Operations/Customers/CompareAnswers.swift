@@ -157,9 +157,10 @@ private struct AnswerComparer {
         let facts = try row.observed(in: key.environment)
         let entries = try row.ownerKey.map { owner throws(LedgerStorageError) in
             let customer = try reader.customers.surviving(try reader.customers.row(owner))
+            // A merge says nothing about what the purchase gives, and its rows move one after the other.
             return try EventsTable(connection: reader.connection).entries(
                 of: try reader.customers.family(of: customer, limit: EventSearch.largestFamily), transaction: row.key,
-                limit: Self.entries)
+                besides: Int64(JournalKind.customerMerged.rawValue), limit: Self.entries)
         }
         return [
             Comparison.Evidence(
