@@ -49,7 +49,7 @@ extension StoreKitAdapterTests {
                 // In this order: only a former subscriber may have the others.
                 for offer in [signature[2], signature[0], signature[3], signature[1]] {
                     let result = try await queue.buy(PurchasePayment(productID: "weekly", offer: offer))
-                    guard case .purchased(let sold) = result, let id = sold.transactionID else {
+                    guard case .purchased(let sold) = result, let id = sold.originalTransactionID else {
                         Issue.record("\(result)")
                         return
                     }
