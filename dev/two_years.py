@@ -26,11 +26,13 @@ START = "2030-01-31T12:00:00Z"
 HEAD = f"""\
 # A subscription over two years
 
-Each row is a step in the life of one subscription in the simulated store, with the notifications that the store sent then. The last two columns are the store's own state, and what
-`GET /v1/customers/ada/entitlements` of the server said at that moment. The server learned everything from notifications: the purchase is hers by its account token, and nobody claimed anything. Every second
-notification arrived twice, and those of one step in random order.
+Each row is a step in the life of one subscription in the simulated store, with the notifications that the store sent
+then. The last two columns are the store's own state, and what `GET /v1/customers/ada/entitlements` of the server said
+at that moment. The server learned everything from notifications: the purchase is hers by its account token, and nobody
+claimed anything. Every second notification arrived twice, and those of one step in random order.
 
-`dev/two_years.py` writes this page with `assay dev`, and with `--check` compares it. It fails if the two differ at any step.
+`dev/two_years.py` writes this page with `assay dev`, and with `--check` compares it. It fails if the two differ at any
+step.
 
 | date | in the store | notifications | the store | the server |
 |---|---|---|---|---|

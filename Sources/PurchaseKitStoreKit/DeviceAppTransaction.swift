@@ -10,8 +10,8 @@
         /// Whether StoreKit returned it as `verified`, which includes a comparison with the device.
         public let isVerifiedByStoreKit: Bool
 
-        @available(iOS 16, macOS 13, tvOS 16, watchOS 9, *)
-        init(_ result: VerificationResult<StoreKit.AppTransaction>) {
+        /// Generic, because `StoreKit.AppTransaction` is newer than this type.
+        init<Signed>(_ result: VerificationResult<Signed>) {
             signed = result.jwsRepresentation
             switch result {
             case .verified: isVerifiedByStoreKit = true
