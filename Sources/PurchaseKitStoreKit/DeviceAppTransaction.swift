@@ -11,8 +11,8 @@
         public let isVerifiedByStoreKit: Bool
 
         /// Generic, because `StoreKit.AppTransaction` is newer than this type.
-        init<Signed>(_ result: VerificationResult<Signed>) {
-            signed = result.jwsRepresentation
+        init<Signed>(_ result: VerificationResult<Signed>, signed: String) {
+            self.signed = signed
             switch result {
             case .verified: isVerifiedByStoreKit = true
             case .unverified: isVerifiedByStoreKit = false

@@ -31,7 +31,7 @@
             guard #available(iOS 16, macOS 13, tvOS 16, watchOS 9, *) else { return nil }
             let result =
                 refreshes ? try await StoreKit.AppTransaction.refresh() : try await StoreKit.AppTransaction.shared
-            return DeviceAppTransaction(result)
+            return DeviceAppTransaction(result, signed: result.jwsRepresentation)
         }
     }
 

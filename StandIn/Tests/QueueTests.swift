@@ -62,7 +62,8 @@ extension StoreKitAdapterTests {
                 StandInDevice.forget()
                 #expect(try await engine.verify(known).originalPurchaseDate != nil)
                 let value = try await StoreKit.AppTransaction.shared.unsafePayloadValue
-                let unverified = DeviceAppTransaction(.unverified(value, .invalidSignature))
+                let result = VerificationResult<StoreKit.AppTransaction>.unverified(value, .invalidSignature)
+                let unverified = DeviceAppTransaction(result, signed: known.signed)
                 #expect(!unverified.isVerifiedByStoreKit)
                 await #expect(throws: PurchaseError.self) { try await engine.verify(unverified) }
             }
