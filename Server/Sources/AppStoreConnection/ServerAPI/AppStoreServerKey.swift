@@ -35,7 +35,8 @@ public struct AppStoreServerKey: Sendable, CustomStringConvertible, CustomDebugS
         Array(try privateKey.signature(for: Data(text.utf8)).rawRepresentation)
     }
 
-    /// A JSON Web Signature over claims of the caller, in the form of the App Store: the header has `alg`, `kid`, `typ`.
+    /// A JSON Web Signature over claims of the caller, in the form of the App Store: the header has `alg`, `kid`,
+    /// `typ`.
     ///
     /// - Parameter payload: the claims, as JSON.
     public func jws(_ payload: [UInt8]) throws -> String {
