@@ -10,7 +10,7 @@ struct ServerAPIRequestTests {
 
     /// Every operation with the line and the body of its request.
     private static let operations: [(any AppStoreServerOperation, String, String?)] = {
-        let uuid = uuid
+        let uuid = Self.uuid
         let text = "0b8c4c4e-5f3a-4b57-9d60-11e0a1b2c3d4"
         var filter = GetTransactionHistory.Filter()
         (filter.startDate, filter.endDate) = (1, 2)

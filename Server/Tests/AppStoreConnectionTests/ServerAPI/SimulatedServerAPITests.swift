@@ -1,5 +1,7 @@
 import AppStoreConnection
 import Foundation
+import HTTPTypes
+import NIOCore
 import PurchaseVerification
 import Synchronization
 import Testing
@@ -134,7 +136,7 @@ struct SimulatedServerAPITests {
             let answer = try await world.client.call(GetTransaction(id), for: app)
             #expect(answer.environment == .production)
             try await world.store.post("faults/server-api", ["kind": "silence", "count": 4])
-            do {
+            do throws(AppStoreServerError) {
                 _ = try await world.client.call(GetTransaction(id), for: app)
                 Issue.record("it was answered")
             } catch {
