@@ -38,7 +38,7 @@ struct ServerAPIAnswerTests {
             "an authority of their own", "app_store_unverified",
             { try SignedAnswer.transaction(authority: AppStoreAuthority()) }
         ),
-        ("renewal info", "app_store_other_answer", { try SignedAnswer.renewalInfo(of: id) }),
+        ("renewal info", "app_store_unverified", { try SignedAnswer.renewalInfo(of: id) }),
         ("no signature", "app_store_unverified", { "e30.e30.e30" }),
     ]
 

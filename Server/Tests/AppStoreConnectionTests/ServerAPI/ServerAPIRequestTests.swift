@@ -1,6 +1,7 @@
 import AppStoreConnection
 import Foundation
 import NIOHTTP1
+import PurchaseVerification
 import Synchronization
 import Testing
 
@@ -197,7 +198,7 @@ struct ServerAPIRequestTests {
         try await ServerAPIWorld.run(
             keys: [old, new],
             answer: { request in
-                (try? old.claims(of: request)) != nil ? .json("Unauthenticated", status: .unauthorized) : .json("{}")
+                old.signed(request) ? .json("Unauthenticated", status: .unauthorized) : .json("{}")
             }
         ) { world in
             for _ in 0..<2 { _ = try await world.client.call(FinishTransaction("1"), for: world.app) }

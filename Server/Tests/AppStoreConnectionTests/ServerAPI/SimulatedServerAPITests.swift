@@ -91,7 +91,7 @@ struct SimulatedServerAPITests {
             try await world.store.post(
                 "products", ["bundle_id": "com.example.other", "product_id": "gems", "kind": "consumable"])
             try await world.store.post(
-                "purchases", ["bundle_id": "com.example.other", "product_id": "gems", "customer_id": "ada"])
+                "purchases", ["bundle_id": "com.example.other", "product_id": "gems", "customer_id": "grace"])
             _ = try await world.store.buy("coins", by: "grace")
             let id = try await world.store.buy("coins").transaction
             try await world.store.post("faults/server-api", fault.body)
