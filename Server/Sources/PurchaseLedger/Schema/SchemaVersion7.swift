@@ -5,8 +5,8 @@ enum SchemaVersion7 {
         statements: [
             // A row for each notification history, subscription and account token. The subject is a bundle id or an
             // original transaction id; `progress` is where the work continues. While `next_at` has a value, something
-            // is left to be done. `scheduled` counts how often it was scheduled, so that work that is done meanwhile does
-            // not end what was scheduled later.
+            // is left to be done. `scheduled` counts how often it was scheduled, so that work that is done meanwhile
+            // does not end what was scheduled later.
             .definition(
                 """
                 CREATE TABLE app_store_tasks (
