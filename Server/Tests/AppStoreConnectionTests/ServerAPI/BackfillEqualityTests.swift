@@ -49,10 +49,14 @@ struct BackfillEqualityTests {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("assay-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let complete = try await server("complete", nil, store, folder, time, silent)
+        // The clock of both servers shows a time when the store has sent everything until then: the simulated clock
+        // jumps over days, and what happens in them is sent after the jump.
+        let clock = Mutex(time.now)
+        let show: @Sendable () -> Timestamp = { clock.withLock { Timestamp($0) } }
+        let complete = try await server("complete", nil, store, folder, show, silent)
         let tokens = try await openShop(store, seed)
         try await store.post("server-api/limits", ["factor": 1000])
-        let lossy = try await server("lossy", try await store.makeAPIKey(), store, folder, time, silent)
+        let lossy = try await server("lossy", try await store.makeAPIKey(), store, folder, show, silent)
         for (customer, token) in tokens {
             for ledger in [complete.ledger, lossy.ledger] {
                 _ = try await ledger.perform(AssignToken(app: "game", customerID: customer, token: token))
@@ -75,6 +79,7 @@ struct BackfillEqualityTests {
                         body: ByteBuffer(string: body))
                     #expect(answer.status == .ok, "\(String(buffer: answer.body))")
                 }
+                clock.withLock { $0 = time.now }
             }
             #expect(read > 10 && lost > 0)
             // What was sent last is read an hour later.
@@ -85,6 +90,7 @@ struct BackfillEqualityTests {
                     _ = try await complete.ledger.observe(
                         EvidenceSubmission(sentNotification: Array(try payload(body).utf8)))
                 }
+                clock.withLock { $0 = time.now }
                 try await isRead(upTo: last + 3_600_000, lossy.ledger)
             }
             for customer in tokens.keys.sorted() {
@@ -213,7 +219,8 @@ struct BackfillEqualityTests {
     }
 
     private static func server(
-        _ name: String, _ key: AppStoreServerKey?, _ store: ConnectionWorld, _ folder: URL, _ time: SimulatorTime,
+        _ name: String, _ key: AppStoreServerKey?, _ store: ConnectionWorld, _ folder: URL,
+        _ clock: @escaping @Sendable () -> Timestamp,
         _ silent: Logger
     ) async throws -> StartedServer {
         var app = RegisteredApp(id: "game", bundleIDs: [ConnectionWorld.app])
@@ -237,7 +244,7 @@ struct BackfillEqualityTests {
         var timing = AppStoreTiming()
         timing.looksEvery = .milliseconds(20)
         var dependencies = ServerDependencies()
-        dependencies.clock = { Timestamp(time.now) }
+        dependencies.clock = clock
         dependencies.appStoreTiming = timing
         dependencies.uptime = { ProcessInfo.processInfo.systemUptime * 1000 }
         return try await startPurchaseServer(configuration, dependencies, logger: silent)
