@@ -126,6 +126,16 @@ struct RuleEdgeTests {
         }
     }
 
+    @Test("33.3 The seats of a renewal that was charged early count from the end of the period before it")
+    func earlyRenewal() {
+        let purchases = Self.story([
+            Self.period("1", on: 0, until: 30, seats: SeatFacts(quantity: 5)),
+            Self.period("2", on: 29.5, until: 60, seats: SeatFacts(quantity: 3)),
+        ]).purchases
+        let seats = SubscriptionSeats(purchases, of: "monthly")
+        #expect([29, 29.7, 30.1].map { seats.number(.at(.day($0))) } == [5, 5, 3])
+    }
+
     // MARK: Subscriptions
 
     @Test("33.3 A period that has ended does not count in place of a withdrawn one without an end")
@@ -261,6 +271,53 @@ struct RuleEdgeTests {
                 Self.period("9", "yearly", on: 10, until: 365, stamp: 20, revoked: 20),
             ])
             #expect(story.isActive(Self.alice, "monthly", day: 22) == isActive)
+        }
+    }
+
+    @Test("33.3 An upgrade that a family shares no longer brings the former product not back")
+    func upgradeNoLongerShared() {
+        for (type, isActive) in [(nil, true), ("FAMILY_REVOKE", false)] as [(ExactText?, Bool)] {
+            var flagged = Self.period("1", on: 0, until: 30, stamp: 10)
+            flagged.isUpgraded = true
+            var revoked = Self.period("9", "yearly", on: 10, until: 365, stamp: 20)
+            revoked.revocation = Revocation(date: .day(20), type: type)
+            let story = Self.story([
+                flagged, Self.period("1", on: 0, until: 30, stamp: 21), Self.period("9", "yearly", on: 10, until: 365),
+                revoked,
+            ])
+            #expect(story.isActive(Self.alice, "monthly", day: 22) == isActive)
+        }
+    }
+
+    @Test("33.3 A period of another customer is named to the former owner from its start on")
+    func ownedByAnother() throws {
+        var story = Self.story([])
+        story.acts = []
+        story.statements = [
+            .signed("1", "monthly", .autoRenewable, on: 0, original: "1", until: 30, token: 1),
+            Self.period("2", on: 40, until: 70),
+        ]
+        try story.tokens.assign(.sample(1), to: PurchaseStory.bob)
+        story.claim("2", Self.alice, mayTransfer: true)
+        #expect(story.isActive(Self.alice, "monthly", day: 45) && story.isActive(PurchaseStory.bob, "monthly", day: 15))
+        #expect(story.denial(PurchaseStory.bob, "monthly", day: 35) != .ownedByAnother)
+        #expect(story.denial(PurchaseStory.bob, "monthly", day: 45) == .ownedByAnother)
+    }
+
+    @Test("33.3 A change of the consent to a price is a change, and the same consent signed again is none")
+    func priceConsent() throws {
+        func facts(_ status: Int64?, stamp: Double) -> ObservedRenewal {
+            var info = RenewalInfo()
+            (info.autoRenewStatus, info.priceIncreaseStatus) = (1, status)
+            return ObservedRenewal(
+                RenewalStatement(
+                    key: RenewalKey(environment: .production, originalTransactionID: "1"), stamp: .day(stamp),
+                    info: info, beside: nil))
+        }
+        for (before, after) in [(nil, 0), (0, 1), (1, nil)] as [(Int64?, Int64?)] {
+            let change = RenewalChange(from: facts(before, stamp: 1), to: facts(after, stamp: 2), commitmentOf: nil)
+            #expect(change?.changed == [.priceConsent])
+            #expect(RenewalChange(from: facts(after, stamp: 2), to: facts(after, stamp: 3), commitmentOf: nil) == nil)
         }
     }
 
