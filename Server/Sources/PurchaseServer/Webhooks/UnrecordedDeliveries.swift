@@ -1,7 +1,7 @@
 /// How many deliveries of a webhook are not recorded, and how many may be.
 ///
-/// What a server delivered and did not record is sent again after it was killed. So it begins with few and doubles their
-/// number with each record: a server that is killed soon repeats few, however fast its receiver is.
+/// What a server delivered and did not record is sent again after it was killed. So it begins with few and doubles
+/// their number with each record: a server that is killed soon repeats few, however fast its receiver is.
 package struct UnrecordedDeliveries: Sendable {
     /// The attempts before the first record.
     package static let first = 8
