@@ -60,6 +60,8 @@ final class KitQueue: PaymentQueue, Sendable {
 
     /// The error of the next purchases, before the customer is asked.
     let refusal = Mutex<PurchaseError?>(nil)
+    /// Whether the signed transactions of the next purchases cannot be read.
+    let isGarbled = Mutex(false)
 
     init(_ device: SimulatorDevice) { self.device = device }
 
@@ -89,7 +91,10 @@ final class KitQueue: PaymentQueue, Sendable {
     }
     func buy(_ payment: PurchasePayment) async throws -> PaymentResult {
         if let error = refusal.withLock({ $0 }) { throw error }
-        return try await device.buy(payment)
+        let result = try await device.buy(payment)
+        guard isGarbled.withLock({ $0 }), case .purchased(var transaction) = result else { return result }
+        transaction.signedTransaction = "garbled"
+        return .purchased(transaction)
     }
     func restore() async throws -> [PaymentTransaction] { try await device.restore() }
 
