@@ -204,7 +204,8 @@ struct NoLostSaleTests {
         }
     }
 
-    @Test("1.4 The closure that merges a guest, and that of an outcome, may call every function", .timeLimit(.minutes(2)))
+    @Test(
+        "1.4 The closure that merges a guest, and that of an outcome, may call every function", .timeLimit(.minutes(2)))
     func closures() async throws {
         try await KitWorld.run { world in
             let device = try await world.device()
