@@ -36,6 +36,7 @@ package struct ServerSettings {
                     + "Write both verify_receipt_production and verify_receipt_sandbox, or none.")
         }
         configuration.apps = file.apps.mapValues(\.app)
+        configuration.retention = file.apps.mapValues(\.retention)
         for app in file.apps.values {
             var secret = app.sharedSecret
             if let path = app.sharedSecretFile {

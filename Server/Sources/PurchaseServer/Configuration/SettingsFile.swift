@@ -18,6 +18,8 @@ public struct SettingsFile: Sendable {
         public var sharedSecretFile: String?
         /// The receivers of its events and of its notifications.
         package var webhooks: [WebhookSettings] = []
+        /// What is answered when Apple asks what to show to a customer who is about to cancel.
+        package var retention = RetentionRules()
     }
 
     /// An error in the file, and how to correct it.
@@ -178,6 +180,9 @@ extension SettingsReader {
             }
             finish(budget)
         }
+        app.refunds = refunds(&section)
+        app.offers = offers(&section)
+        let retention = retention(&section, app.offers)
         let sharedSecret = text(&section, "shared_secret")
         let sharedSecretFile = text(&section, "shared_secret_file").map { resolved($0, .whole) }
         if sharedSecret != nil, sharedSecretFile != nil {
@@ -192,7 +197,8 @@ extension SettingsReader {
         let webhooks = webhooks(&section, app: entry.key) + forwards(&section, of: app)
         finish(section)
         return SettingsFile.App(
-            app: app, sharedSecret: sharedSecret, sharedSecretFile: sharedSecretFile, webhooks: webhooks)
+            app: app, sharedSecret: sharedSecret, sharedSecretFile: sharedSecretFile, webhooks: webhooks,
+            retention: retention)
     }
 
     private mutating func product(_ entry: SettingsSection.Entry) -> RegisteredProduct? {
