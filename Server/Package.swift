@@ -60,6 +60,7 @@ let package = Package(
             name: "AppStoreConnection",
             dependencies: [
                 .product(name: "PurchaseAPI", package: "assay"),
+                .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
