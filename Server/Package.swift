@@ -306,7 +306,7 @@ let package = Package(
         .testTarget(
             name: "PurchaseServerTests",
             dependencies: [
-                "PurchaseLedger", "PurchaseServer", "ServerTestSupport",
+                "AppStoreConnection", "PurchaseLedger", "PurchaseServer", "ServerTestSupport",
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),

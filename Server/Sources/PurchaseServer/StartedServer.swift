@@ -16,11 +16,13 @@ public struct StartedServer: Sendable {
     init(
         _ configuration: ServerConfiguration, _ dependencies: ServerDependencies, _ logger: Logger,
         ledger: PurchaseLedger, database: any LedgerDatabase, sealing: RecordSealing, webhooks: WebhookDispatcher,
-        appStoreClaims: AppStoreClaimService
+        appStoreClaims: AppStoreClaimService, appStoreAccess: AppStoreAccess,
+        endAppStoreServer: @escaping @Sendable () async throws -> Void
     ) {
         (self.ledger, self.database, self.logger) = (ledger, database, logger)
         let server = ReloadableServer(
-            configuration, ledger: ledger, appStoreClaims: appStoreClaims, uptime: dependencies.uptime)
+            configuration, ledger: ledger, appStoreClaims: appStoreClaims, appStoreAccess: appStoreAccess,
+            clock: dependencies.clock, uptime: dependencies.uptime, logger: logger)
         let reload = dependencies.settings.map { source in
             SettingsReload(
                 source: source, clock: dependencies.clock, server: server, webhooks: webhooks, ledger: ledger,
@@ -33,7 +35,7 @@ public struct StartedServer: Sendable {
         services = LedgerServices(
             services: [sealing, delivery, appStoreClaims] + [reload].compactMap(\.self)
                 + server.services(logger: logger),
-            appStoreClaims: appStoreClaims, database: database, logger: logger)
+            appStoreClaims: appStoreClaims, endAppStoreServer: endAppStoreServer, database: database, logger: logger)
     }
 
     /// The server as an application that can be run, or tested in the same process. It can be run once, and it closes

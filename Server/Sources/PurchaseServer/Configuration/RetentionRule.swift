@@ -1,7 +1,6 @@
-import Foundation
+package import Foundation
 import PurchaseVerification
 
-package import struct Foundation.UUID
 
 /// For whom a message is shown, and what with it.
 package struct RetentionRule: Sendable, Equatable {

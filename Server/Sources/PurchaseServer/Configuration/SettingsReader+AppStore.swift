@@ -1,5 +1,5 @@
 import Foundation
-import PurchaseLedger
+package import PurchaseLedger
 import Yams
 
 /// The settings of an app about refund requests, offers and retention.
@@ -8,8 +8,12 @@ extension SettingsReader {
 
     /// The policies of `refunds`: one for all products, and those of single products below `products`.
     mutating func refunds(_ parent: inout SettingsSection) -> RefundPolicies {
+        guard var section = section(&parent, "refunds") else { return RefundPolicies() }
+        return refundPolicies(&section)
+    }
+
+    fileprivate mutating func refundPolicies(_ section: inout SettingsSection) -> RefundPolicies {
         var policies = RefundPolicies()
-        guard var section = section(&parent, "refunds") else { return policies }
         let products = self.section(&section, "products")
         policies.others = refundPolicy(&section, RefundPolicy())
         finish(section)
@@ -153,5 +157,25 @@ extension SettingsReader {
             return nil
         }
         return id
+    }
+}
+
+extension SettingsFile {
+    /// The policies of a file that has what `refunds` has in the settings.
+    ///
+    /// - Throws: `Problems`, all of them at once.
+    package static func refundPolicies(in text: String) throws -> RefundPolicies {
+        let root: Node?
+        do {
+            root = try Yams.compose(yaml: text)
+        } catch {
+            throw Problems(problems: [SettingsReader.problem(error)])
+        }
+        guard let root else { return RefundPolicies() }
+        var reader = SettingsReader(Surroundings())
+        var section = reader.section(root, "the policy")
+        let policies = reader.refundPolicies(&section)
+        guard reader.problems.isEmpty else { throw Problems(problems: reader.problems) }
+        return policies
     }
 }

@@ -98,30 +98,30 @@ struct RetentionRoutes {
 
     private func answer(
         to content: RealtimeRequest, of app: RegisteredApp, by rule: RetentionRule, since start: ContinuousClock.Instant
-    ) async throws -> RetentionAnswer {
+    ) async throws -> RealtimeAnswer {
         switch rule.answer {
-        case .message(let id): return RetentionAnswer(message: Self.message(id))
+        case .message(let id): return RealtimeAnswer(message: Self.message(id))
         case .alternateProduct(let id, let productID, let plan):
-            return RetentionAnswer(
-                alternateProduct: RetentionAlternateProduct(
+            return RealtimeAnswer(
+                alternateProduct: RealtimeAlternateProduct(
                     messageIdentifier: id.text, productId: productID, billingPlanType: plan?.name))
         case .advancedCommerce(let id, let data):
-            return RetentionAnswer(
-                advancedCommerceInfo: RetentionAdvancedCommerce(messageIdentifier: id.text, advancedCommerceData: data))
+            return RealtimeAnswer(
+                advancedCommerceInfo: RealtimeAdvancedCommerce(messageIdentifier: id.text, advancedCommerceData: data))
         case .promotionalOffer(let id, let productID, let offerID, let otherwise):
             let offer = Task {
                 try await signed(offerID, productID ?? content.productID ?? "", for: content, of: app)
             }
             guard let jws = await Self.value(of: offer, until: start + Self.offerTime) else {
-                return RetentionAnswer(message: Self.message(otherwise))
+                return RealtimeAnswer(message: Self.message(otherwise))
             }
-            return RetentionAnswer(
-                promotionalOffer: RetentionPromotionalOffer(
+            return RealtimeAnswer(
+                promotionalOffer: RealtimePromotionalOffer(
                     messageIdentifier: id.text, promotionalOfferSignatureV2: jws))
         }
     }
 
-    private static func message(_ id: UUID) -> RetentionMessage { RetentionMessage(messageIdentifier: id.text) }
+    private static func message(_ id: UUID) -> RealtimeMessage { RealtimeMessage(messageIdentifier: id.text) }
 
     /// A promotional offer for the owner of the subscription, recorded like any other.
     ///

@@ -2,34 +2,34 @@
 // four forms.
 
 /// What Apple shows to a customer who is about to cancel a subscription.
-public struct RetentionAnswer: Codable, Sendable, Equatable {
-    public var message: RetentionMessage?
-    public var alternateProduct: RetentionAlternateProduct?
-    public var promotionalOffer: RetentionPromotionalOffer?
-    public var advancedCommerceInfo: RetentionAdvancedCommerce?
+public struct RealtimeAnswer: Codable, Sendable, Equatable {
+    public var message: RealtimeMessage?
+    public var alternateProduct: RealtimeAlternateProduct?
+    public var promotionalOffer: RealtimePromotionalOffer?
+    public var advancedCommerceInfo: RealtimeAdvancedCommerce?
 
     /// A message alone.
-    public init(message: RetentionMessage) { self.message = message }
+    public init(message: RealtimeMessage) { self.message = message }
 
     /// A change to another product.
-    public init(alternateProduct: RetentionAlternateProduct) { self.alternateProduct = alternateProduct }
+    public init(alternateProduct: RealtimeAlternateProduct) { self.alternateProduct = alternateProduct }
 
     /// A promotional offer.
-    public init(promotionalOffer: RetentionPromotionalOffer) { self.promotionalOffer = promotionalOffer }
+    public init(promotionalOffer: RealtimePromotionalOffer) { self.promotionalOffer = promotionalOffer }
 
     /// A purchase by the Advanced Commerce API.
-    public init(advancedCommerceInfo: RetentionAdvancedCommerce) { self.advancedCommerceInfo = advancedCommerceInfo }
+    public init(advancedCommerceInfo: RealtimeAdvancedCommerce) { self.advancedCommerceInfo = advancedCommerceInfo }
 }
 
 /// A message that Apple has approved.
-public struct RetentionMessage: Codable, Sendable, Equatable {
+public struct RealtimeMessage: Codable, Sendable, Equatable {
     public var messageIdentifier: String
 
     public init(messageIdentifier: String) { self.messageIdentifier = messageIdentifier }
 }
 
 /// Another product of the same group, with a message.
-public struct RetentionAlternateProduct: Codable, Sendable, Equatable {
+public struct RealtimeAlternateProduct: Codable, Sendable, Equatable {
     public var messageIdentifier: String
     public var productId: String
     /// `BILLED_UPFRONT` or `MONTHLY`.
@@ -43,7 +43,7 @@ public struct RetentionAlternateProduct: Codable, Sendable, Equatable {
 }
 
 /// A promotional offer with a message.
-public struct RetentionPromotionalOffer: Codable, Sendable, Equatable {
+public struct RealtimePromotionalOffer: Codable, Sendable, Equatable {
     public var messageIdentifier: String
     /// The offer as a JSON Web Signature.
     public var promotionalOfferSignatureV2: String
@@ -55,7 +55,7 @@ public struct RetentionPromotionalOffer: Codable, Sendable, Equatable {
 }
 
 /// A change by the Advanced Commerce API, with a message.
-public struct RetentionAdvancedCommerce: Codable, Sendable, Equatable {
+public struct RealtimeAdvancedCommerce: Codable, Sendable, Equatable {
     public var messageIdentifier: String
     public var advancedCommerceData: String
 
