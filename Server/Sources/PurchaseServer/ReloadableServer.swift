@@ -220,7 +220,9 @@ final class ReloadableServer: Sendable {
         NotificationListRoutes(api: api).add(to: group)
         CompareRoutes(api: api, checkedBytes: min(limits.apiBodyBytes, limits.bodyBytes)).add(to: group)
         GroundRoutes(api: api).add(to: group)
-        SeatRoutes(api: api).add(to: group)
+        SeatRoutes(
+            api: api, refresh: SubscriptionRefresh(access: appStoreAccess, workers: workers, logger: logger)
+        ).add(to: group)
         RefundRoutes(api: api).add(to: group)
         OfferRoutes(api: api, access: appStoreAccess).add(to: group)
         ExtensionRoutes(api: api, desk: extensions).add(to: group)

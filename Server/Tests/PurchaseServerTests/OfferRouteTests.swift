@@ -20,15 +20,16 @@ struct OfferRouteTests {
         _ body: @escaping @Sendable (PurchaseServerWorld) async throws -> Void
     ) async throws {
         let serverKey = try AppStoreServerKey(issuerID: "issuer", keyID: "KEY", privateKey: key.pemRepresentation)
-        try await PurchaseServerWorld.run({ configuration in
-            var rule = OfferRule()
-            rule.products = [monthly]
-            configuration.apps["example"]?.offers.promotional["back"] = rule
-            configuration.apps["example"]?.offers.introductory = OfferRule()
-            configuration.apps["example"]?.offers.advancedCommerce = OfferRule()
-            configuration.apps["example"]?.bundleIDs = bundles
-            if hasKey { configuration.appStoreKeys = ["example": [serverKey]] }
-        }, body)
+        try await PurchaseServerWorld.run(
+            { configuration in
+                var rule = OfferRule()
+                rule.products = [monthly]
+                configuration.apps["example"]?.offers.promotional["back"] = rule
+                configuration.apps["example"]?.offers.introductory = OfferRule()
+                configuration.apps["example"]?.offers.advancedCommerce = OfferRule()
+                configuration.apps["example"]?.bundleIDs = bundles
+                if hasKey { configuration.appStoreKeys = ["example": [serverKey]] }
+            }, body)
     }
 
     private static func offer(
@@ -90,10 +91,12 @@ struct OfferRouteTests {
                 return request
             }
             for wrong in [
-                Self.offer("unknown"), changed(promotional) { $0.offerID = nil }, changed(promotional) { $0.productID = nil },
+                Self.offer("unknown"), changed(promotional) { $0.offerID = nil },
+                changed(promotional) { $0.productID = nil },
                 changed(promotional) { $0.allowIntroductoryOffer = true }, changed(promotional) { $0.request = "{}" },
                 changed(promotional) { $0.appAccountToken = UUID().uuidString },
-                changed(introductory) { $0.transactionID = nil }, changed(introductory) { $0.allowIntroductoryOffer = nil },
+                changed(introductory) { $0.transactionID = nil },
+                changed(introductory) { $0.allowIntroductoryOffer = nil },
                 changed(introductory) { $0.offerID = "back" }, changed(commerce) { $0.request = "[]" },
                 changed(commerce) { $0.request = "no JSON" }, changed(commerce) { $0.productID = Self.monthly },
                 changed(promotional) { $0.bundleID = "com.example.other" },

@@ -53,15 +53,17 @@ struct RetentionRouteTests {
     private static func run(_ body: @escaping @Sendable (PurchaseServerWorld) async throws -> Void) async throws {
         let file = try SettingsFile(settings)
         let serverKey = try AppStoreServerKey(issuerID: "issuer", keyID: "KEY", privateKey: key.pemRepresentation)
-        try await PurchaseServerWorld.run({ configuration in
-            configuration.apps = file.apps.mapValues(\.app)
-            configuration.retention = file.apps.mapValues(\.retention)
-            configuration.appStoreKeys = ["example": [serverKey]]
-        }, body)
+        try await PurchaseServerWorld.run(
+            { configuration in
+                configuration.apps = file.apps.mapValues(\.app)
+                configuration.retention = file.apps.mapValues(\.retention)
+                configuration.appStoreKeys = ["example": [serverKey]]
+            }, body)
     }
 
     private static func request(
-        _ world: PurchaseServerWorld, product: String = monthly, original: String = "900", fault: SignedPayloadFault? = nil,
+        _ world: PurchaseServerWorld, product: String = monthly, original: String = "900",
+        fault: SignedPayloadFault? = nil,
         _ change: (inout RealtimeRequestTemplate) -> Void = { _ in }
     ) throws -> Data {
         var template = RealtimeRequestTemplate(
@@ -86,7 +88,8 @@ struct RetentionRouteTests {
                 ("de", Self.monthly, ["alternateProduct", Self.germanMessage]),
                 ("fr_CA", Self.monthly, ["alternateProduct", Self.germanMessage]),
                 // Nobody owns the subscription, so there is no offer.
-                ("fr-FR", Self.monthly, ["message", Self.message]), ("den-DK", Self.monthly, ["message", Self.message]),
+                ("fr-FR", Self.monthly, ["message", Self.message]),
+                ("den-DK", Self.monthly, ["message", Self.message]),
                 ("en-US", "com.example.app.other", ["advancedCommerceInfo", Self.message]),
                 ("en-US", "com.example.app.yearly", ["message", Self.message]),
             ] {

@@ -40,7 +40,8 @@ public struct AppStoreServerKey: Sendable, CustomStringConvertible, CustomDebugS
         Array(try privateKey.signature(for: Data(text.utf8)).derRepresentation)
     }
 
-    /// A JSON Web Signature over claims of the caller, as the App Store takes it: the header has `alg`, `kid` and `typ`.
+    /// A JSON Web Signature over claims of the caller, as the App Store takes it: the header has `alg`, `kid` and
+    /// `typ`.
     ///
     /// - Parameter payload: the claims, as JSON.
     public func jws(_ payload: [UInt8]) throws -> String {

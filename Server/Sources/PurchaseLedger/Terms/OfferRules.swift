@@ -15,7 +15,8 @@ public struct OfferRules: Sendable, Hashable {
     func rule(_ kind: OfferKind, _ offerID: String?) -> OfferRule? {
         switch kind {
         case .promotional, .promotionalV1:
-            guard let offerID, let place = promotional.index(forKey: offerID), promotional[place].key.isSame(as: offerID)
+            guard let offerID, let place = promotional.index(forKey: offerID),
+                promotional[place].key.isSame(as: offerID)
             else { return nil }
             return promotional[place].value
         case .introductoryEligibility: return introductory

@@ -65,7 +65,8 @@ struct ExtensionDesk: Service {
             return .extended(until: extended.effectiveDate.map { Timestamp(millisecondsSince1970: $0) })
         } catch {
             logger.notice(
-                "the App Store gave no extension", metadata: ["code": "\(error.code.rawValue)", "environment": "\(environment.rawValue)"])
+                "the App Store gave no extension",
+                metadata: ["code": "\(error.code.rawValue)", "environment": "\(environment.rawValue)"])
             return outcome(of: error, work)
         }
     }

@@ -1,7 +1,6 @@
 package import Foundation
 import PurchaseVerification
 
-
 /// For whom a message is shown, and what with it.
 package struct RetentionRule: Sendable, Equatable {
     /// The products that the customer is about to cancel; empty for all.

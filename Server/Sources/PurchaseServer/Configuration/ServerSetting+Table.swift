@@ -250,7 +250,8 @@ extension ServerSetting {
         do throws(AppStoreConnectionSettingsError) {
             return try AppStoreConnectionSettings.url(value.text).absoluteString
         } catch {
-            throw SettingFault("is wrong: \(error)", "Write https://HOST, with the path of verifyReceipt if it is its address")
+            throw SettingFault(
+                "is wrong: \(error)", "Write https://HOST, with the path of verifyReceipt if it is its address")
         }
     }
 

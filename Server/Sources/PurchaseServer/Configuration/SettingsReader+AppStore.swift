@@ -55,7 +55,9 @@ extension SettingsReader {
         guard var section = section(&parent, "offers") else { return rules }
         for entry in self.section(&section, "promotional")?.entries ?? [] {
             if !ExactText(entry.key).isIdentifier {
-                note(entry.line, "the id of an offer is empty, too long or has control characters", "Write it as in App Store Connect")
+                note(
+                    entry.line, "the id of an offer is empty, too long or has control characters",
+                    "Write it as in App Store Connect")
             }
             var inner = self.section(entry.value, "offers.promotional.\(entry.key)")
             rules.promotional[entry.key] = offerRule(&inner)
@@ -114,7 +116,9 @@ extension SettingsReader {
         let data = text(&section, "advanced_commerce_data")
         guard let message else {
             if section.lines["message"] == nil {
-                note(line, "a rule of retention has no message", "Add message: and the UUID of a message that Apple approved")
+                note(
+                    line, "a rule of retention has no message",
+                    "Add message: and the UUID of a message that Apple approved")
             }
             return nil
         }
@@ -127,7 +131,9 @@ extension SettingsReader {
         let answer: RetentionRule.Answer
         if let offer {
             guard offers.promotional[offer] != nil else {
-                note(section.lines["promotional_offer"], "there is no offer '\(offer)' below offers.promotional", "Add it there, with who may have it")
+                note(
+                    section.lines["promotional_offer"], "there is no offer '\(offer)' below offers.promotional",
+                    "Add it there, with who may have it")
                 return nil
             }
             answer = .promotionalOffer(message, productID: product, offerID: offer, otherwise: otherwise ?? message)

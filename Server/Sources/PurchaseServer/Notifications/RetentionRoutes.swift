@@ -70,7 +70,7 @@ struct RetentionRoutes {
         }
         let (result, seconds) = try await workers.run { [ledger] in
             let start = ContinuousClock.now
-            let result = Result { () throws(VerificationError) in try ledger.ledger.realtimeRequest(payload) }
+            let result = Result { () throws(VerificationError) in try ledger.ledger.verifiedRealtimeRequest(payload) }
             return (result, (ContinuousClock.now - start) / .seconds(1))
         }
         if !isKnown { lanes.use(seconds) }
@@ -78,7 +78,8 @@ struct RetentionRoutes {
             return try result.get()
         } catch {
             context.facts.note(rejectedVerifications: 1)
-            throw Problem(.badRequest, error.code.rawValue, error.code.sentence, expected: error.expected, found: error.found)
+            throw Problem(
+                .badRequest, error.code.rawValue, error.code.sentence, expected: error.expected, found: error.found)
         }
     }
 

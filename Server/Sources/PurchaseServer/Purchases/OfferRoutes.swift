@@ -43,7 +43,9 @@ struct OfferRoutes {
         }
         func require(_ name: String, _ isThere: Bool, _ isWanted: Bool, isOptional: Bool = false) throws {
             if isThere, !isWanted { throw Problem.parameter(name, "no \(name) for the kind \(kind.rawValue)") }
-            if !isThere, isWanted, !isOptional { throw Problem.parameter(name, "a \(name) for the kind \(kind.rawValue)") }
+            if !isThere, isWanted, !isOptional {
+                throw Problem.parameter(name, "a \(name) for the kind \(kind.rawValue)")
+            }
         }
         let isPromotional = kind == .promotional || kind == .promotionalV1
         let isIntroductory = kind == .introductoryEligibility

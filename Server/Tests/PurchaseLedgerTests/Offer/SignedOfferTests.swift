@@ -53,7 +53,8 @@ struct SignedOfferTests {
             #expect(first.nonce != second.nonce && second.signedAt == world.clock.now)
             #expect(await Self.refusal { _ = try await Self.sign(world, offer: "other") } == .offerUnknown)
             #expect(
-                await Self.refusal { _ = try await Self.sign(world, product: LedgerWorld.yearly) } == .offerNotForProduct)
+                await Self.refusal { _ = try await Self.sign(world, product: LedgerWorld.yearly) }
+                    == .offerNotForProduct)
             // The introductory offer is for new customers, and Advanced Commerce is not in the settings.
             _ = try await Self.sign(world, "dave", .introductoryEligibility, offer: nil)
             #expect(

@@ -91,7 +91,10 @@ struct ConsumptionDecisionTests {
             #expect(ConsumptionDecision(Self.situation { $0.consent = consent }, Self.policy) == .wait(.noConsent))
         }
         #expect(
-            ConsumptionDecision(Self.situation { $0.isOwned = false; $0.consent = .unknown }, Self.policy)
+            ConsumptionDecision(
+                Self.situation {
+                    $0.isOwned = false; $0.consent = .unknown
+                }, Self.policy)
                 == .wait(.noOwner))
     }
 

@@ -25,7 +25,8 @@ struct RefundRequestTests {
     /// Apple asks, some seconds after the purchase.
     @discardableResult
     private static func ask(
-        _ world: LedgerWorld, _ id: String, quantity: Int64 = 1, after seconds: Double = 60, type: String = "CONSUMPTION_REQUEST",
+        _ world: LedgerWorld, _ id: String, quantity: Int64 = 1, after seconds: Double = 60,
+        type: String = "CONSUMPTION_REQUEST",
         _ change: (inout SignedTransactionTemplate) -> Void = { _ in }
     ) async throws -> UUID {
         let transaction = LedgerWorld.template(id) {
@@ -205,7 +206,9 @@ struct RefundRequestTests {
     @Test("29.3 Seats that Apple assigned and shares of a family are declined, without any consent")
     func seats() async throws {
         try await Self.with { world in
-            for (id, ownership, refusal) in [("1", "ASSIGNED", "assigned_seat"), ("2", "FAMILY_SHARED", "family_shared")] {
+            for (id, ownership, refusal) in [
+                ("1", "ASSIGNED", "assigned_seat"), ("2", "FAMILY_SHARED", "family_shared"),
+            ] {
                 try await world.observe(try LedgerWorld.signed(id) { $0.inAppOwnershipType = ownership })
                 try await Self.ask(world, id) { $0.inAppOwnershipType = ownership }
                 #expect(try await Self.next(world) == .settled)
@@ -225,7 +228,8 @@ struct RefundRequestTests {
             try await Self.ask(world, "1")
             try await world.ledger.perform(
                 MergeCustomers(app: "example", customerID: LedgerWorld.customer, into: "bob", reason: nil))
-            let kept = try await world.ledger.answer(ConsentOfCustomer(app: "example", customerID: LedgerWorld.customer))
+            let kept = try await world.ledger.answer(
+                ConsentOfCustomer(app: "example", customerID: LedgerWorld.customer))
             #expect(kept?.isGiven == true && kept?.mergedInto == "bob")
             let work = try await Self.work(world)
             _ = try await world.ledger.perform(RecordConsumptionAnswer(work))

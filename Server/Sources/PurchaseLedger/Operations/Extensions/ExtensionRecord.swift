@@ -30,7 +30,8 @@ public struct ExtensionRecord: Sendable, Equatable {
         if let newest = try reader.transactions.rows(originalKey: row.originalKey).last(where: { !$0.isErased }) {
             bundleID = try newest.observed(in: environment).bundleID?.string
         }
-        guard let key = row.answerEntry, let entry = try JournalTable(connection: reader.connection).row(key: key) else {
+        guard let key = row.answerEntry, let entry = try JournalTable(connection: reader.connection).row(key: key)
+        else {
             return
         }
         answeredAt = entry.at

@@ -17,7 +17,8 @@ public struct NextExtension: LedgerOperation {
     /// - Returns: `nil` if none is due.
     public func perform(_ transaction: LedgerTransaction) throws -> ExtensionRecord? {
         let table = ExtensionsTable(connection: transaction.connection)
-        let keys = transaction.registry.apps.filter { app in apps.contains { $0.isSame(as: app.settings.id) } }.map(\.key)
+        let keys = transaction.registry.apps.filter { app in apps.contains { $0.isSame(as: app.settings.id) } }.map(
+            \.key)
         let due = try table.due(keys, at: transaction.now, limit: requestID == nil ? 1 : 64)
         guard let row = due.first(where: { row in requestID.map { $0.isSame(as: row.requestID) } ?? true }) else {
             return nil

@@ -9,7 +9,9 @@ struct ConsumptionPlace {
     private let entry: JournalRow
     private let environment: AppStoreEnvironment
 
-    init(_ request: ConsumptionRequestRow, _ app: RegistryApp, _ transaction: LedgerTransaction) throws(LedgerStorageError) {
+    init(_ request: ConsumptionRequestRow, _ app: RegistryApp, _ transaction: LedgerTransaction)
+        throws(LedgerStorageError)
+    {
         self.request = request
         self.app = app
         self.transaction = transaction
@@ -40,9 +42,11 @@ struct ConsumptionPlace {
         _ state: ConsumptionRequestState, answer: ConsumptionAnswer? = nil, refusal: String? = nil,
         number: Int64? = nil, situation: ConsumptionSituation, owner: CustomerRow?
     ) throws(LedgerStorageError) {
-        guard let details = try entry.details.map({ content throws(LedgerStorageError) in
-            try NotificationDetails(encoded: content)
-        }) else { return }
+        guard
+            let details = try entry.details.map({ content throws(LedgerStorageError) in
+                try NotificationDetails(encoded: content)
+            })
+        else { return }
         var draft = transaction.draft(app)
         draft.customer = owner
         draft.transactionKey = row.key

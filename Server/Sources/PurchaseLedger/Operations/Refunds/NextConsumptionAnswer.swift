@@ -26,7 +26,8 @@ public struct NextConsumptionAnswer: LedgerOperation {
 
     public func perform(_ transaction: LedgerTransaction) throws -> Outcome {
         let requests = ConsumptionRequestsTable(connection: transaction.connection)
-        let keys = transaction.registry.apps.filter { app in apps.contains { $0.isSame(as: app.settings.id) } }.map(\.key)
+        let keys = transaction.registry.apps.filter { app in apps.contains { $0.isSame(as: app.settings.id) } }.map(
+            \.key)
         guard let request = try requests.due(keys, at: transaction.now, limit: 1).first,
             let app = transaction.registry.app(key: request.appKey)
         else { return .none }

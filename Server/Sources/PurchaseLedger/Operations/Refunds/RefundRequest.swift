@@ -33,7 +33,8 @@ public struct RefundRequest: Sendable, Equatable {
 
     init(_ row: ConsumptionRequestRow, _ reader: LedgerTransaction) throws(LedgerStorageError) {
         let journal = JournalTable(connection: reader.connection)
-        guard let named = try reader.transactions.row(row.transactionKey), let entry = try journal.row(key: row.entryKey)
+        guard let named = try reader.transactions.row(row.transactionKey),
+            let entry = try journal.row(key: row.entryKey)
         else { throw LedgerStorageError(.corrupt, "the refund request of entry \(row.entryKey) is about nothing") }
         entryID = entry.id
         environment = try reader.environments.environment(named.environment)

@@ -4,7 +4,7 @@ extension PurchaseLedger {
     /// Verifies a realtime request of the Retention Messaging API. It is not kept: it proves no purchase.
     ///
     /// - Throws: `evidence_unrecognized` if it is other signed data.
-    public func realtimeRequest(_ signedPayload: [UInt8]) throws(VerificationError) -> RealtimeRequest {
+    public func verifiedRealtimeRequest(_ signedPayload: [UInt8]) throws(VerificationError) -> RealtimeRequest {
         let verified = try verifier.verify(try Evidence(signedPayload), policies: [])
         guard case .realtimeRequest(let request) = verified else {
             throw VerificationError(

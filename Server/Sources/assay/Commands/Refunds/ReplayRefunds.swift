@@ -8,7 +8,8 @@ import PurchaseVerification
 struct ReplayRefunds: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Shows what Apple would have been told about the refund requests of the last year under other policies.",
+        abstract:
+            "Shows what Apple would have been told about the refund requests of the last year under other policies.",
         discussion: """
             The file has what assay.yaml has below refunds. Each request is decided again from what the record says of \
             its use at that time. Nothing is written, and Apple is told nothing.
