@@ -8,7 +8,6 @@ struct LedgerServices: Service, CustomStringConvertible {
     /// In the order of their dependencies: the last one ends first.
     let services: [any Service]
     let appStoreClaims: AppStoreClaimService
-    let endAppStoreServer: @Sendable () async throws -> Void
     let database: any LedgerDatabase
     let logger: Logger
 
@@ -28,7 +27,6 @@ struct LedgerServices: Service, CustomStringConvertible {
     func close() async throws {
         // Services that never ran have open connections as well.
         await appStoreClaims.end()
-        try await endAppStoreServer()
         // Every answered write is durable; closing checkpoints the WAL.
         try await database.close()
     }

@@ -1,4 +1,3 @@
-import AppStoreConnection
 public import Logging
 import PurchaseLedger
 import PurchaseVerification
@@ -34,9 +33,6 @@ public func startPurchaseServer(
         let signer = try keys.signer(logger)
         let sealing = try RecordSealing(
             ledger: ledger, signer: signer, places: configuration.record.checkpoints, logger: logger)
-        let appStoreServer = try AppStoreServerClient(
-            try configuration.appStore.serverAPI(), clock: dependencies.connectionClock,
-            time: { clock().date }, storeTime: { clock() })
         // From here on nothing fails, so its connections are closed by its own service.
         let appStoreClaims = try AppStoreClaimService(
             ledger: ledger, configuration: configuration, timing: dependencies.appStoreTiming,
@@ -45,9 +41,7 @@ public func startPurchaseServer(
             configuration, dependencies, logger, ledger: ledger, database: database, sealing: sealing,
             webhooks: WebhookDispatcher(
                 logger: logger, owner: WebhookOwner(holderOf: signer?.verifier), resolver: .system, clock: clock),
-            appStoreClaims: appStoreClaims,
-            appStoreAccess: AppStoreAccess(appStoreServer, AppStoreAccess.Terms(ledger, configuration)),
-            endAppStoreServer: { try await appStoreServer.shutdown() })
+            appStoreClaims: appStoreClaims)
     } catch {
         try await database.close()
         throw error

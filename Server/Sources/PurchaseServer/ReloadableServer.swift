@@ -47,18 +47,16 @@ final class ReloadableServer: Sendable {
     ///   - ledger: where purchases are recorded.
     ///   - appStoreClaims: asks the App Store about claims of apps with the mode `apple` or `both`; it must run beside
     ///     the server.
-    ///   - appStoreAccess: the App Store Server API.
     ///   - clock: the ledger's clock.
     ///   - uptime: seconds since any moment, never going back; rate limits are measured with it.
     init(
         _ configuration: ServerConfiguration, ledger: PurchaseLedger, appStoreClaims: AppStoreClaimService,
-        appStoreAccess: AppStoreAccess, clock: @escaping @Sendable () -> Timestamp,
-        uptime: @escaping @Sendable () -> Double, logger: Logger
+        clock: @escaping @Sendable () -> Timestamp, uptime: @escaping @Sendable () -> Double, logger: Logger
     ) {
         let limits = configuration.limits
         started = configuration
         self.appStoreClaims = appStoreClaims
-        self.appStoreAccess = appStoreAccess
+        appStoreAccess = AppStoreAccess(appStoreClaims.server, AppStoreAccess.Terms(ledger, configuration))
         (self.clock, self.logger) = (clock, logger)
         self.ledger = ledger
         self.uptime = uptime
@@ -221,7 +219,7 @@ final class ReloadableServer: Sendable {
         CompareRoutes(api: api, checkedBytes: min(limits.apiBodyBytes, limits.bodyBytes)).add(to: group)
         GroundRoutes(api: api).add(to: group)
         SeatRoutes(
-            api: api, refresh: SubscriptionRefresh(access: appStoreAccess, workers: workers, logger: logger)
+            api: api, refresh: SubscriptionRefresh(access: appStoreAccess, evidence: appStoreClaims.evidence, logger: logger)
         ).add(to: group)
         RefundRoutes(api: api).add(to: group)
         OfferRoutes(api: api, access: appStoreAccess).add(to: group)
@@ -230,6 +228,7 @@ final class ReloadableServer: Sendable {
         OwnerRoutes(api: api).add(to: group)
         TesterRoutes(api: api).add(to: group)
         ProductRoutes(api: api).add(to: group)
+        AppleOrderRoutes(api: api).add(to: group)
     }
 }
 

@@ -16,13 +16,12 @@ public struct StartedServer: Sendable {
     init(
         _ configuration: ServerConfiguration, _ dependencies: ServerDependencies, _ logger: Logger,
         ledger: PurchaseLedger, database: any LedgerDatabase, sealing: RecordSealing, webhooks: WebhookDispatcher,
-        appStoreClaims: AppStoreClaimService, appStoreAccess: AppStoreAccess,
-        endAppStoreServer: @escaping @Sendable () async throws -> Void
+        appStoreClaims: AppStoreClaimService
     ) {
         (self.ledger, self.database, self.logger) = (ledger, database, logger)
         let server = ReloadableServer(
-            configuration, ledger: ledger, appStoreClaims: appStoreClaims, appStoreAccess: appStoreAccess,
-            clock: dependencies.clock, uptime: dependencies.uptime, logger: logger)
+            configuration, ledger: ledger, appStoreClaims: appStoreClaims, clock: dependencies.clock,
+            uptime: dependencies.uptime, logger: logger)
         let reload = dependencies.settings.map { source in
             SettingsReload(
                 source: source, clock: dependencies.clock, server: server, webhooks: webhooks, ledger: ledger,
@@ -33,9 +32,9 @@ public struct StartedServer: Sendable {
         self.server = server
         // The last one ends first: the record is sealed when nothing writes to it any more.
         services = LedgerServices(
-            services: [sealing, delivery, appStoreClaims] + [reload].compactMap(\.self)
+            services: [sealing, delivery, appStoreClaims, appStoreClaims.tasks] + [reload].compactMap(\.self)
                 + server.services(logger: logger),
-            appStoreClaims: appStoreClaims, endAppStoreServer: endAppStoreServer, database: database, logger: logger)
+            appStoreClaims: appStoreClaims, database: database, logger: logger)
     }
 
     /// The server as an application that can be run, or tested in the same process. It can be run once, and it closes

@@ -118,10 +118,10 @@ struct OfferRouteTests {
         try await Self.run(hasKey: false) { world in
             let offer = try await Self.ask(world, promotional)
             #expect(offer.status == 409)
-            #expect(try offer.problem == "app_store_key_missing")
+            #expect(try offer.problem == "app_store_not_configured")
             let answer = try await world.send(.post, "/v1/subscriptions/900/extensions", wanted)
             #expect(answer.status == 409)
-            #expect(try answer.problem == "app_store_key_missing")
+            #expect(try answer.problem == "app_store_not_configured")
         }
         try await Self.run(bundles: ["com.example.app", "com.example.watch"]) { world in
             #expect(try await Self.ask(world, promotional).status == 400)

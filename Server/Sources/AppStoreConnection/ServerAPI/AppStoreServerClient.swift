@@ -327,7 +327,8 @@ extension AppStoreServerError {
     fileprivate var isPassing: Bool {
         switch code {
         case .unreachable, .timeout, .certificate, .unreadable, .tooLarge, .unavailable: true
-        case .refused, .unauthorized, .rateLimited, .unverified, .otherAnswer, .oldAnswer, .httpStatus, .circuitOpen, .busy,
+        case .refused, .unauthorized, .rateLimited, .unverified, .otherAnswer, .oldAnswer, .httpStatus, .circuitOpen,
+            .busy,
             .notConfigured, .cancelled:
             false
         }

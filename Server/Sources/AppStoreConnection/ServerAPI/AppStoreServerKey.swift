@@ -40,7 +40,7 @@ public struct AppStoreServerKey: Sendable, CustomStringConvertible, CustomDebugS
         Array(try privateKey.signature(for: Data(text.utf8)).derRepresentation)
     }
 
-    /// A JSON Web Signature over claims of the caller, as the App Store takes it: the header has `alg`, `kid` and
+    /// A JSON Web Signature over claims of the caller, in the form of the App Store: the header has `alg`, `kid`,
     /// `typ`.
     ///
     /// - Parameter payload: the claims, as JSON.

@@ -52,6 +52,8 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
     /// Several refused pieces of evidence of one request, or the number of refusals of an API key beyond the daily
     /// budget.
     case refusals = 48
+    /// The App Store accepted an account token for a purchase.
+    case tokenSetAtApple = 38
     /// The outcome of a claim that was decided after it was recorded.
     case decision = 32
 
@@ -90,6 +92,7 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
         case .extensionRequested: "extension_requested"
         case .extensionAnswered: "extension_answered"
         case .offerSigned: "offer_signed"
+        case .tokenSetAtApple: "token_set_at_apple"
         case .decision: "decision"
         case .refusals: "refusals"
         }

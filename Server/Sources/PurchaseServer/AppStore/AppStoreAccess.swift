@@ -57,14 +57,3 @@ final class AppStoreAccess: Sendable {
 
     func replace(by terms: Terms) { inForce.withLock { $0 = terms } }
 }
-
-extension ValidationEnvironment {
-    /// The environment of the App Store Server API; `nil` for one that has none, such as Xcode.
-    init?(_ environment: AppStoreEnvironment) {
-        switch environment {
-        case .production: self = .production
-        case .sandbox: self = .sandbox
-        default: return nil
-        }
-    }
-}

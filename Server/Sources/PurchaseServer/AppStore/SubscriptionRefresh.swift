@@ -11,7 +11,7 @@ struct SubscriptionRefresh: Sendable {
     private static let mostCalls = 5
 
     let access: AppStoreAccess
-    let workers: WorkerPool
+    let evidence: ServerAPIEvidence
     let logger: Logger
 
     /// What became of a request to ask Apple.
@@ -62,19 +62,13 @@ struct SubscriptionRefresh: Sendable {
         var (left, calls) = (owned, 0)
         while let subscription = left.first, calls < Self.mostCalls {
             calls += 1
-            guard let environment = ValidationEnvironment(subscription.entitlement.environment),
-                let bundleID = terms.apps[name]?.bundleIDs.sorted().first,
-                let app = terms.app(name, bundleID: bundleID)
-            else { return false }
             do {
                 let original = subscription.originalTransactionID
                 let statuses = try await access.server.call(
                     GetSubscriptionStatuses(original), for: app, in: environment)
                 var told: Set<String> = [original]
-                for item in statuses.value.subscriptions {
-                    told.insert(item.originalTransactionID)
-                    try await observe([item.transaction.text, item.renewalInfo?.text].compactMap(\.self), name, terms)
-                }
+                told.formUnion(statuses.value.subscriptions.map(\.originalTransactionID))
+                try await evidence.observe(statuses.value.signedTexts, app: name)
                 left.removeAll { told.contains($0.originalTransactionID) }
             } catch {
                 logger.notice(
@@ -84,15 +78,5 @@ struct SubscriptionRefresh: Sendable {
             }
         }
         return left.isEmpty
-    }
-
-    private func observe(_ texts: [String], _ app: String, _ terms: AppStoreAccess.Terms) async throws {
-        for text in texts {
-            let submission = EvidenceSubmission(
-                app: app, source: "app_store_server_api", evidence: Array(text.utf8))
-            let ledger = terms.ledger
-            let examined = try await workers.run { ledger.examine(submission) }
-            _ = try await ledger.perform(ObserveEvidence(examined))
-        }
     }
 }

@@ -103,7 +103,7 @@ struct OfferRoutes {
     private static func missingKey(
         _ app: RegisteredApp, _ bundleID: String?, _ terms: AppStoreAccess.Terms
     ) -> Problem {
-        guard !terms.keys[app.id, default: []].isEmpty else { return .appStoreKeyMissing }
+        guard !terms.keys[app.id, default: []].isEmpty else { return .appStoreNotConfigured }
         return Problem.parameter("bundle_id", "one of \(app.bundleIDs.sorted().joined(separator: ", "))")
     }
 }

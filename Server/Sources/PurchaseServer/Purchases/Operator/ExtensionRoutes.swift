@@ -33,7 +33,7 @@ struct ExtensionRoutes {
                 }
                 return reason
             }
-            guard !desk.access.terms.keys[app.id, default: []].isEmpty else { throw Problem.appStoreKeyMissing }
+            guard !desk.access.terms.keys[app.id, default: []].isEmpty else { throw Problem.appStoreNotConfigured }
             let outcome = try await api.ledger.perform(
                 RequestExtension(
                     app: app.id, originalTransactionID: original, environment: try wanted.environment?.known(to: app),
@@ -63,9 +63,9 @@ extension ExtensionMessage {
 
 extension Problem {
     /// The app has no key of the App Store Server API.
-    static var appStoreKeyMissing: Problem {
+    static var appStoreNotConfigured: Problem {
         Problem(
-            .conflict, "app_store_key_missing",
+            .conflict, "app_store_not_configured",
             "The app has no key of the App Store Server API in the settings; add app_store_keys.")
     }
 }
