@@ -219,7 +219,8 @@ final class ReloadableServer: Sendable {
         CompareRoutes(api: api, checkedBytes: min(limits.apiBodyBytes, limits.bodyBytes)).add(to: group)
         GroundRoutes(api: api).add(to: group)
         SeatRoutes(
-            api: api, refresh: SubscriptionRefresh(access: appStoreAccess, evidence: appStoreClaims.evidence, logger: logger)
+            api: api,
+            refresh: SubscriptionRefresh(access: appStoreAccess, evidence: appStoreClaims.evidence, logger: logger)
         ).add(to: group)
         RefundRoutes(api: api).add(to: group)
         OfferRoutes(api: api, access: appStoreAccess).add(to: group)

@@ -10,7 +10,7 @@ import ServiceLifecycle
 /// different ones.
 struct RefundDesk: Service {
     /// The pause between two looks at the ledger without work.
-    static let interval = Duration.seconds(10)
+    static let interval = Duration.seconds(2)
     /// The pauses between attempts, in milliseconds: doubled from the first to the last.
     private static let pauses: ClosedRange<Int64> = 30_000...1_800_000
     /// The last attempt begins at least this long before the deadline, in milliseconds.
