@@ -75,8 +75,7 @@ struct AppStoreTaskRunner: Sendable {
     private func backfill(_ task: inout AppStoreTask, _ environment: ValidationEnvironment) async throws -> Rest {
         guard let app = terms().serverApps[task.subject] else { return .nothing }
         var (backfill, restarts, new) = (NotificationBackfill(task.progress), 0, 0)
-        let newest = try await terms().ledger.answer(NewestNotification(app: task.app, in: task.environment))
-        backfill.begin(at: clock().millisecondsSince1970, newest: newest?.millisecondsSince1970, environment)
+        backfill.begin(at: clock().millisecondsSince1970, environment)
         for _ in 0..<NotificationBackfill.pagesPerTurn {
             let page: NotificationHistoryPage
             do throws(AppStoreServerError) {

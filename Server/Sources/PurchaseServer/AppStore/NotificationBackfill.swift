@@ -17,8 +17,6 @@ struct NotificationBackfill: Codable, Equatable {
     static let overlap: Int64 = 3_600_000
     /// The time between two backfills.
     static let interval: Int64 = 3_600_000
-    /// How far the first backfill of an app without any notification reaches back.
-    static let first: Int64 = 86_400_000
     /// The pages of one turn; then other work has its turn.
     static let pagesPerTurn = 50
 
@@ -41,13 +39,12 @@ struct NotificationBackfill: Codable, Equatable {
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 
-    /// Begins a period, unless one is being read.
-    ///
-    /// - Parameter newest: when the newest notification was received, if one was.
-    mutating func begin(at now: Int64, newest: Int64?, _ environment: ValidationEnvironment) {
+    /// Begins a period, unless one is being read. The first one is as long as Apple's history: notifications can have
+    /// been lost at any time before.
+    mutating func begin(at now: Int64, _ environment: ValidationEnvironment) {
         let earliest = now - Self.reach(environment)
         guard let from, to != nil else {
-            from = max(earliest, (seen ?? newest).map { $0 - Self.overlap } ?? now - Self.first)
+            from = max(earliest, seen.map { $0 - Self.overlap } ?? earliest)
             to = now
             token = nil
             return
