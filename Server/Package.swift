@@ -202,7 +202,7 @@ let package = Package(
         .testTarget(
             name: "NotificationDeliveryTests",
             dependencies: [
-                "AppStoreSimulator", "PurchaseLedger", "PurchaseServer", "ServerTestSupport",
+                "AppStoreConnection", "AppStoreSimulator", "PurchaseLedger", "PurchaseServer", "ServerTestSupport",
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
@@ -307,7 +307,7 @@ let package = Package(
         .testTarget(
             name: "PurchaseServerTests",
             dependencies: [
-                "PurchaseLedger", "PurchaseServer", "ServerTestSupport",
+                "AppStoreConnection", "PurchaseLedger", "PurchaseServer", "ServerTestSupport",
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),

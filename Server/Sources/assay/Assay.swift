@@ -12,8 +12,8 @@ struct Assay: AsyncParsableCommand {
         version: "assay \(version) (\(BuildInformation.commit))",
         subcommands: [
             Verify.self, Inspect.self, Serve.self, Dev.self, Simulate.self, Mint.self, Keys.self, Testers.self,
-            Customers.self, Orders.self, Purchases.self, Submissions.self, Events.self, Webhooks.self, Import.self,
-            Backfill.self, Compare.self,
+            Customers.self, Orders.self, Purchases.self, Submissions.self, Events.self, Refunds.self, Webhooks.self,
+            Import.self, Backfill.self, Compare.self,
             AuditCommand.self, Rebuild.self, Migrate.self, Backup.self,
             Copy.self,
         ])
