@@ -44,7 +44,7 @@ struct Backup: AsyncParsableCommand {
     private func lastCheckpoint(_ keys: RecordKeys) throws -> Checkpoint? {
         do {
             return try keys.lastSigned()?.checkpoint?.checkpoint
-        } catch let error as LogError {
+        } catch {
             Terminal.complain("\(error)")
             throw error.status
         }
