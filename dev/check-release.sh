@@ -105,7 +105,7 @@ start_machine() {
 
 # Runs a command on the machine as root.
 inside() {
-    nsenter --target "$leader" --mount --uts --ipc --net --pid --root --wd=/ -- \
+    nsenter --target "$leader" --mount --uts --ipc --net --pid --root --wd -- \
         env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive LC_ALL=C "$@"
 }
 
@@ -157,7 +157,7 @@ check_machine() {
     timed "fetching what the package needs (apt, over the network)" fetch_needed ./root/assay.deb
     start_machine
     begin=$(date +%s%N)
-    timed "install: apt-get install ./assay.deb, and the server is ready" inside apt-get install -y -qq ./root/assay.deb
+    timed "install: apt-get install ./assay.deb, and the server is ready" inside apt-get install -y -qq /root/assay.deb
     is_ready >/dev/null || fail "the server is not ready after the installation"
     expect '^active' inside systemctl is-active assay
     expect "^assay +/usr/bin/assay serve --config /etc/assay/assay.yaml" inside ps -o user=,args= -p "$(property MainPID)"
@@ -245,7 +245,7 @@ upgrade_package() {
     done) >"$folder/pause" &
     local watcher=$!
     servers="$servers $watcher"
-    timed "upgrade: apt-get install over it, and the server is ready" inside apt-get install -y -qq ./root/next.deb
+    timed "upgrade: apt-get install over it, and the server is ready" inside apt-get install -y -qq /root/next.deb
     kill "$watcher"
     wait "$watcher" 2>/dev/null || true
     pause=$(wc -l <"$folder/pause")
@@ -260,7 +260,7 @@ remove_package() {
     timed "removal: apt-get remove, the ledger is kept" inside apt-get remove -y -qq assay
     ! is_ready >/dev/null 2>&1 || fail "the server runs after the removal"
     inside test -s /var/lib/assay/assay.sqlite -a -e /etc/assay/assay.yaml || fail "the removal deleted the ledger or the settings"
-    timed "installed again, with the ledger of before" inside apt-get install -y -qq ./root/assay.deb
+    timed "installed again, with the ledger of before" inside apt-get install -y -qq /root/assay.deb
     until_true is_ready
     purchase alice "$1"
     timed "purge: the settings are deleted, the ledger is kept" inside apt-get purge -y -qq assay

@@ -136,7 +136,7 @@ def shared_libraries(program: pathlib.Path) -> list[dict]:
     """The shared libraries of the system, with the packages of the machine that built the program."""
     needed = re.findall(r"NEEDED.*\[(.+?)\]", run("readelf", "-d", str(program)))
     places = dict(re.findall(r"(\S+) => (\S+)", run("ldd", str(program))))
-    components = []
+    components: dict[str, dict] = {}
     for library in needed:
         if library.startswith("ld-linux"):
             continue
@@ -148,13 +148,16 @@ def shared_libraries(program: pathlib.Path) -> list[dict]:
             owner = owner or asked.stdout.split(":")[0]
         if not owner:
             sys.exit(f"no package of the system has {place}")
+        if owner in components:
+            components[owner]["properties"][0]["value"] += f", {library}"
+            continue
         version = run("dpkg-query", "-W", "-f", "${Version}", owner)
         text = pathlib.Path(f"/usr/share/doc/{owner}/copyright")
-        components.append(component(
+        components[owner] = component(
             "library", owner, version, SHARED[owner], purl=f"pkg:deb/debian/{owner}@{version}",
             scope="required", properties=[{"name": "assay:shared", "value": library}]
-            + ([{"name": "assay:copyright", "value": str(text)}] if text.exists() else [])))
-    return components
+            + ([{"name": "assay:copyright", "value": str(text)}] if text.exists() else []))
+    return list(components.values())
 
 
 SHARED = {

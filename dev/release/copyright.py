@@ -20,7 +20,7 @@ def main() -> None:
     print("Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/")
     print("Upstream-Name: assay")
     print("Comment: The program is linked statically with the parts below. bom.cdx.json has their versions.")
-    print("\nFiles: *\nCopyright: The authors of Assay\nLicense: Apache-2.0")
+    print("\nFiles: *\nCopyright: 2026 The authors of Assay\nLicense: Apache-2.0")
     used = {"Apache-2.0"}
     for each in document["components"]:
         if any(prop["name"] == "assay:shared" for prop in each.get("properties", [])):
