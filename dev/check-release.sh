@@ -346,7 +346,9 @@ check_compose() {
     # Only the program of the package is used, not its service.
     ln -sf /dev/null "$host/etc/systemd/system/assay.service"
     start_machine
-    python3 dev/release/compose.py compose.yaml "$host" >"$folder/compose.sh"
+    local python=python3
+    python3 -c 'import yaml' 2>/dev/null || python=$(python_tools compose PyYAML)/bin/python3
+    "$python" dev/release/compose.py compose.yaml "$host" >"$folder/compose.sh"
     cp "$folder/compose.sh" "$host/root/compose.sh"
     inside bash /root/compose.sh >"$folder/compose.log" 2>&1 || { cat "$folder/compose.log" >&2; fail "the services of compose.yaml do not run"; }
     until_true is_ready

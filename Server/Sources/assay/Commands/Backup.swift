@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import PurchaseLedger
 import PurchaseServer
 
@@ -36,9 +37,24 @@ struct Backup: AsyncParsableCommand {
         guard let keys else { return }
         var copied = options
         copied.database = "sqlite:\(LedgerDatabaseOptions.absolute(file))"
-        try await copied.withLedger(.auditing) { ledger in
-            try await VerifyAudit.verify(ledger, [checkpoint].compactMap(\.self), keys, evidence: false)
+        do {
+            try await copied.withLedger(.auditing) { ledger in
+                try await VerifyAudit.verify(ledger, [checkpoint].compactMap(\.self), keys, evidence: false)
+            }
+        } catch {
+            try removeLog()
+            throw error
         }
+        try removeLog()
+    }
+
+    /// Removes the empty write-ahead log that the audit left, with its index, so that the copy is one file.
+    private func removeLog() throws {
+        let (manager, path) = (FileManager.default, LedgerDatabaseOptions.absolute(file))
+        guard manager.fileExists(atPath: path + "-wal"),
+            try manager.attributesOfItem(atPath: path + "-wal")[.size] as? Int == 0
+        else { return }
+        for ending in ["-wal", "-shm"] { try manager.removeItem(atPath: path + ending) }
     }
 
     private func lastCheckpoint(_ keys: RecordKeys) throws -> Checkpoint? {
