@@ -42,8 +42,8 @@ def main() -> None:
         for volume in service["volumes"]:
             source, target, *_ = volume.split(":")
             if source.startswith("."):
-                lines += [f"mkdir -p {pathlib.PurePosixPath(target).parent}",
-                          f"cat >{target} <<'FILE'\n{(file.parent / source).read_text()}FILE"]
+                lines += [f"install -d -m 0755 {pathlib.PurePosixPath(target).parent}",
+                          f"cat >{target} <<'FILE'\n{(file.parent / source).read_text()}FILE", f"chmod 0644 {target}"]
             else:
                 place = target if name == "server" or source == "authority" else f"/volumes/{source}"
                 places[target] = place
