@@ -60,6 +60,7 @@ let package = Package(
             name: "AppStoreConnection",
             dependencies: [
                 .product(name: "PurchaseAPI", package: "assay"),
+                .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -222,6 +223,7 @@ let package = Package(
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "TestSupport", package: "assay"),
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -330,6 +332,7 @@ let package = Package(
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "TestSupport", package: "assay"),
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),

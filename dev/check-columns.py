@@ -110,7 +110,7 @@ def main() -> int:
         text = path.read_text()
         if "--fix" in sys.argv:
             fixed = (document if path.suffix == ".md" else source)(text)
-            # A file that stays the same keeps its time, so that nothing is compiled again.
+            # A file that is written without a change is compiled again.
             if fixed != text:
                 path.write_text(fixed)
             continue

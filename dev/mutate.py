@@ -27,6 +27,8 @@ NEEDS_DATABASE = re.compile(r"\b(Corpus\.items|LedgerWorld|TestEngine|SQLiteData
 EQUIVALENT = {
     # Of two steps at one time the later in the list counts, and the note is put before it.
     ("SubscriptionAccess.swift", "guard first.map({ start < $0.at }) ?? true else { return }", "< becomes <="),
+    # Both values that are compared are turned around.
+    ("ChangedRenewal.swift", "fileprivate var renews: Bool { autoRenewStatus != 0 }", "!= becomes =="),
     # Statements of one slot have the same transaction beside them, so both ways keep the left one.
     ("RenewalMerge.swift", "guard left.info != right.info else {", "the condition is dropped"),
 }

@@ -206,6 +206,7 @@ final class ReloadableServer: Sendable {
         OwnerRoutes(api: api).add(to: group)
         TesterRoutes(api: api).add(to: group)
         ProductRoutes(api: api).add(to: group)
+        AppleOrderRoutes(api: api).add(to: group)
     }
 }
 
@@ -226,6 +227,13 @@ extension ServerConfiguration {
             settings.append(.appStoreProduction)
         }
         if appStore.verifyReceiptSandbox != running.appStore.verifyReceiptSandbox { settings.append(.appStoreSandbox) }
+        if appStore.serverAPIProduction != running.appStore.serverAPIProduction {
+            settings.append(.serverAPIProduction)
+        }
+        if appStore.serverAPISandbox != running.appStore.serverAPISandbox { settings.append(.serverAPISandbox) }
+        if appStore.serverAPILimitPercent != running.appStore.serverAPILimitPercent {
+            settings.append(.serverAPILimit)
+        }
         if appStore.tlsTrust != running.appStore.tlsTrust { settings.append(.appStoreTrust) }
         if appStore.waitHours != running.appStore.waitHours { settings.append(.appStoreWait) }
         return settings

@@ -13,7 +13,7 @@ struct Assay: AsyncParsableCommand {
         subcommands: [
             Verify.self, Inspect.self, Serve.self, Dev.self, Simulate.self, Mint.self, Keys.self, Testers.self,
             Customers.self, Orders.self, Purchases.self, Submissions.self, Events.self, Webhooks.self, Import.self,
-            Compare.self,
+            Backfill.self, Compare.self,
             AuditCommand.self, Rebuild.self, Migrate.self, Backup.self,
             Copy.self,
         ])

@@ -10,7 +10,7 @@ enum ComparedTables {
         // Evidence is checked by its hashes.
         "evidence_parts", "notification_bodies", "unverified_evidence",
         // What happens without a journal entry.
-        "idempotency", "key_uses", "readiness", "webhooks", "webhook_deliveries",
+        "idempotency", "key_uses", "readiness", "webhooks", "webhook_deliveries", "app_store_tasks",
     ]
 
     /// What differs from the rule that every column is compared, by table.

@@ -85,6 +85,8 @@ struct ReplayStep {
                 try RegisterSettings(apps: [], verifier: verifier).observeHeld(bundleID, of: app, transaction, entry)
             }
         case .bundleBound: try bind(try BundleBoundDetails(encoded: details), entry, app)
+        // Later signed data states the token.
+        case .tokenSetAtApple: return
         case .evidence, .notification, .keyCreated, .keyRevoked, .rules, .recordContinued: return
         }
     }

@@ -42,6 +42,8 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
     /// Several refused pieces of evidence of one request, or the number of refusals of an API key beyond the daily
     /// budget.
     case refusals = 48
+    /// The App Store accepted an account token for a purchase.
+    case tokenSetAtApple = 38
     /// The outcome of a claim that was decided after it was recorded.
     case decision = 32
 
@@ -75,6 +77,7 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
         case .seatUnclaimed: "seat_unclaimed"
         case .groundAdded: "ground_added"
         case .groundEnded: "ground_ended"
+        case .tokenSetAtApple: "token_set_at_apple"
         case .decision: "decision"
         case .refusals: "refusals"
         }

@@ -42,6 +42,9 @@ public struct LedgerLock: Sendable, Hashable {
     /// The leases of the claims that are checked with the App Store.
     static var appStoreClaims: LedgerLock { LedgerLock(10, []) }
 
+    /// The leases of other work with the App Store Server API.
+    static var appStoreTasks: LedgerLock { LedgerLock(17, []) }
+
     /// The row of a notification.
     static func notification(_ id: String) -> LedgerLock { LedgerLock(11, id.utf8) }
 

@@ -16,6 +16,8 @@ public struct SettingsFile: Sendable {
         public var sharedSecret: String?
         /// The file that contains it.
         public var sharedSecretFile: String?
+        /// Its keys of the App Store Server API.
+        package var appStoreKeys: [AppStoreKeySettings] = []
         /// The receivers of its events and of its notifications.
         package var webhooks: [WebhookSettings] = []
     }
@@ -168,6 +170,14 @@ extension SettingsReader {
         if let mode = choice(&section, "mode", AppStoreMode.self) { app.mode = mode }
         if let isRequired = flag(&section, "require_signed_transaction") { app.requiresSignedTransaction = isRequired }
         if let isRequired = flag(&section, "require_account_token") { app.requiresAccountToken = isRequired }
+        let keys = appStoreKeys(&section, app: entry.key)
+        app.hasAppStoreKey = !keys.isEmpty
+        if let isSet = flag(&section, "set_account_tokens") { app.setsAccountTokens = isSet }
+        if app.setsAccountTokens, keys.isEmpty {
+            note(
+                section.lines["set_account_tokens"], "the app \(entry.key) sets account tokens and has no key for it",
+                "Add app_store_keys, or remove set_account_tokens")
+        }
         if var budget = self.section(&section, "unverified_evidence") {
             let bytes: ClosedRange<Int64> = 0...(1 << 40)
             if let most = number(&budget, "bytes_per_day", in: bytes) {
@@ -192,7 +202,8 @@ extension SettingsReader {
         let webhooks = webhooks(&section, app: entry.key) + forwards(&section, of: app)
         finish(section)
         return SettingsFile.App(
-            app: app, sharedSecret: sharedSecret, sharedSecretFile: sharedSecretFile, webhooks: webhooks)
+            app: app, sharedSecret: sharedSecret, sharedSecretFile: sharedSecretFile, appStoreKeys: keys,
+            webhooks: webhooks)
     }
 
     private mutating func product(_ entry: SettingsSection.Entry) -> RegisteredProduct? {

@@ -60,6 +60,7 @@ struct ObservationTests {
         #expect(facts.purchaseDate == purchased)
         let others = String(decoding: facts.otherClaims ?? [], as: UTF8.self)
         #expect(!others.contains("unique") && !others.contains("date"), "\(others)")
+        #expect(others.contains("\"bvrs\":\"7\""), "\(others)")
     }
 
     @Test("a signed transaction states all of its claims, those without a field as canonical JSON")

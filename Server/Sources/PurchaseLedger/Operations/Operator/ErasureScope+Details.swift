@@ -139,7 +139,7 @@ extension ErasureScope {
             return try lift.encoded()
         case .evidence, .orderCreated, .orderCancelled, .orderFulfilled, .orderClosed, .consumed, .tokenAssigned,
             .customerErased, .grantAdded, .groundAdded, .groundEnded, .testersChanged, .settings, .bundleBound,
-            .keyCreated, .keyRevoked, .rules, .recordContinued, .seatUnclaimed:
+            .keyCreated, .keyRevoked, .rules, .recordContinued, .seatUnclaimed, .tokenSetAtApple:
             return nil
         case .seatClaimed: return try SeatClaimedDetails(encoded: details).ofNobody.encoded()
         case .notification: return try NotificationDetails(encoded: details).ofNoCustomer.encoded()

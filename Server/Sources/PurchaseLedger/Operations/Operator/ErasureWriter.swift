@@ -120,6 +120,10 @@ struct ErasureWriter {
         }
         guard isEmpty else { return }
         try RenewalsTable(connection: transaction.connection).delete(id, environment: environment)
+        for original in originals {
+            try AppStoreTasksTable(connection: transaction.connection).delete(
+                appKey: original.appKey, environment: environment, subject: id)
+        }
     }
 
     private func delete(_ customer: CustomerRow, keeping tokens: [UUID]) throws(LedgerStorageError) {
