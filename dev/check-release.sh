@@ -74,7 +74,8 @@ make_root() {
     local kept=$PWD/.build-release/$suite.tar
     if ! [ -e "$kept" ]; then
         debootstrap --variant=minbase "$suite" "$folder/new-root" >"$folder/debootstrap.log" 2>&1 || fail "$(tail -n 5 "$folder/debootstrap.log")"
-        cp /etc/apt/apt.conf.d/* "$folder/new-root/etc/apt/apt.conf.d/" 2>/dev/null || true
+        # How this machine reaches the packages of Debian, such as a proxy.
+        grep -ls '^Acquire::' /etc/apt/apt.conf.d/* | xargs -r cp -t "$folder/new-root/etc/apt/apt.conf.d/"
         cp /etc/resolv.conf "$folder/new-root/etc/resolv.conf"
         chroot "$folder/new-root" sh -c 'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends systemd-sysv procps' \
             >"$folder/debootstrap.log" 2>&1 || fail "$(tail -n 5 "$folder/debootstrap.log")"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds what a release has, for the architecture of this machine, in .build-release/dist (docs/operations.md, "Releases").
+# Builds what a release has, for the architecture of this machine, in .build-release/dist (docs/operations.md, "From source").
 #
 #   dev/release.sh                 all parts
 #   dev/release.sh program         the program, stripped, with Swift's libraries inside; the list of what is linked, and its licences
