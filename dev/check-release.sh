@@ -167,8 +167,8 @@ check_machine() {
 
     # A receipt of a test authority, which the settings trust after a reload.
     inside install -d -o assay -g assay -m 0700 /var/lib/store
-    as_assay sh -c 'cd /var/lib/store && assay mint --kind production --bundle-id com.example.game --authority authority -o receipt.b64' >"$folder/mint.log" 2>&1 ||
-        as_assay sh -c 'cd /var/lib/store && assay mint --kind production --bundle-id com.example.game -o receipt.b64 && mv assay-authority authority'
+    as_assay sh -c 'cd /var/lib/store && assay mint --kind production --bundle-id com.example.game --authority authority -o receipt.b64' \
+        >"$folder/mint.log" 2>&1 || fail "$(cat "$folder/mint.log")"
     inside sh -c 'cat >>/etc/assay/assay.yaml' <<'SETTINGS'
 apps:
   game:
