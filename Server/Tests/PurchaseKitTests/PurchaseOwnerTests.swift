@@ -1,6 +1,7 @@
 import Foundation
 import KitTestSupport
 import PurchaseKit
+import PurchaseMessages
 import PurchaseLedger
 import Synchronization
 import Testing
