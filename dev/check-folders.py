@@ -11,8 +11,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ORDERS = {
     "Server/Sources/AppStoreSimulator": [
-        "Store", "Evidence", "Requests", "Storage", "Service", "VerifyReceipt", "Attacks", "Notifications",
-        "Scenario", "Server",
+        "Store", "Evidence", "Requests", "Storage", "ServerAPI", "Service", "VerifyReceipt", "ServerAPIAnswers", "Attacks",
+        "Notifications", "Scenario", "Server",
     ],
     "Server/Sources/PurchaseServer": [
         "Answers", "Configuration", "HTTP", "Record", "Webhooks", "VerifyReceipt", "AppStore", "Purchases",
