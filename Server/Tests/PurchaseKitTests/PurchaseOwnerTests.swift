@@ -1,8 +1,8 @@
 import Foundation
 import KitTestSupport
 import PurchaseKit
-import PurchaseMessages
 import PurchaseLedger
+import PurchaseMessages
 import Synchronization
 import Testing
 
