@@ -44,8 +44,8 @@ struct StoreState: Sendable {
     }
 
     /// Deletes everything except the counters of transactions, line items, customers, events and changes: a server
-    /// remembers their identifiers. Apps and products are numbered from the start, because servers are configured with these
-    /// numbers.
+    /// remembers their identifiers. Apps and products are numbered from the start, because servers are configured with
+    /// these numbers.
     mutating func removeAll(now: Date) {
         summary.now = now
         summary.apps = 0

@@ -27,6 +27,12 @@ struct ServerAPIClient {
         #expect(try await simulator.post("/control/server-api/limits", ["factor": limitFactor]).status == 200)
     }
 
+    /// A client of another run, with the key of an earlier one.
+    init(_ simulator: SimulatorClient, key earlier: ServerAPIClient) {
+        self.simulator = simulator
+        (issuerID, keyID, privateKey) = (earlier.issuerID, earlier.keyID, earlier.privateKey)
+    }
+
     struct Answer {
         let status: Int
         let headers: HTTPFields

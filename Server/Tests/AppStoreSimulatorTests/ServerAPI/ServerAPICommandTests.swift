@@ -32,7 +32,7 @@ struct ServerAPICommandTests {
             let third = try await client.send(.put, path, Self.wanted)
             #expect(third.status == 403 && (try third.errorCode) == 4_030_005)
             // A year later, after renewals.
-            try await client.simulator.post("/control/clock", ["advance": "P1Y1M"])
+            try await client.simulator.post("/control/clock", ["advance_seconds": 400 * 86_400])
             #expect(try await client.send(.put, path, Self.wanted).status == 200)
             try await client.simulator.post("/control/subscriptions/\(id)/fail-billing")
             #expect(try await client.send(.put, path, Self.wanted).errorCode == 4_030_004)
@@ -53,7 +53,7 @@ struct ServerAPICommandTests {
                 }
                 let failing = try await client.buy("gold")
                 try await client.simulator.post("/control/subscriptions/\(failing)/billing", ["works": false])
-                try await client.simulator.post("/control/clock", ["advance": "P1M"])
+                try await client.simulator.post("/control/clock", ["advance_seconds": 31 * 86_400])
                 try await client.simulator.deliver()
                 let earlier = receiver.arrivals.count
                 let wanted = Self.wanted.merging(["productId": "gold"]) { $1 }
