@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import EvidenceMint
 import Foundation
 import NIOCore
+import NIOHTTP1
 
 /// Asks a realtime URL, and reads its answer as the App Store does: whole within 700 milliseconds, with exactly one of
 /// four members.

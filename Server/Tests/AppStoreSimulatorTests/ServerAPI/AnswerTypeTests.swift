@@ -8,7 +8,7 @@ import Testing
 @Suite("29.1 Every member of an answer has Apple's type")
 struct AnswerTypeTests {
     /// The type of a JSON value.
-    private indirect enum Shape {
+    private indirect enum Shape: Sendable {
         case text, number, boolean
         /// One of these texts.
         case word(Set<String>)

@@ -27,6 +27,12 @@ struct ServerAPIClient {
         #expect(try await simulator.post("/control/server-api/limits", ["factor": limitFactor]).status == 200)
     }
 
+    /// A client of another run, with the key of an earlier one.
+    init(_ simulator: SimulatorClient, key earlier: ServerAPIClient) {
+        self.simulator = simulator
+        (issuerID, keyID, privateKey) = (earlier.issuerID, earlier.keyID, earlier.privateKey)
+    }
+
     struct Answer {
         let status: Int
         let headers: HTTPFields
@@ -84,7 +90,7 @@ struct ServerAPIClient {
         var bytes: ByteBuffer?
         if let body {
             headers[.contentType] = "application/json"
-            bytes = ByteBuffer(data: try JSONSerialization.data(withJSONObject: body))
+            bytes = ByteBuffer(bytes: try JSONSerialization.data(withJSONObject: body))
         }
         let response = try await simulator.http.execute(
             uri: (sandbox ? "/sandbox" : "") + path, method: method, headers: headers, body: bytes)

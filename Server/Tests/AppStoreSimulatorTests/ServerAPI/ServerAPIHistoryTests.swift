@@ -2,6 +2,7 @@ import AppStoreSimulator
 import Foundation
 import HTTPTypes
 import ServerTestSupport
+import Synchronization
 import Testing
 
 @Suite("29.1 Statuses, transactions and histories tell the state of the store")
@@ -46,7 +47,7 @@ struct ServerAPIHistoryTests {
             #expect(try await client.get("/inApps/v1/transactions/\(real)", sandbox: true).errorCode == 4_040_010)
             #expect(try await client.get("/inApps/v1/transactions/\(tested)").errorCode == 4_040_010)
             let sandbox = try await client.get("/inApps/v1/subscriptions/\(tested)", sandbox: true)
-            #expect(sandbox.status == 200 && (try sandbox.object["appAppleId"]) == nil)
+            #expect(try sandbox.status == 200 && sandbox.object["appAppleId"] == nil)
             let token = try client.token(client.claims())
             for (host, id, status) in [
                 ("api.storekit-sandbox.apple.com", tested, 200), ("api.storekit-sandbox.apple.com", real, 404),
@@ -126,6 +127,55 @@ struct ServerAPIHistoryTests {
             let old = try await client.get("/inApps/v1/history/\(gold)").signed("signedTransactions")
             #expect(old.compactMap { $0["transactionId"] as? String } == [gold, coins])
             #expect(try await ids("").contains(more))
+        }
+    }
+
+    @Test("29.1 Keys, revisions and what was said outlive a restart")
+    func restart() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "assay-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: folder) } }
+        let database = folder.appending(path: "store.sqlite").path
+        let configuration = SimulatorClient.configuration { $0.database = database }
+        let kept = Mutex<(client: ServerAPIClient, id: String, revision: String)?>(nil)
+        try await ServerAPIClient.run(configuration) { client in
+            let id = try await client.buy("coins")
+            let revision = try await client.get("/inApps/v2/history/\(id)").object["revision"] as? String
+            let body: [String: Any] = [
+                "customerConsented": true, "sampleContentProvided": true, "deliveryStatus": "DELIVERED",
+            ]
+            #expect(try await client.send(.put, "/inApps/v2/transactions/consumption/\(id)", body).status == 202)
+            let found = try #require(revision)
+            kept.withLock { $0 = (client, id, found) }
+        }
+        let (former, id, revision) = try #require(kept.withLock { $0 })
+        try await SimulatorClient.run(configuration) { simulator in
+            let client = ServerAPIClient(simulator, key: former)
+            let path = "/inApps/v2/history/\(id)?revision=\(revision)"
+            #expect(try await client.get(path).signed("signedTransactions").isEmpty)
+            try await simulator.post("/control/transactions/\(id)/refund")
+            #expect(try await client.get(path).signed("signedTransactions").count == 1)
+            let said = try await simulator.get("/control/consumption").object
+            #expect((said[id] as? [String: Any])?["delivery_status"] as? String == "DELIVERED")
+        }
+    }
+
+    @Test("29.1 A crowd of customers is sold to at once, and each of them has a history")
+    func crowd() async throws {
+        try await ServerAPIClient.run { client in
+            let wanted: [String: Any] = [
+                "bundle_id": StoreWorld.app, "product_id": "gold", "prefix": "old", "count": 300,
+                "environment": "production",
+            ]
+            let answer = try await client.simulator.post("/control/purchases/crowd", wanted)
+            let purchases = try #require(try answer.object["purchases"] as? [[String: Any]], "\(answer.text)")
+            #expect(purchases.count == 300 && purchases[299]["customer_id"] as? String == "old-300")
+            for purchase in [purchases[0], purchases[299]] {
+                let id = try #require(purchase["transaction_id"] as? String)
+                let found = try await client.get("/inApps/v2/history/\(id)").signed("signedTransactions")
+                #expect(found.map { $0["transactionId"] as? String } == [id])
+            }
+            #expect(try await client.simulator.post("/control/purchases/crowd", wanted).status == 409)
         }
     }
 
