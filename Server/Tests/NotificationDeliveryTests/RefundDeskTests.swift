@@ -87,7 +87,7 @@ struct RefundDeskTests {
             let coins = try await desk.buy("coins", quantity: 1)
             try await desk.control("transactions/\(coins)/ask-for-refund")
             _ = try await desk.request(of: coins, until: ["open"])
-            try await desk.control("clock", ["advance": "PT13H"])
+            try await desk.control("clock", ["advance": "P1D"])
             let expired = try await desk.request(of: coins, until: ["expired"])
             #expect(expired.answer == nil)
             #expect(try await desk.consumption().isEmpty)
