@@ -5,6 +5,8 @@
 package struct UnrecordedDeliveries: Sendable {
     /// The attempts before the first record.
     package static let first = 8
+    /// The attempts that are repeated at most after a kill. A record of so many costs little beside their requests.
+    package static let most = 64
 
     /// The attempts that may be under way or unrecorded.
     package private(set) var allowance = first

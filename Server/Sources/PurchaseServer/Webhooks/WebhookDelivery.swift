@@ -38,7 +38,7 @@ struct WebhookDelivery {
         self.limits = limits
         window = DeliveryWindow(after: lease.cursor, blocked: lease.waitingCustomers)
         pendingCount = lease.pendingCount
-        unrecorded = UnrecordedDeliveries(upTo: 2 * limits.window)
+        unrecorded = UnrecordedDeliveries(upTo: min(2 * limits.window, UnrecordedDeliveries.most))
     }
 
     var wantsEvents: Bool {

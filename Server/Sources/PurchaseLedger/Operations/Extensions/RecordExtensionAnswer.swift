@@ -43,7 +43,9 @@ public struct RecordExtensionAnswer: LedgerOperation {
             let age = transaction.now.millisecondsSince1970 - row.requestedAt.millisecondsSince1970
             guard age >= ExtensionRow.lifetime else {
                 try table.postpone(row.entryKey, attempts: row.attempts + 1, to: next)
-                return try ExtensionRecord(row, transaction)
+                return try table.row(row.entryKey).map { row throws(LedgerStorageError) in
+                    try ExtensionRecord(row, transaction)
+                }
             }
         }
         details.state = state.rawValue
