@@ -75,7 +75,7 @@ struct MintedState {
         template.quantity = text("quantity").flatMap { Int64($0) }
         template.appAccountToken = text("app_account_token")
         template.inAppOwnershipType = text("in_app_ownership_type")
-        template.signedDate = moment.addingTimeInterval(-60)
+        template.signedDate = moment
         template.revocationDate = date("cancellation_date")
         template.revocationReason = text("cancellation_reason").flatMap { Int64($0) }
         template.isUpgraded = text("is_upgraded") == "true" ? true : nil
@@ -107,7 +107,7 @@ struct MintedState {
         template.gracePeriodExpiresDate = text("grace_period_expires_date_ms").flatMap { Double($0) }.map {
             Date(timeIntervalSince1970: $0 / 1000)
         }
-        template.signedDate = moment.addingTimeInterval(-60)
+        template.signedDate = moment
         template.environment = environment
         let payload = try MintedWorld.mint(template)
         let outcome = try await ledger.observe(EvidenceSubmission(app: "app", source: "minted", evidence: payload))
