@@ -10,6 +10,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ORDERS = {
+    "Server/Sources/AppStoreConnection": [".", "ServerAPI"],
     "Server/Sources/AppStoreSimulator": [
         "Store", "Evidence", "Requests", "Storage", "Service", "VerifyReceipt", "Attacks", "Notifications",
         "Scenario", "Server",

@@ -59,7 +59,7 @@ table() {
     allow Server/Sources/CPostgreSQL
     allow Server/Sources/CZlib
     allow Server/Sources/PurchaseLedger PurchaseVerification CPostgreSQL CZlib Crypto Dispatch Foundation GRDB GRDBSQLite Synchronization
-    allow Server/Sources/AppStoreConnection PurchaseAPI AsyncHTTPClient Crypto Foundation NIOCore NIOHTTP1 NIOHTTPCompression NIOPosix NIOSSL Synchronization
+    allow Server/Sources/AppStoreConnection PurchaseAPI PurchaseVerification AsyncHTTPClient Crypto Foundation NIOCore NIOHTTP1 NIOHTTPCompression NIOPosix NIOSSL Synchronization
     allow Server/Sources/HTTPConnections HTTPTypes NIOCore NIOHTTP1 NIOHTTPTypes Synchronization
     allow Server/Sources/PurchaseServer AppStoreConnection HTTPConnections PurchaseAPI PurchaseLedger PurchaseVerification AsyncHTTPClient Crypto Foundation NIOSSL NIOTLS ServiceLifecycle Yams $server
     # Never PurchaseVerification, for the same reason.

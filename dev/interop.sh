@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs unmodified clients of other projects, from PyPI: inapppy and itunes-iap send verifyReceipt
-# requests to the simulator and to the drop-in, Apple's app-store-server-library verifies signed payloads of every kind,
+# requests to the simulator and to the drop-in, Apple's app-store-server-library verifies signed payloads of every kind and
+# signs offers, which are compared with those of the server,
 # standardwebhooks verifies deliveries, and http-message-signatures the signed answers to apps. openapi-python-client and
 # openapi-generator-cli generate clients from openapi.yaml, in Python and in TypeScript, which buy something; the latter needs
 # java, node and tsc.
@@ -109,6 +110,33 @@ start_server answers "$program" serve --config answers.yaml --database sqlite:an
 "$tools/bin/python" "$clients/answers.py" "$address" "$(cat key)" "$public_key" claim.jws | tee answers
 accepted=$(grep -c 'accepted' answers) || true
 [ "$accepted" -eq 3 ] || fail "http-message-signatures accepts $accepted of 3 answers"
+
+echo "app-store-server-library, signing the offers that the server signs"
+answering="$address"
+(umask 077 && "$tools/bin/python" -c '
+from cryptography.hazmat.primitives import serialization as form
+from cryptography.hazmat.primitives.asymmetric import ec
+print(ec.generate_private_key(ec.SECP256R1()).private_bytes(
+    form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption()).decode(), end="")' >AuthKey.p8)
+cat >offers.yaml <<END
+apps:
+  game:
+    bundle_ids: com.example.app
+    products: { gold: { kind: auto_renewable }, coins: { kind: consumable } }
+    app_store_keys:
+      - { issuer_id: 57246542-96fe-1a63-e053-0824d011072a, key_id: 2X9R4HXF34, private_key_file: AuthKey.p8 }
+    offers:
+      promotional: { back: { products: [gold] } }
+      introductory: {}
+      advanced_commerce: {}
+END
+"$program" keys create --config offers.yaml --database sqlite:offers.sqlite --app game --scope backend >offers.key 2>/dev/null
+start_server offers "$program" serve --config offers.yaml --database sqlite:offers.sqlite --port 0 --log-level error
+"$tools/bin/python" "$clients/offer-signatures.py" "$address" "$(cat offers.key)" \
+    57246542-96fe-1a63-e053-0824d011072a 2X9R4HXF34 AuthKey.p8 | tee offers
+equal=$(grep -c 'equal$' offers) || true
+[ "$equal" -eq 9 ] || fail "$equal of 9 offers are those of app-store-server-library"
+address="$answering"
 
 echo "clients that are generated from openapi.yaml, over the server and the simulator"
 description="$clients/../../Server/Sources/PurchaseServer/Resources/openapi.yaml"

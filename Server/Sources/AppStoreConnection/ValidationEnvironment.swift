@@ -1,4 +1,4 @@
-/// The two addresses of `verifyReceipt`.
+/// The two environments of the App Store, each with addresses of its own.
 public enum ValidationEnvironment: String, Sendable, Hashable, CaseIterable {
     case production = "Production"
     case sandbox = "Sandbox"

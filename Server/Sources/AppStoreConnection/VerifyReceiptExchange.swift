@@ -2,47 +2,18 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
-import NIOHTTPCompression
-import NIOPosix
-import NIOSSL
 import PurchaseAPI
-import Synchronization
 
 /// One attempt: a request to one of the two addresses, and the reply or the reason why there is none.
 struct VerifyReceiptExchange: Sendable {
-    private let client: HTTPClient
+    private let exchange: HTTPExchange
     private let settings: AppStoreConnectionSettings
-    private let limits: AttemptLimits
 
     /// - Throws: `AppStoreConnectionSettingsError` if the trusted authorities cannot be read.
     init(_ settings: AppStoreConnectionSettings, limits: AttemptLimits) throws(AppStoreConnectionSettingsError) {
         self.settings = settings
-        self.limits = limits
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.minimumTLSVersion = .tlsv12
-        if let path = settings.trustFile {
-            do {
-                let authorities = try NIOSSLCertificate.fromPEMFile(path)
-                guard !authorities.isEmpty else {
-                    throw AppStoreConnectionSettingsError.trustFile(path, reason: "the file has no certificate")
-                }
-                tls.trustRoots = .certificates(authorities)
-            } catch let error as AppStoreConnectionSettingsError {
-                throw error
-            } catch {
-                throw .trustFile(path, reason: "\(error)")
-            }
-        }
-        var pool = HTTPClient.Configuration.ConnectionPool(
-            idleTimeout: .seconds(60), concurrentHTTP1ConnectionsPerHostSoftLimit: CallLimit.callsInAll)
-        // The client makes the retries, because the library's would not be counted.
-        pool.retryConnectionEstablishment = false
-        var configuration = HTTPClient.Configuration(
-            tlsConfiguration: tls, redirectConfiguration: .disallow,
-            timeout: .init(connect: limits.connect, read: limits.read, write: limits.read), connectionPool: pool,
-            decompression: .enabled(limit: .size(VerifyReceiptResponse.largestReply + 1)))
-        configuration.httpVersion = .http1Only
-        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        exchange = try HTTPExchange(
+            trustFile: settings.trustFile, limits: limits, largestReply: VerifyReceiptResponse.largestReply)
     }
 
     /// A reply, decoded, with its bytes.
@@ -53,34 +24,6 @@ struct VerifyReceiptExchange: Sendable {
 
     /// Sends one request.
     func send(_ body: [UInt8], to environment: ValidationEnvironment) async -> Result<Reply, UndeterminedValidation> {
-        let isLate = Atomic(false)
-        let exchange = Task { try await collect(body, environment) }
-        // The library's deadline ends with the head of the reply.
-        let timer = client.eventLoopGroup.next().scheduleTask(in: limits.whole) {
-            isLate.store(true, ordering: .relaxed)
-            exchange.cancel()
-        }
-        let result = await withTaskCancellationHandler {
-            await exchange.result
-        } onCancel: {
-            exchange.cancel()
-        }
-        timer.cancel()
-        // A truncated reply is ignored.
-        if isLate.load(ordering: .relaxed) {
-            return .failure(.init(.timeout, environment, seen: "no whole reply in \(limits.whole.words)"))
-        }
-        switch result {
-        case .success(let reply): return reply.flatMap { Self.decode($0, environment) }
-        case .failure(let error): return .failure(failure(error, environment))
-        }
-    }
-
-    func shutdown() async throws { try await client.shutdown() }
-
-    private func collect(
-        _ body: [UInt8], _ environment: ValidationEnvironment
-    ) async throws -> Result<[UInt8], UndeterminedValidation> {
         var request = HTTPClientRequest(url: settings.url(of: environment).absoluteString)
         request.method = .POST
         request.headers = [
@@ -89,16 +32,17 @@ struct VerifyReceiptExchange: Sendable {
         ]
         // Bytes of a known length: Apple answers a chunked request with 21199.
         request.body = .bytes(ByteBuffer(bytes: body))
-        let response = try await client.execute(request, deadline: .now() + limits.whole)
-        guard response.status == .ok else {
-            // Read to its end, so that the connection can be used again.
-            _ = try? await response.body.collect(upTo: UndeterminedValidation.keptReplyBytes)
-            let isRedirect = (300..<400).contains(response.status.code)
+        switch await exchange.send(request) {
+        case .success(let reply) where reply.status == 200: return Self.decode(reply.body, environment)
+        case .success(let reply):
+            let isRedirect = (300..<400).contains(reply.status)
             let words = isRedirect ? "a redirect, which is not followed" : "the HTTP status of an error"
-            return .failure(.init(.httpStatus, environment, seen: "\(response.status.code), \(words)"))
+            return .failure(.init(.httpStatus, environment, seen: "\(reply.status), \(words)"))
+        case .failure(let failure): return .failure(.init(failure.code, environment, seen: failure.words))
         }
-        return .success(Array(buffer: try await response.body.collect(upTo: VerifyReceiptResponse.largestReply)))
     }
+
+    func shutdown() async throws { try await exchange.shutdown() }
 
     private static func decode(
         _ json: [UInt8], _ environment: ValidationEnvironment
@@ -109,11 +53,6 @@ struct VerifyReceiptExchange: Sendable {
             let kept = json.count <= UndeterminedValidation.keptReplyBytes ? json : nil
             return .failure(.init(.unreadable, environment, seen: "\(error)", json: kept))
         }
-    }
-
-    private func failure(_ error: any Error, _ environment: ValidationEnvironment) -> UndeterminedValidation {
-        let (code, words) = NetworkError.meaning(of: error, limits)
-        return UndeterminedValidation(code, environment, seen: words)
     }
 }
 

@@ -33,6 +33,9 @@ final class ReloadableServer: Sendable {
     private let newsDeadlines: ShortDeadlines
     private let receiptRecording: ReceiptRecording
     private let dependencies: ServerDependencies
+    private let appStoreAccess: AppStoreAccess
+    private let clock: @Sendable () -> Timestamp
+    private let logger: Logger
     private let uses = KeyUses()
     private let ledger: PurchaseLedger
     private let inForce: Mutex<InForce>
@@ -61,6 +64,8 @@ final class ReloadableServer: Sendable {
         let limits = configuration.limits
         started = configuration
         self.appStoreClaims = appStoreClaims
+        appStoreAccess = AppStoreAccess(appStoreClaims.server, AppStoreAccess.Terms(ledger, configuration))
+        (clock, self.logger) = (dependencies.clock, logger)
         self.ledger = ledger
         self.uptime = uptime
         readiness = ReadinessMonitor(ledger)
@@ -85,6 +90,7 @@ final class ReloadableServer: Sendable {
     func replaceSettings(by configuration: ServerConfiguration, ledger: PurchaseLedger) {
         let limits = configuration.limits
         appStoreClaims.replaceSettings(by: configuration, ledger: ledger)
+        appStoreAccess.replace(by: AppStoreAccess.Terms(ledger, configuration))
         access.limit(to: limits)
         wrongSecrets.limit(to: limits.wrongSecrets)
         connections.limit(to: .init(limits, trustedProxies: configuration.trustedProxies))
@@ -93,15 +99,19 @@ final class ReloadableServer: Sendable {
     }
 
     /// What the server does beside answering: checks whether it is ready, records the uses of keys and counted
-    /// refusals, logs the number of refused notifications, and continues a merge.
+    /// refusals, logs the number of refused notifications, continues a merge, answers refund requests, and asks for
+    /// extensions.
     func services(logger: Logger) -> [any Service] {
         [
             readiness, KeyUses.Recording(uses: uses, ledger: ledger, logger: logger),
             RefusalRecording(ledger: ledger, logger: logger),
             RefusedNotifications.LogLines(refused: refusedNotifications, logger: logger),
             MergeResumption(ledger: ledger, logger: logger), receiptRecording,
+            RefundDesk(access: appStoreAccess, clock: clock, logger: logger), extensions,
         ]
     }
+
+    private var extensions: ExtensionDesk { ExtensionDesk(access: appStoreAccess, clock: clock, logger: logger) }
 
     /// The HTTP server.
     ///
@@ -172,6 +182,12 @@ final class ReloadableServer: Sendable {
             bodies: bodies.limited(to: min(NotificationRoutes.bodyBytes, configuration.limits.bodyBytes)),
             workers: workers, lanes: notificationLanes, alarm: notificationAlarm
         ).add(to: router)
+        RetentionRoutes(
+            ledger: TimedLedger(ledger: ledger, deadlines: deadlines), access: appStoreAccess,
+            rules: configuration.retention, apps: configuration.apps,
+            bodies: bodies.limited(to: min(RetentionRoutes.bodyBytes, configuration.limits.bodyBytes)),
+            workers: workers, lanes: notificationLanes, clock: clock
+        ).add(to: router)
         let service = VerifyReceiptService(
             verifier: PurchaseVerifier(anchors: configuration.anchors), environments: configuration.environments,
             sharedSecret: configuration.sharedSecret, sharedSecrets: configuration.sharedSecrets,
@@ -217,11 +233,18 @@ final class ReloadableServer: Sendable {
         NotificationListRoutes(api: api).add(to: group)
         CompareRoutes(api: api, checkedBytes: min(limits.apiBodyBytes, limits.bodyBytes)).add(to: group)
         GroundRoutes(api: api).add(to: group)
-        SeatRoutes(api: api).add(to: group)
+        SeatRoutes(
+            api: api,
+            refresh: SubscriptionRefresh(access: appStoreAccess, evidence: appStoreClaims.evidence, logger: logger)
+        ).add(to: group)
+        RefundRoutes(api: api).add(to: group)
+        OfferRoutes(api: api, access: appStoreAccess).add(to: group)
+        ExtensionRoutes(api: api, desk: extensions).add(to: group)
         GrantRoutes(api: api).add(to: group)
         OwnerRoutes(api: api).add(to: group)
         TesterRoutes(api: api).add(to: group)
         ProductRoutes(api: api).add(to: group)
+        AppleOrderRoutes(api: api).add(to: group)
     }
 }
 
@@ -253,6 +276,13 @@ extension ServerConfiguration {
             settings.append(.appStoreProduction)
         }
         if appStore.verifyReceiptSandbox != running.appStore.verifyReceiptSandbox { settings.append(.appStoreSandbox) }
+        if appStore.serverAPIProduction != running.appStore.serverAPIProduction {
+            settings.append(.serverAPIProduction)
+        }
+        if appStore.serverAPISandbox != running.appStore.serverAPISandbox { settings.append(.serverAPISandbox) }
+        if appStore.serverAPILimitPercent != running.appStore.serverAPILimitPercent {
+            settings.append(.serverAPILimit)
+        }
         if appStore.tlsTrust != running.appStore.tlsTrust { settings.append(.appStoreTrust) }
         if appStore.waitHours != running.appStore.waitHours { settings.append(.appStoreWait) }
         return settings

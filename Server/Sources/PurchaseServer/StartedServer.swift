@@ -31,7 +31,7 @@ public struct StartedServer: Sendable {
         self.server = server
         // The last one ends first: the record is sealed when nothing writes to it any more.
         services = LedgerServices(
-            services: [sealing, delivery, appStoreClaims] + [reload].compactMap(\.self)
+            services: [sealing, delivery, appStoreClaims, appStoreClaims.tasks] + [reload].compactMap(\.self)
                 + server.services(logger: logger),
             appStoreClaims: appStoreClaims, database: database, logger: logger)
     }

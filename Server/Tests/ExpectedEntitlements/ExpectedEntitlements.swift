@@ -77,7 +77,7 @@ public struct ExpectedEntitlements: Sendable {
             purchases[place.original]?.periods[place.period].end = end
         case .expired, .finished, .downgraded, .billingFailed, .gracePeriodExpired, .autoRenewalChanged,
             .priceIncreaseAsked, .priceIncreaseAccepted, .refundAsked, .refundDeclined, .receiptRefreshed,
-            .renewalSeatsChanged, .extensionFailed, .notified:
+            .renewalSeatsChanged, .extensionFailed, .accountTokenSet, .notified:
             break
         }
     }

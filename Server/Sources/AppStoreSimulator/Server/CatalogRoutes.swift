@@ -23,10 +23,12 @@ struct CatalogRoutes {
             let names = app.environmentNames ?? service.environmentNames
             return try Response.json(
                 await service.change { state, _ in
-                    try state.store.addApp(
+                    let added = try state.store.addApp(
                         bundleID: app.bundleID, appID: app.appID, name: app.name, version: app.version ?? "1.0",
                         sharedSecret: app.sharedSecret, gracePeriodDays: app.gracePeriodDays ?? 0,
                         environmentNames: names)
+                    guard let isReleased = app.isReleased else { return added }
+                    return try state.store.setReleased(isReleased, added.bundleID)
                 }, status: .created)
         }
         router.get("/control/products") { _, _ in
@@ -91,9 +93,12 @@ private struct NewApp: RequestBody {
     let sharedSecret: String?
     let gracePeriodDays: Int?
     let environmentNames: EnvironmentNames?
+    /// False for an app that only the sandbox knows.
+    let isReleased: Bool?
 
     static let members: [BodyMember] = [
         "bundle_id", "app_id", "name", "version", "shared_secret", "grace_period_days", "environment_names",
+        "is_released",
     ]
 }
 

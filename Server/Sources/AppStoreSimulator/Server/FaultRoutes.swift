@@ -26,6 +26,16 @@ struct FaultRoutes {
                     return FaultsAnswer(state)
                 }, status: .created)
         }
+        router.post("/control/faults/server-api") { request, _ in
+            let fault = try await request.read(ServerAPIFault.self)
+            try fault.check()
+            return try Response.json(
+                await service.change { state, _ in
+                    if fault.kind == .stale { state.frozenStore = state.store }
+                    state.serverAPI.faults.append(fault)
+                    return FaultsAnswer(state)
+                }, status: .created)
+        }
         router.post("/control/faults/evidence") { request, _ in
             let wanted = try await request.read(NewEvidenceFault.self)
             let fault = EvidenceFault(kind: wanted.kind, fault: wanted.fault, count: wanted.count ?? 1)
@@ -60,6 +70,9 @@ struct FaultRoutes {
             names["answer"] = AnswerFault.Kind.allCases.map {
                 FaultName(name: $0.rawValue, explanation: $0.explanation)
             }
+            names["server_api"] = ServerAPIFault.Kind.allCases.map {
+                FaultName(name: $0.rawValue, explanation: $0.explanation)
+            }
             names["certificate"] = CertificateFault.Kind.allCases.map {
                 FaultName(name: $0.rawValue, explanation: $0.explanation)
             }
@@ -84,12 +97,14 @@ private struct FaultsAnswer: Encodable {
     let evidence: [EvidenceFault]
     let certificates: [CertificateFault]
     let notifications: [NotificationFault]
+    let serverApi: [ServerAPIFault]
 
     init(_ state: ServiceState) {
         answers = state.answerFaults
         evidence = state.evidenceFaults
         certificates = state.certificateFaults
         notifications = state.notificationSettings.faults
+        serverApi = state.serverAPI.faults
     }
 }
 

@@ -7,32 +7,45 @@ import NIOPosix
 /// An answer of `verifyReceipt` with the fault of its transport.
 struct FaultyAnswer {
     private let json: [UInt8]
-    private let fault: AnswerFault?
+    private let fault: TransportFault?
     private let channel: any Channel
+    private let status: HTTPResponse.Status
+    private let headers: HTTPFields
 
     /// - Parameters:
     ///   - json: the answer without a fault of transport.
     ///   - fault: the fault; nil for none.
     ///   - channel: the connection.
-    init(_ json: [UInt8], _ fault: AnswerFault?, _ channel: any Channel) {
+    init(
+        _ json: [UInt8], _ fault: TransportFault?, _ channel: any Channel, status: HTTPResponse.Status = .ok,
+        headers: HTTPFields = [.contentType: "application/json"]
+    ) {
         self.json = json
         self.fault = fault
         self.channel = channel
+        self.status = status
+        self.headers = headers
     }
 
     /// The time between the halves of a slow body.
     private static let slowBody = 60_000
+    /// The time of a connection without an answer.
+    private static let silence = 600_000
     /// More than a client may read: 32 MiB and a byte.
     private static let hugeBody = 32 << 20 + 1
 
     func response(to request: Request) async throws -> Response {
-        if let milliseconds = fault?.milliseconds, fault?.kind != .slowBody {
+        if let milliseconds = fault?.milliseconds, fault?.kind != .slowBody, fault?.kind != .silence {
             try await Task.sleep(for: .milliseconds(milliseconds))
         }
         switch fault?.kind {
         case .reset:
             try await reset()
-            return StoreVerifyReceiptRoutes.response([])
+            return whole([])
+        case .silence:
+            try await Task.sleep(for: .milliseconds(fault?.milliseconds ?? Self.silence))
+            try await channel.close().get()
+            return whole([])
         case .outage:
             return Response(
                 status: .serviceUnavailable, headers: [.contentType: "text/html", .retryAfter: "30"],
@@ -41,12 +54,16 @@ struct FaultyAnswer {
             return Response(status: .temporaryRedirect, headers: [.location: request.head.path ?? "/verifyReceipt"])
         case .html:
             return Response(status: .ok, headers: [.contentType: "text/html"], body: Self.page("We will be back soon"))
-        case .brokenJSON: return StoreVerifyReceiptRoutes.response(Array(json.prefix(json.count / 2)))
+        case .brokenJSON: return whole(Array(json.prefix(json.count / 2)))
         case .slowBody: return slow()
         case .hugeBody: return huge()
         case .closedBody: return closed()
-        case .status, .latency, .edited, .anotherReceipt, nil: return StoreVerifyReceiptRoutes.response(json)
+        case nil: return whole(json)
         }
+    }
+
+    private func whole(_ json: [UInt8]) -> Response {
+        Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
     }
 
     private static func page(_ text: String) -> ResponseBody {
@@ -61,7 +78,7 @@ struct FaultyAnswer {
             try await writer.write(ByteBuffer(bytes: json.dropFirst(json.count / 2)))
             try await writer.finish(nil)
         }
-        return Response(status: .ok, headers: [.contentType: "application/json"], body: body)
+        return Response(status: status, headers: headers, body: body)
     }
 
     /// A valid answer of unlimited length, so that only its size is wrong.
@@ -80,7 +97,7 @@ struct FaultyAnswer {
             try await writer.write(ByteBuffer(bytes: end))
             try await writer.finish(nil)
         }
-        return Response(status: .ok, headers: [.contentType: "application/json"], body: body)
+        return Response(status: status, headers: headers, body: body)
     }
 
     private func closed() -> Response {
@@ -91,7 +108,7 @@ struct FaultyAnswer {
             try await channel.close().get()
             throw ChannelError.ioOnClosedChannel
         }
-        return Response(status: .ok, headers: [.contentType: "application/json"], body: body)
+        return Response(status: status, headers: headers, body: body)
     }
 
     /// Closes the connection so that the other side sees a reset, not an end.

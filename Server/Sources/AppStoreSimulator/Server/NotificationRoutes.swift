@@ -18,10 +18,11 @@ struct NotificationRoutes {
         }
         router.post("/control/notifications/url") { request, _ in
             let wanted = try await request.read(NotificationAddress.self)
-            if let url = wanted.url { try NotificationSettings.check(url) }
+            for url in [wanted.url, wanted.sandboxUrl].compactMap(\.self) { try NotificationSettings.check(url) }
             return try Response.json(
                 await service.change { state, _ in
                     state.notificationSettings.url = wanted.url
+                    state.notificationSettings.sandboxAddress = wanted.url.flatMap { _ in wanted.sandboxUrl }
                     return NotificationsAnswer(state)
                 })
         }
@@ -69,8 +70,10 @@ struct NotificationRoutes {
 private struct NotificationAddress: RequestBody {
     /// Nil sends none from now on.
     let url: String?
+    /// Nil sends those of the sandbox to the same address.
+    let sandboxUrl: String?
 
-    static let members: [BodyMember] = ["url"]
+    static let members: [BodyMember] = ["url", "sandbox_url"]
 }
 
 private struct Delivery: RequestBody {

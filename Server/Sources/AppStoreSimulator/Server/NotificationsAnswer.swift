@@ -3,6 +3,8 @@ import Foundation
 /// Where notifications go, how many there are in each state, and the pending faults of their delivery.
 struct NotificationsAnswer: Encodable {
     let url: String?
+    /// The address for the sandbox, if it is another one.
+    let sandboxUrl: String?
     let waiting: Int
     let accepted: Int
     let failed: Int
@@ -22,6 +24,7 @@ struct NotificationsAnswer: Encodable {
             made += notification.attempts.count
         }
         url = state.notificationSettings.url
+        sandboxUrl = state.notificationSettings.sandboxAddress
         waiting = counts[.waiting] ?? 0
         accepted = counts[.accepted] ?? 0
         failed = counts[.failed] ?? 0

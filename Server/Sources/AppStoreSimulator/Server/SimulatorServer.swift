@@ -65,6 +65,8 @@ public func simulatorServer(
     SubscriptionRoutes(service: service).add(to: router)
     ClockRoutes(service: service).add(to: router)
     FaultRoutes(service: service).add(to: router)
+    ServerAPIRoutes(service: service).add(to: router)
+    ServerAPIControlRoutes(service: service).add(to: router)
     NotificationRoutes(service: service, dispatch: dispatch).add(to: router)
     let responder = RequestGate(allowedHosts: allowedHosts, next: router.buildResponder())
     let answers = AnswerBudget()

@@ -48,7 +48,7 @@ struct StoreVerifyReceiptRoutes {
         let answer = try await service.change { state, world in
             try state.verifyReceipt(body, at: environment, by: issuer, world)
         }
-        return try await FaultyAnswer(answer.json, answer.fault, context.channel).response(to: request)
+        return try await FaultyAnswer(answer.json, answer.fault?.transport, context.channel).response(to: request)
     }
 
     static func response(_ json: [UInt8], status: HTTPResponse.Status = .ok) -> Response {

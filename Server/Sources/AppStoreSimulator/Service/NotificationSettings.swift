@@ -4,7 +4,14 @@ import Foundation
 struct NotificationSettings: Codable, Equatable, Sendable {
     /// The server's address; nil if it gets none.
     var url: String?
+    /// The address for the sandbox; nil if it is the same.
+    var sandboxAddress: String?
     var faults: [NotificationFault] = []
+
+    /// The address that gets the notifications of an environment.
+    func url(for environment: StoreEnvironment) -> String? {
+        environment == .sandbox ? sandboxAddress ?? url : url
+    }
 
     /// Checks an address: `http` or `https`, with a host.
     static func check(_ url: String) throws(StoreError) {

@@ -87,7 +87,8 @@ extension ServiceState {
     /// random order on the places of the shuffled ones.
     /// - Parameter sent: the keys of notifications that are being sent.
     func dueNotifications(except sent: Set<String>, limit: Int) -> [OutgoingNotification] {
-        guard let url = notificationSettings.url else { return [] }
+        guard notificationSettings.url != nil else { return [] }
+        let settings = notificationSettings
         let now = store.now
         var due = notifications.values
             .filter { ($0.nextAttempt.map { $0 <= now } ?? false) && !sent.contains($0.key) }
@@ -101,7 +102,8 @@ extension ServiceState {
         }
         for (place, notification) in zip(places, shuffled) { due[place] = notification }
         return due.prefix(limit).compactMap { notification in
-            store.state.events["\(notification.number)"].map {
+            guard let url = settings.url(for: notification.environment) else { return nil }
+            return store.state.events["\(notification.number)"].map {
                 OutgoingNotification(
                     key: notification.key, url: url, event: $0, store: store, fault: notification.fault,
                     date: notification.nextAttempt ?? now)

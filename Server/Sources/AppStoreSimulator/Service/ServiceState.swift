@@ -12,6 +12,11 @@ struct ServiceState: Sendable {
     var payments = PendingPayments()
     var notificationSettings = NotificationSettings()
     var notifications = StoreTable<ScheduledNotification>()
+    var serverAPI = ServerAPIState()
+    /// The requests of the last seconds; not stored.
+    var limits = ServerAPILimits()
+    /// The store of the moment when a fault asked for stale answers; not stored.
+    var frozenStore: AppStore?
     /// The number of changes of content since the simulator started. Time alone does not count.
     private(set) var revision = 0
 
@@ -34,9 +39,10 @@ struct ServiceState: Sendable {
     /// Runs a change, and counts it if it changed rows or faults.
     mutating func counting<Value>(_ body: (inout ServiceState) throws -> Value) rethrows -> Value {
         let before = (changeCount, answerFaults, evidenceFaults, certificateFaults, payments, notificationSettings)
+        let serverAPIBefore = serverAPI
         let value = try body(&self)
         let after = (changeCount, answerFaults, evidenceFaults, certificateFaults, payments, notificationSettings)
-        if before != after { revision += 1 }
+        if before != after || serverAPIBefore != serverAPI { revision += 1 }
         return value
     }
 
@@ -90,6 +96,8 @@ struct ServiceState: Sendable {
         evidenceFaults = []
         certificateFaults = []
         notificationSettings.faults = []
+        serverAPI.faults = []
+        frozenStore = nil
     }
 }
 
@@ -107,6 +115,14 @@ extension ServiceState {
         var payments: PendingPayments?
         /// Absent in the state of an older version.
         var notifications: NotificationSettings?
+        /// Absent in the state of an older version.
+        var serverAPI: ServerAPIState?
+
+        enum CodingKeys: String, CodingKey {
+            case summary, clock, answerFaults, evidenceFaults, certificateFaults, payments, notifications
+            // The storage would not read a name in capitals again.
+            case serverAPI = "serverApi"
+        }
     }
 
     private static let settingsKey = "simulator"
@@ -120,9 +136,9 @@ extension ServiceState {
         state.apps = try Self.table(tables[.apps])
         state.products = try Self.table(tables[.products])
         state.customers = try Self.table(tables[.customers])
-        state.transactions = try Self.table(tables[.transactions])
-        state.subscriptions = try Self.table(tables[.subscriptions])
-        state.receipts = try Self.table(tables[.receipts])
+        state.transactions = StoreTable(try Self.rows(tables[.transactions]), groupedBy: \.owner)
+        state.subscriptions = StoreTable(try Self.rows(tables[.subscriptions]), groupedBy: \.owner)
+        state.receipts = StoreTable(try Self.rows(tables[.receipts]), groupedBy: \.appTransactionID)
         state.events = try Self.table(tables[.events])
         store = AppStore(state: state)
         evidence = try Self.table(tables[.evidence])
@@ -133,10 +149,15 @@ extension ServiceState {
         payments = settings.payments ?? PendingPayments()
         notificationSettings = settings.notifications ?? NotificationSettings()
         notifications = try Self.table(tables[.notifications])
+        serverAPI = settings.serverAPI ?? ServerAPIState()
     }
 
     private static func table<Row: Codable & Equatable & Sendable>(_ rows: [String: Data]?) throws -> StoreTable<Row> {
-        StoreTable(try (rows ?? [:]).mapValues { try StoreJSON.decode(Row.self, from: $0) })
+        StoreTable(try Self.rows(rows))
+    }
+
+    private static func rows<Row: Decodable>(_ rows: [String: Data]?) throws -> [String: Row] {
+        try (rows ?? [:]).mapValues { try StoreJSON.decode(Row.self, from: $0) }
     }
 
     /// The changes since they were last written.
@@ -169,7 +190,8 @@ extension ServiceState {
     private var settings: Settings {
         Settings(
             summary: store.state.summary, clock: clock, answerFaults: answerFaults, evidenceFaults: evidenceFaults,
-            certificateFaults: certificateFaults, payments: payments, notifications: notificationSettings)
+            certificateFaults: certificateFaults, payments: payments, notifications: notificationSettings,
+            serverAPI: serverAPI)
     }
 
     private static func add<Row>(

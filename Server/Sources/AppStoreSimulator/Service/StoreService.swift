@@ -66,6 +66,7 @@ actor StoreService {
         try next.counting { try $0.catchUp(world) }
         let value = try next.counting { try body(&$0, world) }
         next.counting { $0.scheduleNotifications(after: current.store.state.summary.events) }
+        next.store.numberChanges(since: current.store)
         try storage.save(try next.changes(since: current))
         next.forgetChanges()
         current = next
@@ -95,6 +96,8 @@ actor StoreService {
             state.notifications.removeAll()
             state.removeFaults()
             state.payments = PendingPayments()
+            state.serverAPI = ServerAPIState()
+            state.limits = ServerAPILimits()
             state.setClock(world, rate: initialClock.rate)
         }
     }

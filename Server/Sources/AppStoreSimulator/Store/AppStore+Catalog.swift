@@ -28,6 +28,16 @@ extension AppStore {
         return app
     }
 
+    /// Releases an app, or makes it one that was never released: production refuses its API tokens then.
+    /// - Throws: `unknown_app`.
+    @discardableResult
+    mutating func setReleased(_ isReleased: Bool, _ bundleID: String) throws(StoreError) -> StoreApp {
+        var app = try app(bundleID)
+        app.isReleased = isReleased
+        state.apps[bundleID] = app
+        return app
+    }
+
     /// Puts a product on sale.
     /// - Parameters:
     ///   - price: in thousandths of the currency.

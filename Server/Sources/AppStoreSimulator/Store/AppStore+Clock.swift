@@ -15,6 +15,15 @@ extension AppStore {
 
     /// - Parameter stopsEarly: if too many renewals would fall due, the clock stops at the last one within the limit.
     mutating func moveClock(to date: Date, stopsEarly: Bool) throws(StoreError) {
+        while let (transactionID, decisionDate) = nextRefundDecision, decisionDate <= date {
+            try moveClockOverRenewals(to: max(now, decisionDate), stopsEarly: stopsEarly)
+            guard now >= decisionDate.inWholeSeconds else { return }
+            try decideRefund(of: transactionID)
+        }
+        try moveClockOverRenewals(to: date, stopsEarly: stopsEarly)
+    }
+
+    private mutating func moveClockOverRenewals(to date: Date, stopsEarly: Bool) throws(StoreError) {
         let target = date.inWholeSeconds
         guard target < Self.latestDate, target > Self.earliestDate else {
             throw StoreError(.invalidValue, "The clock shows years from 1990 to 9000.")

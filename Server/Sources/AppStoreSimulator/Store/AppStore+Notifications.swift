@@ -65,12 +65,13 @@ extension AppStore {
     /// - Parameters:
     ///   - days: 1 to 90.
     ///   - storefronts: the storefronts of the customers, in three letters each; nil for all.
+    ///   - hasCustomersLimits: whether Apple's rules for one customer hold, too: only paid periods, twice in 365 days.
     /// - Returns: the event of the summary.
     /// - Throws: `unknown_product`, `invalid_value`.
     @discardableResult
     public mutating func extendRenewals(
         of productID: String, of bundleID: String, days: Int, environment: StoreEnvironment = .production,
-        storefronts: [String]? = nil, requestIdentifier: String? = nil
+        storefronts: [String]? = nil, requestIdentifier: String? = nil, hasCustomersLimits: Bool = false
     ) throws(StoreError) -> StoreEvent {
         _ = try product(productID, of: bundleID)
         guard (1...90).contains(days) else {
@@ -87,7 +88,10 @@ extension AppStore {
             guard customer.environment == environment, storefronts?.contains(customer.storefront) ?? true else {
                 continue
             }
-            if subscription.status == .active {
+            if hasCustomersLimits, extensibility(of: subscription) == .extensible {
+                _ = try extendRenewalOfCustomer(subscription.originalTransactionID, days: days)
+                succeeded += 1
+            } else if !hasCustomersLimits, subscription.status == .active {
                 try extendRenewal(of: subscription.originalTransactionID, days: days)
                 succeeded += 1
             } else {

@@ -6,6 +6,11 @@ extension AppStore {
     @discardableResult
     public mutating func askForRefund(of transactionID: String) throws(StoreError) -> StoreTransaction {
         let transaction = try refundable(transactionID)
+        if state.summary.refundOdds != nil {
+            var requests = state.summary.refundRequests ?? [:]
+            requests[transactionID] = RefundRequest(date: now)
+            state.summary.refundRequests = requests
+        }
         record(
             .refundAsked, "\(transaction.customerID) asks for a refund of \(transaction.productID)", transaction,
             state.subscriptions[transaction.originalTransactionID], notify: ("CONSUMPTION_REQUEST", nil))
@@ -17,6 +22,7 @@ extension AppStore {
     @discardableResult
     public mutating func declineRefund(of transactionID: String) throws(StoreError) -> StoreTransaction {
         let transaction = try refundable(transactionID)
+        forgetRefundRequest(of: transactionID)
         record(
             .refundDeclined, "\(transaction.productID) is not refunded", transaction,
             state.subscriptions[transaction.originalTransactionID], notify: ("REFUND_DECLINED", nil))
@@ -53,6 +59,7 @@ extension AppStore {
                 .wrongState,
                 "\(earlier) thousandths of a percent of the transaction '\(transactionID)' are already refunded.")
         }
+        forgetRefundRequest(of: transactionID)
         transaction.revocation = StoreTransaction.Revocation(
             date: now, reason: reason, kind: .refund, percentage: percentage)
         if transaction.seats != nil { return refundAllSeats(of: transaction, subtype: nil) }

@@ -16,11 +16,18 @@ public struct StoreApp: Codable, Hashable, Sendable {
     public var gracePeriodDays: Int
     /// The environment names in the evidence of the app.
     public var environmentNames: EnvironmentNames
+    /// Whether it was ever released; nil if it was. The production side of the App Store Server API refuses the tokens
+    /// of an app that never was.
+    public var isReleased: Bool?
 
     /// The identifier of a customer's copy of the app, the same in everything that is signed for them
     /// (`appTransactionId`).
     public func appTransactionID(of customer: StoreCustomer) -> String {
-        let octets = UUID(derivedFrom: "app transaction|\(bundleID)|\(customer.customerID)").bytes
+        Self.appTransactionID(bundleID, customer.customerID)
+    }
+
+    static func appTransactionID(_ bundleID: String, _ customerID: String) -> String {
+        let octets = UUID(derivedFrom: "app transaction|\(bundleID)|\(customerID)").bytes
         let number = octets.prefix(7).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return "\(700_000_000_000_000_000 + number)"
     }

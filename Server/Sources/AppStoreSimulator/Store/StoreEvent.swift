@@ -39,6 +39,7 @@ public struct StoreEvent: Codable, Hashable, Sendable {
         case renewalSeatsChanged = "renewal-seats-changed"
         case seatAssigned = "seat-assigned"
         case extensionFailed = "extension-failed"
+        case accountTokenSet = "account-token-set"
         /// A notification that a tester caused without anything else.
         case notified
     }

@@ -16,6 +16,9 @@ public struct StoreReceipt: Codable, Hashable, Sendable {
 }
 
 extension StoreReceipt {
+    /// The identifier of the customer's copy of the app.
+    var appTransactionID: String { StoreApp.appTransactionID(bundleID, customerID) }
+
     /// The same receipt if it has the transaction; otherwise a receipt of this moment with the customer's present
     /// transactions and this one. A device's receipt lacks renewals since its last refresh, and finished consumables
     /// after it.

@@ -7,9 +7,12 @@ struct StoreState: Sendable {
     var apps = StoreTable<StoreApp>()
     var products = StoreTable<StoreProduct>()
     var customers = StoreTable<StoreCustomer>()
-    var transactions = StoreTable<StoreTransaction>()
-    var subscriptions = StoreTable<StoreSubscription>()
-    var receipts = StoreTable<StoreReceipt>()
+    /// Grouped by their owners.
+    var transactions = StoreTable<StoreTransaction>(groupedBy: \.owner)
+    /// Grouped by their owners.
+    var subscriptions = StoreTable<StoreSubscription>(groupedBy: \.owner)
+    /// Grouped by the identifiers of their app transactions.
+    var receipts = StoreTable<StoreReceipt>(groupedBy: \.appTransactionID)
     var events = StoreTable<StoreEvent>()
 
     init(now: Date, firstTransaction: UInt64 = 1) {
@@ -28,19 +31,27 @@ struct StoreState: Sendable {
         var events = 0
         var apps = 0
         var products = 0
+        /// The number of changes of transactions; absent in files of older versions.
+        var changes: Int?
+        /// The refunds that customers ask for and that the store decides, by transaction; absent if there are none.
+        var refundRequests: [String: RefundRequest]?
+        /// How likely the store grants them; nil if it decides none.
+        var refundOdds: RefundOdds?
     }
 
     static func key(_ bundleID: String, _ rest: String) -> String {
         "\(bundleID)|\(rest)"
     }
 
-    /// Deletes everything except the counters of transactions, line items, customers and events: a server remembers
-    /// their identifiers. Apps and products are numbered from the start, because servers are configured with these
-    /// numbers.
+    /// Deletes everything except the counters of transactions, line items, customers, events and changes: a server
+    /// remembers their identifiers. Apps and products are numbered from the start, because servers are configured with
+    /// these numbers.
     mutating func removeAll(now: Date) {
         summary.now = now
         summary.apps = 0
         summary.products = 0
+        summary.refundRequests = nil
+        summary.refundOdds = nil
         apps.removeAll()
         products.removeAll()
         customers.removeAll()

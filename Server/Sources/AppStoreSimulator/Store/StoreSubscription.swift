@@ -41,6 +41,8 @@ public struct StoreSubscription: Codable, Hashable, Sendable {
     public var renewalSeats: UInt64?
     /// The subscription of the family member or purchaser who shares it. This subscription always has that one's state.
     public let sharedFrom: String?
+    /// When the developer extended it for this customer, oldest first; nil if never.
+    public var extensions: [Date]?
 
     /// The statuses of a subscription.
     public enum Status: String, Codable, Hashable, Sendable, CaseIterable {
@@ -81,6 +83,9 @@ public struct StoreSubscription: Codable, Hashable, Sendable {
         /// The number of remaining periods.
         public var periodsLeft: Int
     }
+
+    /// The customer of an app who has it.
+    var owner: String { StoreState.key(bundleID, customerID) }
 
     /// Whether it can be used.
     public var isUsable: Bool { status == .active || status == .gracePeriod }

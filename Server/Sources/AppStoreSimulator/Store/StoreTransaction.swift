@@ -28,7 +28,7 @@ public struct StoreTransaction: Codable, Hashable, Sendable {
     /// Whether it was bought, or is shared by a family member.
     public let ownership: Ownership
     /// The app's identifier of the buyer, a UUID.
-    public let appAccountToken: String?
+    public var appAccountToken: String?
     /// Whether the customer did something, or the store did.
     public let reason: Reason
     /// The paid price, in thousandths of the currency.
@@ -55,6 +55,9 @@ public struct StoreTransaction: Codable, Hashable, Sendable {
     public var seatsAddedTo: String?
     /// Why the period has more than one transaction, in Apple's words (`additionalTransactionReason`): on each of them.
     public var additionalReason: String?
+    /// The number of its last change, in the order of all changes of transactions: the order of the App Store Server
+    /// API.
+    public var lastChange: Int?
 
     /// The seats of a transaction. Its quantity is their number, and its price the average price of one.
     public struct Seats: Codable, Hashable, Sendable {
@@ -119,6 +122,17 @@ public struct StoreTransaction: Codable, Hashable, Sendable {
             /// The purchaser took the seat back.
             case assignment
         }
+    }
+
+    /// The customer of an app who has it.
+    var owner: String { StoreState.key(bundleID, customerID) }
+
+    /// Whether signed data of both differs.
+    func looksDifferent(from other: StoreTransaction) -> Bool {
+        var (left, right) = (self, other)
+        (left.lastChange, left.isFinished, left.restoredAs) = (nil, false, nil)
+        (right.lastChange, right.isFinished, right.restoredAs) = (nil, false, nil)
+        return left != right
     }
 
     /// Whether the customer changed to a higher level before the period ended.

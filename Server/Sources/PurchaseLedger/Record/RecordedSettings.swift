@@ -20,6 +20,10 @@ struct RecordedSettings: Codable {
     var mode: String?
     /// `nil` for an hour.
     var lapse_tolerance: Int64?
+    /// `nil` without a key of the App Store Server API.
+    var app_store_key: Bool?
+    /// `nil` for no.
+    var set_account_tokens: Bool?
 
     struct Product: Codable {
         var kind: String
@@ -41,7 +45,8 @@ extension RegisteredApp {
             transfer: transfer.rawValue, order_lifetime: orderLifetime, sandbox_access: sandboxAccess.rawValue,
             refund_shortfall: refundShortfall.rawValue, require_account_token: requiresAccountToken,
             require_signed_transaction: requiresSignedTransaction, mode: mode == .offline ? nil : mode.rawValue,
-            lapse_tolerance: lapseTolerance == Self.defaultLapseTolerance ? nil : lapseTolerance)
+            lapse_tolerance: lapseTolerance == Self.defaultLapseTolerance ? nil : lapseTolerance,
+            app_store_key: hasAppStoreKey ? true : nil, set_account_tokens: setsAccountTokens ? true : nil)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
@@ -81,5 +86,7 @@ extension RegisteredApp {
         requiresAccountToken = settings.require_signed_transaction != nil && settings.require_account_token
         mode = settings.mode.flatMap(AppStoreMode.init(rawValue:)) ?? .offline
         lapseTolerance = settings.lapse_tolerance ?? Self.defaultLapseTolerance
+        hasAppStoreKey = settings.app_store_key ?? false
+        setsAccountTokens = settings.set_account_tokens ?? false
     }
 }

@@ -39,6 +39,22 @@ struct OriginalsTable {
             [.text(id)], connection)
     }
 
+    /// The originals of an app after a key. It reads the table in the order of its keys.
+    func rows(appKey: Int64, after key: Int64, limit: Int64) throws(LedgerStorageError) -> [OriginalRow] {
+        try OriginalRow.all(
+            "WHERE app_key = ?1 AND original_key > ?2 ORDER BY original_key LIMIT ?3",
+            [.integer(appKey), .integer(key), .integer(limit)], connection)
+    }
+
+    /// The number of an app's originals after a key.
+    func count(appKey: Int64, after key: Int64) throws(LedgerStorageError) -> Int {
+        let rows = try connection.rows(
+            "SELECT count(*) FROM originals WHERE app_key = ?1 AND original_key > ?2",
+            [.integer(appKey), .integer(key)])
+        guard var reader = rows.first?.reader else { return 0 }
+        return Int(try reader.integer())
+    }
+
     func insert(_ row: OriginalRow) throws(LedgerStorageError) -> OriginalRow {
         var row = row
         row.key = try OriginalRow.table.insert(row.values, connection)

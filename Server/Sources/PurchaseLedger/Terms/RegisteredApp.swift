@@ -35,8 +35,17 @@ public struct RegisteredApp: Sendable, Equatable {
     public var requiresAccountToken = false
     /// Whether the App Store is asked about the receipts of claims.
     public var mode = AppStoreMode.offline
+    /// Whether the app has a key of the App Store Server API, so that the App Store can be asked about signed data.
+    public var hasAppStoreKey = false
+    /// Whether the App Store gets the account token of the owner of a purchase that has none.
+    public var setsAccountTokens = false
     /// The budget for unverified evidence that is stored whole.
     public var unverifiedEvidence = EvidenceBudget()
+
+    /// What Apple is told about refund requests.
+    public var refunds = RefundPolicies()
+    /// The offers that are signed for customers.
+    public var offers = OfferRules()
 
     /// Creates an app with the defaults.
     public init(id: String, bundleIDs: Set<String>) {

@@ -12,9 +12,12 @@ import Synchronization
 /// answer first decides it.
 final class AppStoreClaimService: Service {
     private let client: any ReceiptValidation
+    /// The App Store Server API, for claims and for everything else that is asked of it.
+    let server: any AppStoreServer
     private let endClient: @Sendable () async throws -> Void
     private let questioner: ClaimQuestioner
     private let timing: AppStoreTiming
+    private let workers: WorkerPool
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
     private let changes: AsyncStream<(ValidationEnvironment, CircuitBreaker.Change)>
@@ -60,17 +63,24 @@ final class AppStoreClaimService: Service {
         let client = try VerifyReceiptClient(try configuration.appStore.connection(), clock: connectionClock) {
             continuation.yield(($0, $1))
         }
-        self.client = client
-        endClient = { try await client.shutdown() }
+        let server = try AppStoreServerClient(
+            try configuration.appStore.serverAPI(), clock: connectionClock,
+            storeTime: { AppStoreTime(millisecondsSince1970: clock().millisecondsSince1970) }
+        ) { continuation.yield(($0, $1)) }
+        (self.client, self.server) = (client, server)
+        endClient = {
+            try await client.shutdown()
+            try await server.shutdown()
+        }
         self.changes = changes
         self.timing = timing ?? configuration.appStore.timing
         self.clock = clock
         self.logger = logger
         let terms = Box(AppStoreTerms(ledger, configuration))
         self.terms = terms
+        workers = WorkerPool(limit: configuration.limits.waitingVerifications)
         questioner = ClaimQuestioner(
-            client: client, workers: WorkerPool(limit: configuration.limits.waitingVerifications), clock: clock,
-            logger: logger
+            client: client, server: server, workers: workers, clock: clock, logger: logger
         ) { terms.value.withLock { $0 } }
     }
 
@@ -246,15 +256,36 @@ final class AppStoreClaimService: Service {
         return try await ledger.perform(LeaseAppStoreClaims(limit: AppStoreTiming.atOnce, overdueSince: end))
     }
 
-    /// One claim is the probe of an open circuit; the others rest, instead of being refused one by one.
+    /// One claim is the probe of an open circuit; the others rest, instead of being refused one by one. The two
+    /// interfaces of the App Store have a circuit each; apps without keys use only one.
     private var questionsThatTheCircuitTakes: Int {
-        switch client.circuit(of: .production) {
+        let receipts = Self.questions(of: client.circuit(of: .production))
+        guard !questioner.terms().serverApps.isEmpty else { return receipts }
+        return max(receipts, Self.questions(of: server.circuit(of: .production)))
+    }
+
+    private static func questions(of circuit: CircuitState) -> Int {
+        switch circuit {
         case .closed: AppStoreTiming.atOnce
         case .open(let next): next <= .zero ? 1 : 0
         }
     }
 
     private var ledger: PurchaseLedger { questioner.terms().ledger }
+
+    /// What is asked and told besides claims, over the same connections.
+    var tasks: AppStoreTaskService {
+        AppStoreTaskService(
+            runner: AppStoreTaskRunner(
+                server: server, workers: workers, clock: clock, logger: logger, terms: questioner.terms),
+            timing: timing)
+    }
+
+    /// Records what the App Store Server API answers.
+    var evidence: ServerAPIEvidence { ServerAPIEvidence(ledger, workers) }
+
+    /// The settings in force.
+    var currentTerms: @Sendable () -> AppStoreTerms { questioner.terms }
 
     private func log(_ error: any Error) { questioner.log(error) }
 }

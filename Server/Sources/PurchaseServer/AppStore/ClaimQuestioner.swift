@@ -7,6 +7,7 @@ import PurchaseVerification
 /// Asks the App Store about one claim after another, and records its answer, or the time of the next question.
 struct ClaimQuestioner: Sendable {
     let client: any ReceiptValidation
+    let server: any AppStoreServer
     let workers: WorkerPool
     let clock: @Sendable () -> Timestamp
     let logger: Logger
@@ -34,29 +35,51 @@ struct ClaimQuestioner: Sendable {
 
     private func ask(_ claim: AppStoreClaim) async throws -> AppStoreClaimService.Result {
         let terms = self.terms()
-        guard let question = try await question(about: claim, terms) else {
+        switch try await question(about: claim, terms) {
+        case nil:
             // Its evidence was erased, or is no longer trusted, so the App Store cannot be asked.
             return .recorded(try await record(.none, of: claim, terms))
-        }
-        let outcome = await client.validate(question.request)
-        // The settings may have changed meanwhile; the claim is decided under those in force now.
-        let present = self.terms()
-        switch outcome {
-        case .conclusive(let reply):
-            let answer = try await workers.run { AppStoreAnswer(reply, question.evidence) }
-            return .recorded(try await record(answer, of: claim, present))
-        case .undetermined(let reason): return try await postpone(claim, reason, present)
+        case .receipt(let question):
+            switch await client.validate(question.request) {
+            case .conclusive(let reply):
+                let answer = try await workers.run { AppStoreAnswer(reply, question.evidence) }
+                // The settings may have changed meanwhile; the claim is decided under those in force now.
+                return .recorded(try await record(answer, of: claim, self.terms()))
+            case .undetermined(let reason): return try await postpone(claim, reason, self.terms())
+            }
+        case .transaction(let question):
+            let answer: AppStoreAnswer
+            do throws(AppStoreServerError) {
+                answer = AppStoreAnswer(
+                    try await server.call(
+                        GetTransaction(question.transaction.transactionID), for: question.app,
+                        in: question.environment), question.transaction)
+            } catch {
+                guard error.isNotFound else { return try await postpone(claim, error, self.terms()) }
+                answer = AppStoreAnswer(unknownTo: error)
+            }
+            return .recorded(try await record(answer, of: claim, self.terms()))
         }
     }
 
-    private func question(about claim: AppStoreClaim, _ terms: AppStoreTerms) async throws -> ReceiptQuestion? {
+    /// A question to one of the App Store's two interfaces.
+    private enum Question {
+        case receipt(ReceiptQuestion)
+        case transaction(TransactionQuestion)
+    }
+
+    private func question(about claim: AppStoreClaim, _ terms: AppStoreTerms) async throws -> Question? {
         guard let sent = claim.evidence else { return nil }
         return try await workers.run {
             do throws(VerificationError) {
                 let evidence = try Evidence(sent)
                 let verified = try terms.verifier.verify(evidence, policies: [])
+                if case .signedTransaction(let transaction) = verified {
+                    return TransactionQuestion(transaction, terms.serverApps).map(Question.transaction)
+                }
                 let secret = verified.facts.bundleID.flatMap { terms.secrets[$0] } ?? terms.secret
                 return ReceiptQuestion(verified, bytes: evidence.bytes, app: claim.app, sharedSecret: secret)
+                    .map(Question.receipt)
             } catch {
                 return nil
             }
@@ -85,9 +108,28 @@ struct ClaimQuestioner: Sendable {
     }
 
     private func postpone(
+        _ claim: AppStoreClaim, _ reason: AppStoreServerError, _ terms: AppStoreTerms
+    ) async throws -> AppStoreClaimService.Result {
+        // A question that was not asked does not count.
+        let wasAsked = ![.busy, .cancelled, .circuitOpen, .notConfigured].contains(reason.code)
+        guard reason.code != .cancelled else { return try await resume(claim, terms) }
+        return try await postpone(
+            claim, attempts: claim.attempts + (wasAsked ? 1 : 0), reason.code.rawValue, seen: reason.description,
+            after: reason.retryAfter)
+    }
+
+    /// Leaves a claim to the next start, which asks at once.
+    private func resume(
+        _ claim: AppStoreClaim, _ terms: AppStoreTerms
+    ) async throws -> AppStoreClaimService.Result {
+        let now = clock()
+        try await terms.ledger.perform(PostponeAppStoreClaim(claim.id, attempts: claim.attempts, to: now))
+        return .postponed(to: now)
+    }
+
+    private func postpone(
         _ claim: AppStoreClaim, _ reason: UndeterminedValidation, _ terms: AppStoreTerms
     ) async throws -> AppStoreClaimService.Result {
-        let now = clock().millisecondsSince1970
         // A question that was not asked does not count. If the sandbox was asked last, production was asked before it.
         let wasAsked =
             switch reason.code {
@@ -95,12 +137,7 @@ struct ClaimQuestioner: Sendable {
             case .circuitOpen: reason.environment == .sandbox
             default: true
             }
-        guard reason.code != .cancelled else {
-            // The next start asks at once.
-            try await terms.ledger.perform(
-                PostponeAppStoreClaim(claim.id, attempts: claim.attempts, to: Timestamp(millisecondsSince1970: now)))
-            return .postponed(to: Timestamp(millisecondsSince1970: now))
-        }
+        guard reason.code != .cancelled else { return try await resume(claim, terms) }
         return try await postpone(
             claim, attempts: claim.attempts + (wasAsked ? 1 : 0), reason.code.rawValue, seen: reason.seen,
             after: reason.retryAfter)

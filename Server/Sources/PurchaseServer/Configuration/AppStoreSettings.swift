@@ -7,6 +7,12 @@ public struct AppStoreSettings: Sendable, Equatable {
     public var verifyReceiptProduction = Self.apple.production
     /// The address of `verifyReceipt` for the sandbox.
     public var verifyReceiptSandbox = Self.apple.sandbox
+    /// The address of the App Store Server API for production.
+    public var serverAPIProduction = Self.appleServerAPI.production
+    /// The address of the App Store Server API for the sandbox.
+    public var serverAPISandbox = Self.appleServerAPI.sandbox
+    /// The percentage of Apple's limits that the server uses.
+    public var serverAPILimitPercent: Int64 = 100
     /// A PEM file with the authorities that are trusted for these addresses; `nil` for the system's.
     public var tlsTrust: String?
     /// How long a claim waits for the App Store at most.
@@ -18,6 +24,26 @@ public struct AppStoreSettings: Sendable, Equatable {
         production: AppStoreConnectionSettings.apple.verifyReceiptProduction.absoluteString,
         sandbox: AppStoreConnectionSettings.apple.verifyReceiptSandbox.absoluteString
     )
+
+    private static let appleServerAPI = (
+        production: AppStoreServerSettings.apple.production.absoluteString,
+        sandbox: AppStoreServerSettings.apple.sandbox.absoluteString
+    )
+
+    /// Whether one of the addresses of the Server API is Apple's and the other is not.
+    var isServerAPIMixed: Bool {
+        (serverAPIProduction == Self.appleServerAPI.production) != (serverAPISandbox == Self.appleServerAPI.sandbox)
+    }
+
+    /// The addresses of the Server API, checked.
+    ///
+    /// - Throws: `AppStoreConnectionSettingsError`.
+    package func serverAPI() throws(AppStoreConnectionSettingsError) -> AppStoreServerSettings {
+        var settings = try AppStoreServerSettings(
+            production: serverAPIProduction, sandbox: serverAPISandbox, trustFile: tlsTrust)
+        settings.limitFactor = Double(serverAPILimitPercent) / 100
+        return settings
+    }
 
     /// Whether one of the addresses is Apple's and the other is not: a receipt of one environment would go to the wrong
     /// place.

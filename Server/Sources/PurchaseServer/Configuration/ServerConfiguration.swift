@@ -1,3 +1,4 @@
+package import AppStoreConnection
 public import Logging
 public import PurchaseLedger
 public import PurchaseVerification
@@ -20,6 +21,8 @@ public struct ServerConfiguration: Sendable {
     public var environments: Set<AppStoreEnvironment> = [.production, .sandbox]
     /// The shared secret of all apps; if it is set, requests for receipts with subscriptions must carry it.
     public var sharedSecret: String?
+    /// The keys of the App Store Server API by the names of the apps, the preferred one first.
+    package var appStoreKeys: [String: [AppStoreServerKey]] = [:]
     /// The shared secrets of apps by bundle id, for receipts of these; `sharedSecret` takes precedence over them.
     public var sharedSecrets: [String: String] = [:]
     /// The apps whose purchases are recorded, by their names; each API key belongs to one of these names.
@@ -35,6 +38,8 @@ public struct ServerConfiguration: Sendable {
     public var limits = Limits()
     /// Where the App Store is asked about claims.
     public var appStore = AppStoreSettings()
+    /// What apps answer when Apple asks what to show to a customer who is about to cancel, by their names.
+    public var retention: [String: RetentionRules] = [:]
     /// The receivers of the apps' events, and of their notifications.
     public var webhooks: [Webhook] = []
 

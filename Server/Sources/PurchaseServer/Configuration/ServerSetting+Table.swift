@@ -215,9 +215,30 @@ extension ServerSetting {
 
     package static let appStoreTrust = ServerSetting(
         "app_store.tls_trust", default: "none",
-        "The certificate authorities in PEM that are trusted for these two addresses, instead of the system's",
+        "The certificate authorities in PEM that are trusted for these addresses, instead of the system's",
         path: .whole
     ) { value, _, configuration throws(SettingFault) in configuration.appStore.tlsTrust = value.text }
+
+    package static let serverAPIProduction = ServerSetting(
+        "app_store.server_api_production", default: "https://api.storekit.apple.com",
+        "The address of the App Store Server API for production"
+    ) { value, _, configuration throws(SettingFault) in
+        configuration.appStore.serverAPIProduction = try appStoreURL(value)
+    }
+
+    package static let serverAPISandbox = ServerSetting(
+        "app_store.server_api_sandbox", default: "https://api.storekit-sandbox.apple.com",
+        "The same for the sandbox"
+    ) { value, _, configuration throws(SettingFault) in
+        configuration.appStore.serverAPISandbox = try appStoreURL(value)
+    }
+
+    package static let serverAPILimit = ServerSetting(
+        "app_store.server_api_limit_percent", default: "100",
+        "The percentage of Apple's limits that this server uses; 50 for each of two servers with the same keys"
+    ) { value, _, configuration throws(SettingFault) in
+        configuration.appStore.serverAPILimitPercent = try number(value, in: 1...100_000)
+    }
 
     package static let appStoreWait = ServerSetting(
         "app_store.wait_hours", default: "72", "The maximum hours a claim waits for the App Store's answer"
@@ -229,7 +250,8 @@ extension ServerSetting {
         do throws(AppStoreConnectionSettingsError) {
             return try AppStoreConnectionSettings.url(value.text).absoluteString
         } catch {
-            throw SettingFault("is wrong: \(error)", "Write https://HOST/verifyReceipt")
+            throw SettingFault(
+                "is wrong: \(error)", "Write https://HOST, with the path of verifyReceipt if it is its address")
         }
     }
 
@@ -247,7 +269,10 @@ extension ServerSetting {
         + rate(
             "limits.per_address", \.perAddress, 50_000, 100_000, "requests to /v1 and verifyReceipt from one address")
         + rate("limits.wrong_secrets", \.wrongSecrets, 1, 20, "wrong shared secrets from one address, for each app")
-        + [appStoreProduction, appStoreSandbox, appStoreTrust, appStoreWait]
+        + [
+            appStoreProduction, appStoreSandbox, serverAPIProduction, serverAPISandbox, serverAPILimit, appStoreTrust,
+            appStoreWait,
+        ]
 
     /// A rate: the number per second, and the number at once after a pause, which defaults to twice the first.
     private static func rate(

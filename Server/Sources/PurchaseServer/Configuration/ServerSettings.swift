@@ -35,7 +35,13 @@ package struct ServerSettings {
                 description: "app_store has only one of its two addresses. "
                     + "Write both verify_receipt_production and verify_receipt_sandbox, or none.")
         }
+        guard !configuration.appStore.isServerAPIMixed else {
+            throw Fault(
+                description: "app_store has only one of its two addresses of the Server API. "
+                    + "Write both server_api_production and server_api_sandbox, or none.")
+        }
         configuration.apps = file.apps.mapValues(\.app)
+        configuration.retention = file.apps.mapValues(\.retention)
         for app in file.apps.values {
             var secret = app.sharedSecret
             if let path = app.sharedSecretFile {
@@ -44,6 +50,13 @@ package struct ServerSettings {
                 } catch {
                     // The path is not repeated: it may be the secret itself, in the wrong place.
                     throw Fault(description: "apps.\(app.app.id).shared_secret_file \(error.fault). \(error.remedy).")
+                }
+            }
+            for key in app.appStoreKeys {
+                do throws(SettingFault) {
+                    configuration.appStoreKeys[app.app.id, default: []].append(try key.key(files))
+                } catch {
+                    throw Fault(description: "apps.\(app.app.id).app_store_keys \(error.fault). \(error.remedy).")
                 }
             }
             for webhook in app.webhooks {

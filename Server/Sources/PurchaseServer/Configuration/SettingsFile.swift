@@ -17,10 +17,14 @@ public struct SettingsFile: Sendable {
         public var sharedSecret: String?
         /// The file that contains it.
         public var sharedSecretFile: String?
+        /// Its keys of the App Store Server API.
+        package var appStoreKeys: [AppStoreKeySettings] = []
         /// How `verifyReceipt` answers for its receipts.
         public var dropIn = DropInSettings(app: "")
         /// The receivers of its events and of its notifications.
         package var webhooks: [WebhookSettings] = []
+        /// What is answered when Apple asks what to show to a customer who is about to cancel.
+        package var retention = RetentionRules()
     }
 
     /// An error in the file, and how to correct it.
@@ -171,6 +175,14 @@ extension SettingsReader {
         if let mode = choice(&section, "mode", AppStoreMode.self) { app.mode = mode }
         if let isRequired = flag(&section, "require_signed_transaction") { app.requiresSignedTransaction = isRequired }
         if let isRequired = flag(&section, "require_account_token") { app.requiresAccountToken = isRequired }
+        let keys = appStoreKeys(&section, app: entry.key)
+        app.hasAppStoreKey = !keys.isEmpty
+        if let isSet = flag(&section, "set_account_tokens") { app.setsAccountTokens = isSet }
+        if app.setsAccountTokens, keys.isEmpty {
+            note(
+                section.lines["set_account_tokens"], "the app \(entry.key) sets account tokens and has no key for it",
+                "Add app_store_keys, or remove set_account_tokens")
+        }
         if var budget = self.section(&section, "unverified_evidence") {
             let bytes: ClosedRange<Int64> = 0...(1 << 40)
             if let most = number(&budget, "bytes_per_day", in: bytes) {
@@ -181,6 +193,9 @@ extension SettingsReader {
             }
             finish(budget)
         }
+        app.refunds = refunds(&section)
+        app.offers = offers(&section)
+        let retention = retention(&section, app.offers)
         let sharedSecret = text(&section, "shared_secret")
         let sharedSecretFile = text(&section, "shared_secret_file").map { resolved($0, .whole) }
         if sharedSecret != nil, sharedSecretFile != nil {
@@ -196,8 +211,8 @@ extension SettingsReader {
         let dropIn = dropIn(&section, app: entry.key)
         finish(section)
         return SettingsFile.App(
-            app: app, sharedSecret: sharedSecret, sharedSecretFile: sharedSecretFile, dropIn: dropIn,
-            webhooks: webhooks)
+            app: app, sharedSecret: sharedSecret, sharedSecretFile: sharedSecretFile, appStoreKeys: keys, dropIn: dropIn,
+            webhooks: webhooks, retention: retention)
     }
 
     private mutating func dropIn(_ section: inout SettingsSection, app: String) -> DropInSettings {

@@ -1,3 +1,4 @@
+import AppStoreConnection
 import ArgumentParser
 import Foundation
 import PurchaseLedger
@@ -9,8 +10,9 @@ struct Import: AsyncParsableCommand {
         abstract: "Brings the receipts of an existing system into the ledger.",
         discussion: """
             FILE is CSV with a header, NDJSON (one object a line), or a folder with one receipt in each file; '-' is standard \
-            input. The columns are customer_id, receipt_data, signed_transaction, order_id and imported_at; customer_id and one \
-            of the next two are needed. In a folder, the customer is the name of the file without its ending, or the name of the \
+            input. The columns are customer_id, receipt_data, signed_transaction, original_transaction_id, transaction_id, order_id \
+            and imported_at; customer_id and one of the next four are needed. A row with only a transaction id is fetched from the \
+            App Store, for which the app needs a key (app_store_keys in the settings file); the time that it takes is printed first. In a folder, the customer is the name of the file without its ending, or the name of the \
             folder inside that the file is in.
 
             All purchases of each receipt are claimed for the customer, including expired and refunded ones. A purchase that has \
@@ -63,13 +65,28 @@ struct Import: AsyncParsableCommand {
             let isShared = try isShared()
             try await options.withLedger(trust: trust) { ledger, app in
                 try requireChoice(for: ledger, app)
-                outcome = await report(importing(into: ledger, app, isShared: isShared).run(reader))
+                var run = importing(into: ledger, app, isShared: isShared)
+                run.numbers = try numbers(for: ledger, app)
+                outcome = await report(run.run(reader))
+                try await run.numbers?.access.client.shutdown()
             }
         }
         guard let outcome else { return }
         if outcome.error != nil { throw ExitCode.unusable }
         if outcome.isInterrupted { throw ExitCode(Interruption.status) }
         if outcome.report.rejectedCount > 0 { throw ExitCode.rejected }
+    }
+
+    /// Fetches rows that have only numbers; `nil` if there are none. Says first how long that takes.
+    private func numbers(for ledger: PurchaseLedger, _ app: String) throws -> ImportedNumbers? {
+        let count = file == "-" ? 0 : try ImportedNumbers.count(file)
+        guard count > 0 else { return nil }
+        let numbers = ImportedNumbers(
+            ledger: ledger, app: app, access: try ServerAPIAccess(app, options.ledger, trust))
+        Terminal.remark(
+            "\(count) rows have only the number of a purchase; fetching them takes "
+                + "\(ImportReport.duration(numbers.seconds(of: count))) at Apple's limits")
+        return numbers
     }
 
     /// Prints the table, and the reason if the import ended early.
@@ -109,7 +126,10 @@ struct Import: AsyncParsableCommand {
             do {
                 let app = try options.app(of: trial.ledger)
                 try requireChoice(for: trial.ledger, app)
-                let outcome = report(await importing(into: trial.ledger, app, isShared: false).run(reader))
+                var run = importing(into: trial.ledger, app, isShared: false)
+                run.numbers = try numbers(for: trial.ledger, app)
+                let outcome = report(await run.run(reader))
+                try await run.numbers?.access.client.shutdown()
                 try await trial.close()
                 return outcome
             } catch {

@@ -5,6 +5,8 @@ enum ImportColumn: String, CaseIterable {
     case customerID = "customer_id"
     case receiptData = "receipt_data"
     case signedTransaction = "signed_transaction"
+    case originalTransactionID = "original_transaction_id"
+    case transactionID = "transaction_id"
     case orderID = "order_id"
     case importedAt = "imported_at"
 

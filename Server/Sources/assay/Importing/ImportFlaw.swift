@@ -9,6 +9,8 @@ struct ImportFlaw: Error, Sendable, Equatable {
         /// The row has a member that `assay import` does not know.
         case columnUnknown = "column_unknown"
         case fieldMissing = "field_missing"
+        /// The App Store does not know the number of a purchase, or does not prove it.
+        case numberUnknown = "number_unknown"
         case fieldMalformed = "field_malformed"
     }
 

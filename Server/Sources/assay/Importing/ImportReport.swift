@@ -16,6 +16,12 @@ struct ImportReport: Sendable {
 
     mutating func add(_ flaw: ImportFlaw) { rejected[flaw.code.rawValue, default: 0] += 1 }
 
+    /// Adds a row that an earlier import fetched and recorded.
+    mutating func addKnown() {
+        known += 1
+        accepted += 1
+    }
+
     mutating func add(_ outcome: ImportOutcome) {
         if outcome.isKnown { known += 1 }
         if outcome.rejection == nil { accepted += 1 } else { rejected[outcome.code, default: 0] += 1 }

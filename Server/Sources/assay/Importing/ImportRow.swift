@@ -34,6 +34,26 @@ struct ImportRow: Sendable {
         }
     }
 
+    /// The number of the purchase, which is used if the row has no evidence; `nil` if it has none.
+    func number() throws(ImportFlaw) -> String? {
+        switch content {
+        case .fields(let fields): try Self.number(fields)
+        case .json(let json): try Self.number(Self.fields(of: json))
+        case .flaw(let flaw): throw flaw
+        }
+    }
+
+    private static func number(_ fields: [ImportColumn: [UInt8]]) throws(ImportFlaw) -> String? {
+        for column in [ImportColumn.originalTransactionID, .transactionID] {
+            guard let number = try text(column, fields) else { continue }
+            guard number.utf8.count <= 32, number.utf8.allSatisfy(isDigit) else {
+                throw ImportFlaw(.fieldMalformed, "\(column.rawValue) must have 1 to 32 digits")
+            }
+            return number
+        }
+        return nil
+    }
+
     private static func submission(_ fields: [ImportColumn: [UInt8]]) throws(ImportFlaw) -> ImportSubmission {
         guard let customer = try text(.customerID, fields) else {
             throw ImportFlaw(.fieldMissing, "customer_id is empty")
@@ -45,8 +65,10 @@ struct ImportRow: Sendable {
         }
         // Signed data first: it has more facts, and can name one purchase for the order.
         let evidence = [ImportColumn.signedTransaction, .receiptData].compactMap { fields[$0] }.filter { !$0.isEmpty }
-        guard !evidence.isEmpty else {
-            throw ImportFlaw(.fieldMissing, "the row has neither receipt_data nor signed_transaction")
+        let number = try number(fields)
+        guard !evidence.isEmpty || number != nil else {
+            throw ImportFlaw(
+                .fieldMissing, "the row has neither receipt_data nor signed_transaction nor a transaction id")
         }
         var submission = ImportSubmission(customerID: customer, evidence: evidence)
         submission.orderID = try text(.orderID, fields)
@@ -95,7 +117,9 @@ struct ImportRow: Sendable {
             switch document.nodes[member.value].kind {
             case .string: fields[column] = text
             // Many systems number their customers.
-            case .number where column == .customerID && text.allSatisfy(isDigit): fields[column] = text
+            case .number
+            where [.customerID, .originalTransactionID, .transactionID].contains(column) && text.allSatisfy(isDigit):
+                fields[column] = text
             case .word where text.elementsEqual("null".utf8): fields[column] = []
             default: throw ImportFlaw(.fieldMalformed, "the member \(column.rawValue) is not a string")
             }

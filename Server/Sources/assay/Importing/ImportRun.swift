@@ -14,6 +14,8 @@ struct ImportRun {
     let consumables: ImportedConsumables?
     /// How many batches are verified at the same time.
     let jobs: Int
+    /// Fetches rows that have only the number of a purchase; `nil` if there are none.
+    var numbers: ImportedNumbers?
     /// Whether another process writes to the same SQLite file. If so, the import leaves half of the time to it.
     let isShared: Bool
 
@@ -30,7 +32,16 @@ struct ImportRun {
     /// A row that was verified, or cannot be read.
     private struct Examined: Sendable {
         let place: String
-        let row: Result<ExaminedImport, ImportFlaw>
+        let row: Row
+
+        enum Row: Sendable {
+            case examined(ExaminedImport)
+            /// An earlier import fetched and recorded its number.
+            case known
+            case flaw(ImportFlaw)
+            /// It cannot be fetched now.
+            case failure(any Error)
+        }
     }
 
     /// Imports all rows. Rejected ones are printed.
@@ -39,21 +50,14 @@ struct ImportRun {
         let start = ContinuousClock.now
         let interruption = Interruption()
         await interruption.watch()
-        let (ledger, app) = (ledger, app)
+        let batchRows = numbers == nil ? Self.batchRows : ImportedNumbers.batchRows
+        let atOnce = numbers == nil ? jobs : max(jobs, ServerAPIAccess.atOnce)
         do {
-            try await ParallelBatches(jobs: jobs).run {
-                interruption.isRequested ? nil : Self.nextBatch(&reader)
+            try await ParallelBatches(jobs: atOnce).run {
+                interruption.isRequested ? nil : Self.nextBatch(&reader, batchRows)
             } work: { (rows: [ImportRow]) -> [Examined] in
                 var examined: [Examined] = []
-                for row in rows {
-                    do throws(ImportFlaw) {
-                        let submission = try row.submission()
-                        examined.append(
-                            Examined(place: row.place, row: .success(ledger.examine(submission, app: app))))
-                    } catch {
-                        examined.append(Examined(place: row.place, row: .failure(error)))
-                    }
-                }
+                for row in rows { examined.append(Examined(place: row.place, row: await self.examined(row))) }
                 return examined
             } output: { (rows: [Examined]) throws(LedgerFailure) in
                 let lines = try await record(rows, in: &outcome.report)
@@ -73,7 +77,31 @@ struct ImportRun {
         return outcome
     }
 
-    private static func nextBatch(_ reader: inout ImportReader) -> [ImportRow]? {
+    /// Verifies a row. The evidence of one that has only a number is fetched first.
+    private func examined(_ row: ImportRow) async -> Examined.Row {
+        do {
+            var submission = try row.submission()
+            if submission.evidence.isEmpty, let number = try row.number() {
+                guard let numbers else {
+                    throw ImportFlaw(
+                        .fieldMissing, "the row has only a number, which can be fetched from a file but not from a pipe"
+                    )
+                }
+                switch try await numbers.evidence(of: number, for: submission.customerID) {
+                case .known: return .known
+                case .flaw(let flaw): return .flaw(flaw)
+                case .evidence(let evidence): submission.evidence = evidence
+                }
+            }
+            return .examined(ledger.examine(submission, app: app))
+        } catch let flaw as ImportFlaw {
+            return .flaw(flaw)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func nextBatch(_ reader: inout ImportReader, _ batchRows: Int) -> [ImportRow]? {
         var batch: [ImportRow] = []
         var bytes = 0
         while batch.count < batchRows, bytes < batchBytes, let row = reader.next() {
@@ -93,7 +121,7 @@ struct ImportRun {
     /// - Returns: a line for each rejected row.
     private func record(_ rows: [Examined], in report: inout ImportReport) async throws(LedgerFailure) -> String {
         var readable: [ExaminedImport] = []
-        for case .success(let row) in rows.map(\.row) { readable.append(row) }
+        for case .examined(let row) in rows.map(\.row) { readable.append(row) }
         let start = ContinuousClock.now
         var outcomes: ArraySlice<ImportOutcome> = []
         do {
@@ -109,10 +137,12 @@ struct ImportRun {
         var lines = ""
         for row in rows {
             switch row.row {
-            case .failure(let flaw):
+            case .failure(let error): throw LedgerFailure(cause: error)
+            case .known: report.addKnown()
+            case .flaw(let flaw):
                 report.add(flaw)
                 lines += "\(row.place.printable): rejected, \(flaw.code.rawValue): \(flaw.detail.printable)\n"
-            case .success:
+            case .examined:
                 guard let outcome = outcomes.popFirst() else { continue }
                 report.add(outcome)
                 guard let rejection = outcome.rejection else { continue }

@@ -185,6 +185,12 @@ extension NamedFiles {
                 "cannot be read: \(reason(error))",
                 "Name a file that holds the shared secret of App Store Connect, and nothing else")
         }
+    } privateKey: { path throws(SettingFault) in
+        do {
+            return try SecretFile.privateKey(path)
+        } catch {
+            throw SettingFault("'\(path)': \(reason(error))", "Name the .p8 file of App Store Connect, of mode 0600")
+        }
     } bytes: { path throws(SettingFault) in
         do {
             return try InputFile.read(path)

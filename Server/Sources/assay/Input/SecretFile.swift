@@ -11,4 +11,13 @@ enum SecretFile {
         guard !secret.isEmpty else { throw InputError(path, "holds no secret") }
         return secret
     }
+
+    /// A private key, which nobody but the owner of the file may read.
+    static func privateKey(_ path: String) throws -> String {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        if let mode = (attributes?[.posixPermissions] as? NSNumber)?.intValue, mode & 0o077 != 0 {
+            throw InputError(path, "has mode 0\(String(mode & 0o777, radix: 8)) and must have 0600; run chmod 600")
+        }
+        return try secret(path)
+    }
 }

@@ -2,8 +2,8 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// A claim that waits for the App Store: the app has the mode `apple`, a genuine receipt proves the purchase, and the
-/// purchase has no owner yet. All other claims are decided at once.
+/// A claim that waits for the App Store: the app has the mode `apple`, genuine evidence proves the purchase, the App
+/// Store can be asked about it, and it has no owner yet. All other claims are decided at once.
 struct WaitingClaim {
     let transaction: LedgerTransaction
     let app: RegistryApp
@@ -19,7 +19,7 @@ struct WaitingClaim {
         let app = try transaction.app(examined.submission.app)
         let claim = examined.submission.claim
         guard app.settings.mode == .apple, examined.flaw == nil, let evidence = examined.evidence,
-            let proven = evidence.askablePurchases.first(where: {
+            let proven = evidence.askablePurchases(by: app).first(where: {
                 $0.key.transactionID == claim.transactionID.map { ExactText($0) }
             }),
             try !transaction.hasOwner(proven.key)
@@ -75,20 +75,22 @@ struct WaitingClaim {
 }
 
 extension ExaminedEvidence {
-    /// The purchases of a genuine receipt that `verifyReceipt` can read; empty for other evidence.
-    var askablePurchases: [ObservedTransaction] {
-        guard kind == .appReceipt || kind == .transactionReceipt, environment != .xcode, objection == nil,
-            case .success(let observation) = verified
-        else { return [] }
+    /// The purchases of genuine evidence about which the App Store can be asked: `verifyReceipt` reads receipts, and
+    /// the App Store Server API knows signed transactions, if the app has a key. Empty for other evidence.
+    func askablePurchases(by app: RegistryApp) -> [ObservedTransaction] {
+        let isAskable =
+            switch kind {
+            case .appReceipt, .transactionReceipt: environment != .xcode
+            case .signedTransaction:
+                app.settings.hasAppStoreKey && (environment == .production || environment == .sandbox)
+            default: false
+            }
+        guard isAskable, objection == nil, case .success(let observation) = verified else { return [] }
         return observation.transactionFacts.filter { $0.productID != nil }
     }
 
     /// Whether the App Store can be asked about the evidence.
-    var canBeAskedAbout: Bool { !askablePurchases.isEmpty }
-}
-
-extension ExaminedSubmission {
-    var canBeAskedAbout: Bool { evidence?.canBeAskedAbout ?? false }
+    func canBeAskedAbout(by app: RegistryApp) -> Bool { !askablePurchases(by: app).isEmpty }
 }
 
 extension LedgerTransaction {

@@ -19,7 +19,9 @@ struct WaitingRestore {
     ) throws(LedgerStorageError) {
         guard app.settings.mode == .apple else { return nil }
         var isFirst = false
-        for proven in evidence.askablePurchases where !isFirst { isFirst = try !transaction.hasOwner(proven.key) }
+        for proven in evidence.askablePurchases(by: app) where !isFirst {
+            isFirst = try !transaction.hasOwner(proven.key)
+        }
         guard isFirst else { return nil }
         let word = try transaction.recentWord(on: evidence, customer: customer)
         if let word, word.rejection.map(\.isWithoutEffect) != true { return nil }
@@ -63,7 +65,8 @@ struct WaitingRestore {
         isReplayed: Bool = false
     ) -> [RestoredPurchase] {
         var purchases: [RestoredPurchase] = []
-        for proven in evidence.askablePurchases where seen.updateValue(rejection.code, forKey: proven.key) == nil {
+        for proven in evidence.askablePurchases(by: app)
+        where seen.updateValue(rejection.code, forKey: proven.key) == nil {
             purchases.append(
                 RestoredPurchase(
                     submissionID: id, leafHash: leafHash, environment: proven.key.environment,

@@ -24,6 +24,11 @@ public struct EvidenceSubmission: Sendable {
         self.evidence = evidence
     }
 
+    /// A notification of the App Store's history, which is as it was sent.
+    public init(sentNotification signedPayload: [UInt8]) {
+        self.init(app: nil, source: Self.notification, evidence: signedPayload)
+    }
+
     /// A notification of the App Store.
     ///
     /// - Parameters:

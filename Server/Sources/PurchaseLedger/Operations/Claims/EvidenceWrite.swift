@@ -339,7 +339,7 @@ struct EvidenceWrite {
             var details = details
             let isAsked =
                 input.asksAppStore && app.settings.mode == .both
-                && claims.contains(where: \.isFirstGrant) && input.evidence?.canBeAskedAbout ?? false
+                && claims.contains(where: \.isFirstGrant) && input.evidence?.canBeAskedAbout(by: app) ?? false
             if isAsked { details.appStore = .confirms }
             let entry = try transaction.journal.append(draft, details)
             try finish(entry, refusal: refusal)
@@ -365,6 +365,7 @@ struct EvidenceWrite {
         try changes.finish(entry, isAnnounced: input.isAnnounced)
         guard refusal?.isWithoutEffect != true else { return }
         try transaction.hold(input.evidence, kept?.key ?? input.storedEvidence, entry)
+        if input.storedEvidence == nil { try AppStoreTaskScheduling(self).schedule() }
     }
 
     private func place(of key: TransactionKey) throws(LedgerStorageError) -> (history: Int, record: Int)? {

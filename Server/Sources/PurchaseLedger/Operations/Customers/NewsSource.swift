@@ -11,7 +11,7 @@ struct NewsSource {
 
     /// Whether news of an environment arrive.
     func tells(of environment: AppStoreEnvironment) throws(LedgerStorageError) -> Bool {
-        guard app.settings.mode == .offline else { return true }
+        guard app.settings.mode == .offline, !app.settings.hasAppStoreKey else { return true }
         guard let number = try reader.environments.key(of: environment),
             let newest = try NotificationsTable(connection: reader.connection).newest(
                 appKey: app.key, environment: number)

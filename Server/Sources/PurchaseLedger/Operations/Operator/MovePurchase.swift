@@ -46,6 +46,8 @@ public struct MovePurchase: LedgerOperation {
                 to: customerID,
                 reason: reason))
         try changes.finish(entry)
+        // Otherwise each renewal names the former owner.
+        if app.settings.setsAccountTokens { try AppStoreTaskScheduling.scheduleToken(of: record, app, transaction) }
         return former?.name
     }
 }

@@ -1,0 +1,104 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOHTTPCompression
+import NIOPosix
+import NIOSSL
+import Synchronization
+
+/// One attempt of any call: a request to the App Store, and the reply or the reason why there is none.
+struct HTTPExchange: Sendable {
+    private let client: HTTPClient
+    private let limits: AttemptLimits
+    private let largestReply: Int
+
+    /// A reply of any HTTP status. The body of one that is not 2xx is cut to `UndeterminedValidation.keptReplyBytes`.
+    struct Reply: Sendable {
+        let status: Int
+        let headers: HTTPHeaders
+        let body: [UInt8]
+
+        var isSuccess: Bool { (200..<300).contains(status) }
+    }
+
+    /// The reason why there is no reply, with a description for people.
+    struct Failure: Error {
+        let code: UndeterminedValidation.Code
+        let words: String
+    }
+
+    /// - Throws: `AppStoreConnectionSettingsError` if the trusted authorities cannot be read.
+    init(
+        trustFile: String?, limits: AttemptLimits, largestReply: Int
+    ) throws(AppStoreConnectionSettingsError) {
+        self.limits = limits
+        self.largestReply = largestReply
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        if let path = trustFile {
+            do {
+                let authorities = try NIOSSLCertificate.fromPEMFile(path)
+                guard !authorities.isEmpty else {
+                    throw AppStoreConnectionSettingsError.trustFile(path, reason: "the file has no certificate")
+                }
+                tls.trustRoots = .certificates(authorities)
+            } catch let error as AppStoreConnectionSettingsError {
+                throw error
+            } catch {
+                throw .trustFile(path, reason: "\(error)")
+            }
+        }
+        var pool = HTTPClient.Configuration.ConnectionPool(
+            idleTimeout: .seconds(60), concurrentHTTP1ConnectionsPerHostSoftLimit: CallLimit.callsInAll)
+        // The clients make the retries, because the library's would not be counted.
+        pool.retryConnectionEstablishment = false
+        var configuration = HTTPClient.Configuration(
+            tlsConfiguration: tls, redirectConfiguration: .disallow,
+            timeout: .init(connect: limits.connect, read: limits.read, write: limits.read), connectionPool: pool,
+            decompression: .enabled(limit: .size(largestReply + 1)))
+        configuration.httpVersion = .http1Only
+        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    /// Sends one request.
+    func send(_ request: HTTPClientRequest) async -> Result<Reply, Failure> {
+        let isLate = Atomic(false)
+        let exchange = Task { try await collect(request) }
+        // The library's deadline ends with the head of the reply.
+        let timer = client.eventLoopGroup.next().scheduleTask(in: limits.whole) {
+            isLate.store(true, ordering: .relaxed)
+            exchange.cancel()
+        }
+        let result = await withTaskCancellationHandler {
+            await exchange.result
+        } onCancel: {
+            exchange.cancel()
+        }
+        timer.cancel()
+        // A truncated reply is ignored.
+        if isLate.load(ordering: .relaxed) {
+            return .failure(Failure(code: .timeout, words: "no whole reply in \(limits.whole.words)"))
+        }
+        switch result {
+        case .success(let reply): return .success(reply)
+        case .failure(let error):
+            let (code, words) = NetworkError.meaning(of: error, limits)
+            return .failure(Failure(code: code, words: words))
+        }
+    }
+
+    func shutdown() async throws { try await client.shutdown() }
+
+    private func collect(_ request: HTTPClientRequest) async throws -> Reply {
+        let response = try await client.execute(request, deadline: .now() + limits.whole)
+        let status = Int(response.status.code)
+        guard (200..<300).contains(status) else {
+            // Read to its end, so that the connection can be used again.
+            let body = try? await response.body.collect(upTo: UndeterminedValidation.keptReplyBytes)
+            return Reply(status: status, headers: response.headers, body: body.map { Array(buffer: $0) } ?? [])
+        }
+        let body = try await response.body.collect(upTo: largestReply)
+        return Reply(status: status, headers: response.headers, body: Array(buffer: body))
+    }
+}

@@ -1,0 +1,30 @@
+/// A call of the App Store Server API: its request, its limit, and how its answer is read.
+///
+/// The library has a type for each operation of Apple. A caller can add one that Apple adds later.
+public protocol AppStoreServerOperation: Sendable {
+    associatedtype Answer: Sendable
+
+    /// The calls of one app in a second in production; the sandbox allows a tenth of it.
+    static var callsPerSecond: Double { get }
+    /// Where it can be called.
+    static var place: AppStoreServerPlace { get }
+    /// Whether a call may be made again if its outcome is unknown.
+    static var isRepeatable: Bool { get }
+
+    var request: AppStoreServerRequest { get }
+
+    /// Reads an answer, and verifies everything in it that Apple signed.
+    ///
+    /// - Throws: `AppStoreServerReplyFault` for an answer that is not believed.
+    func read(_ reply: AppStoreServerReply) throws(AppStoreServerReplyFault) -> Answer
+}
+
+extension AppStoreServerOperation {
+    public static var callsPerSecond: Double { 50 }
+    public static var place: AppStoreServerPlace { .environmentOfID }
+    public static var isRepeatable: Bool { true }
+}
+
+extension AppStoreServerOperation where Answer == Void {
+    public func read(_ reply: AppStoreServerReply) throws(AppStoreServerReplyFault) {}
+}

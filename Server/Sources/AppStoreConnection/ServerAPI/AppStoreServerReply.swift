@@ -1,0 +1,104 @@
+import Foundation
+public import PurchaseVerification
+
+/// A reply of the App Store Server API, with what is needed to verify it.
+public struct AppStoreServerReply: Sendable {
+    /// The environment that was asked.
+    public let environment: ValidationEnvironment
+    /// The app on whose behalf it was asked.
+    public let app: AppStoreServerApp
+    public let body: [UInt8]
+    /// When it was received.
+    let receivedAt: AppStoreTime
+    /// How long ago its data may have been signed, in milliseconds.
+    let freshness: Int64
+
+    /// Decodes the reply.
+    public func decoded<Value: Decodable>(_ type: Value.Type) throws(AppStoreServerReplyFault) -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: Data(body))
+        } catch {
+            throw .unreadable(Self.words(error))
+        }
+    }
+
+    /// Verifies a transaction: Apple's signature, the app, the environment, and that it was signed just now.
+    public func transaction(_ text: String) throws(AppStoreServerReplyFault) -> TransactionJWS {
+        guard case .signedTransaction(let content) = try verified(text, [bundle]) else {
+            throw .otherAnswer(expected: "a signed transaction", found: "another kind of signed data")
+        }
+        try requireFresh(content.signedDate)
+        return VerifiedJWS(text, content)
+    }
+
+    /// Verifies renewal info. It names no app: the transaction beside it does.
+    public func renewalInfo(_ text: String) throws(AppStoreServerReplyFault) -> RenewalInfoJWS {
+        guard case .signedRenewalInfo(let content) = try verified(text, []) else {
+            throw .otherAnswer(expected: "signed renewal info", found: "another kind of signed data")
+        }
+        try requireFresh(content.signedDate)
+        return VerifiedJWS(text, content)
+    }
+
+    /// Verifies an app transaction.
+    public func appTransaction(
+        _ text: String
+    ) throws(AppStoreServerReplyFault) -> VerifiedJWS<SignedAppTransaction> {
+        guard case .appTransaction(let content) = try verified(text, [bundle]) else {
+            throw .otherAnswer(expected: "a signed app transaction", found: "another kind of signed data")
+        }
+        try requireFresh(content.creationDate ?? content.signedDate)
+        return VerifiedJWS(text, content)
+    }
+
+    /// Verifies a notification. It is shown as it was signed when it was first sent.
+    public func notification(
+        _ text: String
+    ) throws(AppStoreServerReplyFault) -> VerifiedJWS<AppStoreNotification> {
+        guard case .notification(let content) = try verified(text, [bundle]) else {
+            throw .otherAnswer(expected: "a notification", found: "another kind of signed data")
+        }
+        return VerifiedJWS(text, content)
+    }
+
+    /// Checks the fields of an answer that Apple does not sign. Absent ones say nothing.
+    func require(bundleID: String?, environment name: String?) throws(AppStoreServerReplyFault) {
+        if let bundleID, bundleID != app.bundleID {
+            throw .otherAnswer(expected: "the app \(app.bundleID)", found: "the app \(bundleID.prefix(200))")
+        }
+        if let name, name != environment.rawValue {
+            throw .otherAnswer(expected: environment.rawValue, found: "\(name.prefix(200))")
+        }
+    }
+
+    private var bundle: any PurchasePolicy { BundleIDPolicy(app.bundleID) }
+
+    private func verified(
+        _ text: String, _ policies: [any PurchasePolicy]
+    ) throws(AppStoreServerReplyFault) -> VerifiedEvidence {
+        let environment = EnvironmentPolicy(accepting: [AppStoreEnvironment(environment.rawValue)])
+        do {
+            return try app.verifier.verify(Array(text.utf8), policies: policies + [environment])
+        } catch {
+            throw .unverified(error)
+        }
+    }
+
+    private func requireFresh(_ signedAt: AppStoreTime?) throws(AppStoreServerReplyFault) {
+        guard let signedAt,
+            receivedAt.millisecondsSince1970 - signedAt.millisecondsSince1970 <= freshness
+        else { throw .oldAnswer(signedAt: signedAt) }
+    }
+
+    private static func words(_ error: any Error) -> String {
+        guard let error = error as? DecodingError else { return "the reply is not JSON" }
+        func at(_ path: [any CodingKey]) -> String { path.map(\.stringValue).joined(separator: ".") }
+        return switch error {
+        case .keyNotFound(let key, let context): "no \(at(context.codingPath + [key]))"
+        case .typeMismatch(_, let context), .valueNotFound(_, let context):
+            "\(at(context.codingPath)) has the wrong type"
+        case .dataCorrupted(let context) where !context.codingPath.isEmpty: "\(at(context.codingPath)) is malformed"
+        default: "the reply is not JSON of this operation"
+        }
+    }
+}

@@ -1,0 +1,123 @@
+// The operations on one transaction.
+
+public import Foundation
+public import PurchaseVerification
+
+/// The information about one transaction (Apple, "Get Transaction Info").
+public struct GetTransaction: AppStoreServerOperation {
+    /// A transaction id; that of the original is also its own.
+    public var transactionID: String
+
+    public init(_ transactionID: String) { self.transactionID = transactionID }
+
+    public var request: AppStoreServerRequest {
+        AppStoreServerRequest(.get, ["inApps", "v1", "transactions", transactionID])
+    }
+
+    public func read(_ reply: AppStoreServerReply) throws(AppStoreServerReplyFault) -> TransactionJWS {
+        let transaction = try reply.transaction(try reply.decoded(SignedTransactionBody.self).signedTransactionInfo)
+        guard transaction.content.transactionID == transactionID else {
+            throw .otherAnswer(
+                expected: "the transaction \(transactionID)", found: "\(transaction.content.transactionID)")
+        }
+        return transaction
+    }
+}
+
+/// Tells Apple that the content of a transaction was delivered (Apple, "Finish Transaction").
+public struct FinishTransaction: AppStoreServerOperation {
+    public typealias Answer = Void
+
+    public var transactionID: String
+
+    public init(_ transactionID: String) { self.transactionID = transactionID }
+
+    public var request: AppStoreServerRequest {
+        AppStoreServerRequest(.post, ["inApps", "v1", "transactions", transactionID, "finish"])
+    }
+}
+
+/// The customer's download of the app (Apple, "Get App Transaction Info").
+public struct GetAppTransaction: AppStoreServerOperation {
+    /// A transaction id, an original transaction id or an app transaction id.
+    public var id: String
+
+    public init(_ id: String) { self.id = id }
+
+    public var request: AppStoreServerRequest {
+        AppStoreServerRequest(.get, ["inApps", "v1", "transactions", "appTransactions", id])
+    }
+
+    public func read(
+        _ reply: AppStoreServerReply
+    ) throws(AppStoreServerReplyFault) -> VerifiedJWS<SignedAppTransaction> {
+        try reply.appTransaction(try reply.decoded(SignedAppTransactionBody.self).signedAppTransactionInfo)
+    }
+}
+
+/// Gives a transaction an account token, instead of the one that it may have (Apple, "Set App Account Token"). A
+/// subscription has it from the current period on.
+public struct SetAppAccountToken: AppStoreServerOperation {
+    public typealias Answer = Void
+
+    public static var callsPerSecond: Double { 20 }
+
+    public var originalTransactionID: String
+    public var token: UUID
+
+    public init(_ token: UUID, of originalTransactionID: String) {
+        self.token = token
+        self.originalTransactionID = originalTransactionID
+    }
+
+    public var request: AppStoreServerRequest {
+        AppStoreServerRequest(
+            .put, ["inApps", "v1", "transactions", originalTransactionID, "appAccountToken"],
+            json: ["appAccountToken": token.lowercased])
+    }
+}
+
+/// Informs Apple about the use of a purchase that the customer wants refunded (Apple, "Send Consumption
+/// Information").
+public struct SendConsumption: AppStoreServerOperation {
+    public typealias Answer = Void
+
+    public var transactionID: String
+    public var information: ConsumptionInformation
+
+    public init(_ information: ConsumptionInformation, of transactionID: String) {
+        self.information = information
+        self.transactionID = transactionID
+    }
+
+    public var request: AppStoreServerRequest {
+        AppStoreServerRequest(
+            .put, ["inApps", "v2", "transactions", "consumption", transactionID], json: information)
+    }
+}
+
+/// The same in its first form (Apple, "Send Consumption Information V1"), which Apple has replaced.
+public struct SendConsumptionV1: AppStoreServerOperation {
+    public typealias Answer = Void
+
+    public var transactionID: String
+    public var information: ConsumptionInformationV1
+
+    public init(_ information: ConsumptionInformationV1, of transactionID: String) {
+        self.information = information
+        self.transactionID = transactionID
+    }
+
+    public var request: AppStoreServerRequest {
+        AppStoreServerRequest(
+            .put, ["inApps", "v1", "transactions", "consumption", transactionID], json: information)
+    }
+}
+
+private struct SignedTransactionBody: Decodable {
+    let signedTransactionInfo: String
+}
+
+private struct SignedAppTransactionBody: Decodable {
+    let signedAppTransactionInfo: String
+}

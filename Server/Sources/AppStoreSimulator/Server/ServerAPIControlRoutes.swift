@@ -1,0 +1,105 @@
+import EvidenceMint
+import HTTPTypes
+import Hummingbird
+
+/// What a developer and Apple decide about the App Store Server API: keys, limits, and the odds of refunds.
+struct ServerAPIControlRoutes {
+    let service: StoreService
+
+    func add(to router: Router<SimulatorRequestContext>) {
+        router.get("/control/api-keys") { _, _ in
+            try Response.json(
+                await service.change { state, _ in
+                    state.serverAPI.keys.values.sorted { $0.keyID < $1.keyID }
+                })
+        }
+        router.post("/control/api-keys") { request, _ in
+            let wanted = try await request.read(NewAPIKey.self)
+            try wanted.check()
+            return try Response.json(
+                await service.change { state, _ in
+                    if let bundleID = wanted.bundleID { _ = try state.store.app(bundleID) }
+                    let (key, handout) = StoreAPIKey.make(issuerID: wanted.issuerID, bundleID: wanted.bundleID)
+                    state.serverAPI.keys[key.keyID] = key
+                    return handout
+                }, status: .created)
+        }
+        router.delete("/control/api-keys/{id}") { _, context in
+            let id = try context.part("id")
+            return try Response.json(
+                await service.change { state, _ in
+                    guard let key = state.serverAPI.keys.removeValue(forKey: id) else {
+                        throw SimulatorRefusal(.notFound, "unknown_key", "There is no key of this id.")
+                    }
+                    return key
+                })
+        }
+        router.post("/control/server-api/limits") { request, _ in
+            let wanted = try await request.read(LimitFactor.self)
+            guard (0.001...1_000_000).contains(wanted.factor) else {
+                throw StoreError(.invalidValue, "'factor' is 0.001 to 1000000.")
+            }
+            return try Response.json(
+                await service.change { state, _ in
+                    state.serverAPI.limitFactor = wanted.factor
+                    state.limits = ServerAPILimits()
+                    return wanted
+                })
+        }
+        router.post("/control/apps/release") { request, _ in
+            let wanted = try await request.read(Release.self)
+            return try Response.json(
+                await service.change { state, _ in
+                    try state.store.setReleased(wanted.isReleased, wanted.bundleID)
+                })
+        }
+        router.post("/control/refund-odds") { request, _ in
+            let wanted = try await request.read(WantedOdds.self)
+            return try Response.json(
+                await service.change { state, _ in
+                    try state.store.setRefundOdds(wanted.odds)
+                    return wanted
+                })
+        }
+        router.get("/control/consumption") { _, _ in
+            try Response.json(await service.change { state, _ in state.serverAPI.consumption })
+        }
+    }
+}
+
+private struct NewAPIKey: RequestBody {
+    /// A further key of an issuer; nil for a new one.
+    let issuerID: String?
+    /// The only app of the key; nil for all.
+    let bundleID: String?
+
+    static let members: [BodyMember] = ["issuer_id", "bundle_id"]
+
+    func check() throws(StoreError) {
+        guard (1...255).contains(issuerID?.utf8.count ?? 1) else {
+            throw StoreError(.invalidValue, "An issuer id has 1 to 255 bytes.")
+        }
+    }
+}
+
+private struct LimitFactor: RequestBody, Encodable {
+    let factor: Double
+
+    static let members: [BodyMember] = ["factor"]
+}
+
+private struct Release: RequestBody {
+    let bundleID: String
+    let isReleased: Bool
+
+    static let members: [BodyMember] = ["bundle_id", "is_released"]
+}
+
+private struct WantedOdds: RequestBody, Encodable {
+    /// Nil lets the store decide no refund by itself.
+    let odds: RefundOdds?
+
+    static let members: [BodyMember] = [
+        BodyMember("odds", ["decline", "grant_full", "grant_prorated", "no_preference", "no_answer"])
+    ]
+}

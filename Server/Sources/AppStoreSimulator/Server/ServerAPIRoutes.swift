@@ -1,0 +1,107 @@
+import EvidenceMint
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import NIOCore
+
+/// The App Store Server API. The header `Host` selects the environment, as Apple's names do, if the operator allows
+/// that host. By any other name, the paths are those of production, and those of the sandbox begin with `/sandbox`.
+struct ServerAPIRoutes {
+    let service: StoreService
+
+    private static let sandboxHosts = [
+        HostName(name: "api.storekit-sandbox.apple.com".utf8), HostName(name: "api.storekit-sandbox.itunes.apple.com".utf8),
+    ]
+
+    private typealias Route = (method: HTTPRequest.Method, path: String, operation: ServerAPIOperation)
+
+    private static let routes: [Route] = [
+        (.get, "/inApps/v1/subscriptions/{id}", .statuses),
+        (.put, "/inApps/v1/subscriptions/extend/{id}", .extend),
+        (.post, "/inApps/v1/subscriptions/extend/mass", .massExtend),
+        (.get, "/inApps/v1/subscriptions/extend/mass/{id}/{second}", .massExtendStatus),
+        (.get, "/inApps/v1/history/{id}", .historyV1),
+        (.get, "/inApps/v2/history/{id}", .history),
+        (.get, "/inApps/v1/transactions/{id}", .transaction),
+        (.post, "/inApps/v1/transactions/{id}/finish", .finish),
+        (.get, "/inApps/v1/transactions/appTransactions/{id}", .appTransaction),
+        (.put, "/inApps/v1/transactions/{id}/appAccountToken", .accountToken),
+        (.put, "/inApps/v1/transactions/consumption/{id}", .consumptionV1),
+        (.put, "/inApps/v2/transactions/consumption/{id}", .consumption),
+        (.get, "/inApps/v2/refund/lookup/{id}", .refunds),
+        (.get, "/inApps/v1/refund/lookup/{id}", .refundsV1),
+        (.get, "/inApps/v1/lookup/{id}", .order),
+        (.post, "/inApps/v1/notifications/test", .testNotification),
+        (.get, "/inApps/v1/notifications/test/{id}", .testNotificationStatus),
+        (.post, "/inApps/v1/notifications/history", .notificationHistory),
+        (.get, "/groups/v1/currentGroups/{id}", .groups),
+        (.get, "/groups/v1/group/{id}", .groupMembers),
+        (.get, "/groups/v1/transactions/{id}/seats", .seats),
+        (.post, "/groups/v1/transactions/{id}/seats", .claimSeat),
+        (.delete, "/groups/v1/transactions/{id}/seats/{second}", .releaseSeat),
+        (.put, "/inApps/v1/messaging/image/{id}", .uploadImage),
+        (.delete, "/inApps/v1/messaging/image/{id}", .deleteImage),
+        (.get, "/inApps/v1/messaging/image/list", .images),
+        (.put, "/inApps/v1/messaging/message/{id}", .uploadMessage),
+        (.delete, "/inApps/v1/messaging/message/{id}", .deleteMessage),
+        (.get, "/inApps/v1/messaging/message/list", .messages),
+        (.put, "/inApps/v1/messaging/default/{id}/{second}", .setDefaultMessage),
+        (.get, "/inApps/v1/messaging/default/{id}/{second}", .defaultMessage),
+        (.delete, "/inApps/v1/messaging/default/{id}/{second}", .deleteDefaultMessage),
+        (.put, "/inApps/v1/messaging/realtime/url", .setRealtimeURL),
+        (.get, "/inApps/v1/messaging/realtime/url", .realtimeURL),
+        (.delete, "/inApps/v1/messaging/realtime/url", .deleteRealtimeURL),
+        (.post, "/inApps/v1/messaging/performanceTest", .performanceTest),
+        (.get, "/inApps/v1/messaging/performanceTest/result/{id}", .performanceTestResult),
+    ]
+
+    func add(to router: Router<SimulatorRequestContext>) {
+        for route in Self.routes {
+            let operation = route.operation
+            router.on(RouterPath(route.path), method: route.method) { request, context in
+                let host = request.head.authority.flatMap { HostName(authority: $0.utf8) }
+                let isSandbox = Self.sandboxHosts.contains(host)
+                return try await answer(request, operation, at: isSandbox ? .sandbox : .production, context)
+            }
+            router.on(RouterPath("/sandbox\(route.path)"), method: route.method) { request, context in
+                try await answer(request, operation, at: .sandbox, context)
+            }
+        }
+    }
+
+    private func answer(
+        _ request: Request, _ operation: ServerAPIOperation, at environment: StoreEnvironment,
+        _ context: SimulatorRequestContext
+    ) async throws -> Response {
+        let body: ByteBuffer
+        do {
+            let limit = operation == .uploadImage ? SimulatorLimits.imageBody : SimulatorLimits.controlBody
+            body = try await request.collectBody(upTo: limit)
+        } catch is NIOTooManyBytesError {
+            return Response(status: .contentTooLarge)
+        }
+        let wanted = ServerAPIRequest(
+            operation: operation, environment: environment, authorization: request.headers[.authorization],
+            path: ["id", "second"].compactMap { context.parameters.get($0) },
+            query: request.uri.queryParameters.map { (String($0.key), String($0.value)) },
+            contentType: request.headers[.contentType], body: Array(body.readableBytesView))
+        let issuer = service.issuer
+        let answer = try await service.change { state, world in try state.answer(wanted, by: issuer, world) }
+        var headers = HTTPFields()
+        var bytes: [UInt8] = []
+        if let json = answer.json {
+            // Exactly this: Apple's library for Python reads no error otherwise.
+            headers[.contentType] = "application/json"
+            bytes = json.json
+        } else if let fault = answer.tokenFault {
+            headers[.contentType] = "text/plain"
+            headers[.assayReason] = fault.rawValue
+            bytes = Array("Unauthenticated\n\nRequest ID: \(UUID().uuidString)\n".utf8)
+        }
+        if let retryAfter = answer.retryAfter { headers[.retryAfter] = "\(retryAfter)" }
+        return try await FaultyAnswer(
+            bytes, answer.fault?.transport, context.channel, status: .init(code: answer.status), headers: headers
+        ).response(to: request)
+    }
+}

@@ -1,0 +1,45 @@
+import Crypto
+import EvidenceMint
+import Foundation
+
+/// A `revision` or `paginationToken`: the place where a list continues, bound to the question that it answers.
+struct PageToken: Codable, Equatable, Sendable {
+    /// The digest of the question.
+    let question: String
+    /// Where to continue.
+    var place: Int
+    /// For a list from the last change to the first: the newest change of this run.
+    var top = 0
+    /// For such a list: the newest change of the run before.
+    var floor = 0
+    /// After which the token is refused, in seconds since 1970; nil if it stays valid.
+    var expiry: Int64?
+
+    /// - Parameter question: everything that must be repeated with the token.
+    init(question: [String], place: Int, expiry: Int64? = nil) {
+        self.question = Self.digest(question)
+        self.place = place
+        self.expiry = expiry
+    }
+
+    /// Reads a token.
+    /// - Returns: nil if it is no token, or belongs to another question.
+    init?(_ text: String, question: [String]) {
+        guard text.utf8.count <= 512, let json = Base64URL.decode(text.utf8),
+            let token = try? JSONDecoder().decode(PageToken.self, from: Data(json)),
+            token.question.utf8.elementsEqual(Self.digest(question).utf8)
+        else { return nil }
+        self = token
+    }
+
+    /// The token for the client.
+    func text() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return Base64URL.encode(try encoder.encode(self))
+    }
+
+    private static func digest(_ question: [String]) -> String {
+        Data(SHA256.hash(data: Data(question.joined(separator: "\n").utf8)).prefix(12)).base64EncodedString()
+    }
+}

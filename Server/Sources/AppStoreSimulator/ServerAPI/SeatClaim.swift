@@ -1,0 +1,8 @@
+/// A seat that the app's backend gave to a member.
+struct SeatClaim: Codable, Equatable, Sendable {
+    /// A UUID in small letters.
+    let seatClaimID: String
+    /// The same identifier again claims no further seat.
+    let requestIdentifier: String
+    let appTransactionID: String
+}

@@ -1,0 +1,109 @@
+import EvidenceMint
+import Foundation
+
+extension ServiceState {
+    /// The placeholder of the sandbox, as the first group's number.
+    private static let firstGroup: UInt64 = 900_000_000_000_000_000
+
+    /// The answers to the group and seat calls, which only the sandbox has.
+    mutating func seatAnswer(_ request: ServerAPIRequest, _ scope: ServerAPIScope) throws -> ServerAPIAnswer {
+        switch request.operation {
+        case .groups: return try groups(request, scope)
+        case .groupMembers: return try groupMembers(request, scope)
+        default: break
+        }
+        let transaction = try transaction(request.path[0], scope)
+        let original = transaction.originalTransactionID
+        // A transaction without such seats has no seats to give away.
+        guard let subscription = store.state.subscriptions[original], subscription.sharedFrom == nil,
+            transaction.seats?.invitations == .developer
+        else { throw ServerAPIFailure.unknownTransactionID }
+        let total = subscription.isUsable ? store.seats(of: subscription) : 0
+        let claims = serverAPI.seatClaims[original] ?? []
+        switch request.operation {
+        case .claimSeat:
+            let body = try request.object()
+            guard let identifier = try body.string("requestIdentifier", or: .generalBadRequest),
+                (1...128).contains(identifier.utf8.count),
+                let member = try body.string("appTransactionId", or: .generalBadRequest), Self.isNumber(member)
+            else { throw ServerAPIFailure.generalBadRequest }
+            if let earlier = claims.first(where: { $0.requestIdentifier == identifier }) {
+                return ServerAPIAnswer([Claim("seatClaimId", .string(earlier.seatClaimID))])
+            }
+            guard claims.count < total else {
+                // Apple names the error without a number.
+                throw ServerAPIFailure(400, nil, "NoAvailableSeats")
+            }
+            let id = UUID(derivedFrom: "seat|\(original)|\(identifier)").uuidString.lowercased()
+            serverAPI.seatClaims[original] =
+                claims + [SeatClaim(seatClaimID: id, requestIdentifier: identifier, appTransactionID: member)]
+            return ServerAPIAnswer([Claim("seatClaimId", .string(id))])
+        case .releaseSeat:
+            let id = request.path[1].lowercased()
+            guard claims.contains(where: { $0.seatClaimID == id }) else { throw ServerAPIFailure(404, nil, "No such seat claim.") }
+            serverAPI.seatClaims[original] = claims.filter { $0.seatClaimID != id }
+            return ServerAPIAnswer(status: 200)
+        default:
+            return ServerAPIAnswer([
+                Claim("totalSeatCount", .integer(Int64(total))),
+                Claim("availableSeatCount", .integer(Int64(max(0, total - claims.count)))),
+                Claim("assignedSeatClaimIds", .array(claims.map { .string($0.seatClaimID) })),
+            ])
+        }
+    }
+
+    /// The answer to `GET /groups/v1/currentGroups/{any}`: one group for each purchase of seats that a customer made or
+    /// has a seat of.
+    private func groups(_ request: ServerAPIRequest, _ scope: ServerAPIScope) throws -> ServerAPIAnswer {
+        let owner = try owner(request.path[0], scope)
+        let groups = store.state.subscriptions.rows(ofGroup: owner).compactMap { subscription -> ClaimValue? in
+            let source = subscription.sharedFrom.flatMap { store.state.subscriptions[$0] } ?? subscription
+            guard source.renewalSeats != nil, subscription.isUsable else { return nil }
+            return .object([
+                Claim("groupId", .string(Self.groupID(of: source))), Claim("groupType", .string("CONSUMER")),
+            ])
+        }
+        return ServerAPIAnswer([Claim("groups", .array(groups))])
+    }
+
+    /// The answer to `GET /groups/v1/group/{groupId}`.
+    private func groupMembers(_ request: ServerAPIRequest, _ scope: ServerAPIScope) throws -> ServerAPIAnswer {
+        guard Self.isNumber(request.path[0]) else {
+            throw ServerAPIFailure(4_000_225, "The group identifier has a wrong form.")
+        }
+        guard let limit = Int(request.value("limit") ?? "20"), (1...100).contains(limit) else {
+            throw ServerAPIFailure(4_000_004, "The limit is 1 to 100.")
+        }
+        let purchaser = store.state.subscriptions.sorted {
+            $0.bundleID == scope.app.bundleID && $0.renewalSeats != nil && Self.groupID(of: $0) == request.path[0]
+                && store.state.customers[$0.customerID]?.environment == scope.environment
+        }.first
+        guard let purchaser else { throw ServerAPIFailure(4_040_022, "There is no such group.") }
+        let members = ([purchaser] + store.followers(of: purchaser).filter(\.isUsable)).map {
+            StoreApp.appTransactionID($0.bundleID, $0.customerID)
+        }
+        let question = [scope.key, request.path[0], request.operation.rawValue]
+        var token = PageToken(question: question, place: 0)
+        if let text = request.value("paginationToken") {
+            guard let sent = PageToken(text, question: question) else {
+                throw ServerAPIFailure(4_000_014, "The pagination token is none of this question.")
+            }
+            token = sent
+        }
+        let page = members.dropFirst(token.place).prefix(limit)
+        let hasMore = token.place + page.count < members.count
+        var claims = [
+            Claim("members", .array(page.map { .object([Claim("appTransactionId", .string($0))]) })),
+            Claim("hasMore", .boolean(hasMore)),
+        ]
+        if hasMore {
+            token.place += page.count
+            claims.append(Claim("paginationToken", .string(try token.text())))
+        }
+        return ServerAPIAnswer(claims)
+    }
+
+    private static func groupID(of purchaser: StoreSubscription) -> String {
+        "\(firstGroup + AppStore.number(of: purchaser.originalTransactionID))"
+    }
+}

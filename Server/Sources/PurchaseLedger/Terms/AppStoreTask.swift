@@ -1,0 +1,27 @@
+public import PurchaseVerification
+
+/// Work with the App Store Server API that one server does at a time.
+public struct AppStoreTask: Sendable, Equatable {
+    public let kind: AppStoreTaskKind
+    /// The app of the settings.
+    public let app: String
+    public let environment: AppStoreEnvironment
+    /// A bundle id for notifications, otherwise an original transaction id.
+    public let subject: String
+    /// Where the work continues; `nil` at its beginning.
+    public var progress: String?
+    /// The number of attempts without an answer.
+    public var attempts: Int
+
+    public init(
+        _ kind: AppStoreTaskKind, app: String, environment: AppStoreEnvironment, subject: String,
+        progress: String? = nil, attempts: Int = 0
+    ) {
+        self.kind = kind
+        self.app = app
+        self.environment = environment
+        self.subject = subject
+        self.progress = progress
+        self.attempts = attempts
+    }
+}

@@ -1,0 +1,195 @@
+import AppStoreConnection
+import Foundation
+import Logging
+import PurchaseLedger
+import PurchaseVerification
+
+/// Does one piece of work with the App Store Server API, and records its result or the time of the next attempt.
+struct AppStoreTaskRunner: Sendable {
+    let server: any AppStoreServer
+    let workers: WorkerPool
+    let clock: @Sendable () -> Timestamp
+    let logger: Logger
+    /// The settings in force.
+    let terms: @Sendable () -> AppStoreTerms
+
+    /// What is left of the work.
+    private enum Rest {
+        case nothing
+        case next(Int64)
+    }
+
+    func run(_ task: AppStoreTask) async {
+        var task = task
+        let (ledger, now) = (terms().ledger, clock())
+        do {
+            let rest = try await work(&task)
+            task.attempts = 0
+            switch rest {
+            case .nothing: try await ledger.perform(NoteAppStoreTask(task, next: nil))
+            case .next(let pause):
+                try await ledger.perform(NoteAppStoreTask(task, next: Self.time(pause, after: clock())))
+            }
+        } catch let error as AppStoreServerError {
+            await postpone(&task, error, now, ledger)
+        } catch {
+            // A database error: the lease ends by itself.
+            logger.error(
+                "work with the App Store Server API failed", metadata: facts(task, ["error": "\(error)"]))
+        }
+    }
+
+    private func postpone(
+        _ task: inout AppStoreTask, _ error: AppStoreServerError, _ now: Timestamp, _ ledger: PurchaseLedger
+    ) async {
+        if error.code != .cancelled, error.code != .circuitOpen, error.code != .busy { task.attempts += 1 }
+        let pause = max(AppStoreTiming.pause(after: task.attempts), Int64(error.retryAfter / .milliseconds(1)))
+        let next = Self.time(error.code == .cancelled ? 0 : pause, after: now)
+        logger.info(
+            "the App Store Server API gave no answer",
+            metadata: facts(task, ["code": "\(error.code.rawValue)", "seen": "\(error)", "next": "\(next)"]))
+        do {
+            try await ledger.perform(NoteAppStoreTask(task, next: next))
+        } catch {
+            logger.error(
+                "work with the App Store Server API failed", metadata: facts(task, ["error": "\(error)"]))
+        }
+    }
+
+    private static func time(_ pause: Int64, after now: Timestamp) -> Timestamp {
+        Timestamp(millisecondsSince1970: now.millisecondsSince1970 + pause)
+    }
+
+    private func work(_ task: inout AppStoreTask) async throws -> Rest {
+        guard let environment = ValidationEnvironment(task.environment) else { return .nothing }
+        switch task.kind {
+        case .notifications: return try await backfill(&task, environment)
+        case .status: return try await askStatus(task, environment)
+        case .token: return try await setToken(task, environment)
+        case .history: return try await readHistory(&task, environment)
+        }
+    }
+
+    // MARK: Notifications
+
+    private func backfill(_ task: inout AppStoreTask, _ environment: ValidationEnvironment) async throws -> Rest {
+        guard let app = terms().serverApps[task.subject] else { return .nothing }
+        var (backfill, restarts, new) = (NotificationBackfill(task.progress), 0, 0)
+        backfill.begin(at: clock().millisecondsSince1970, environment)
+        for _ in 0..<NotificationBackfill.pagesPerTurn {
+            let page: NotificationHistoryPage
+            do throws(AppStoreServerError) {
+                let filter = GetNotificationHistory.Filter(from: backfill.from ?? 0, to: backfill.to ?? 0)
+                page = try await server.call(
+                    GetNotificationHistory(filter, paginationToken: backfill.token), for: app, in: environment
+                ).value
+            } catch {
+                // The period is read again from its beginning; what is known already changes nothing.
+                guard backfill.token != nil, restarts < 3,
+                    error.number == .paginationTokenExpired || error.number == .invalidPaginationToken
+                else { throw error }
+                (backfill.token, restarts) = (nil, restarts + 1)
+                continue
+            }
+            let evidence = ServerAPIEvidence(terms().ledger, workers)
+            for sent in page.notifications where try await evidence.receive(sent, app: task.app) == true { new += 1 }
+            backfill.token = page.paginationToken
+            if backfill.token == nil { break }
+            task.progress = backfill.progress
+            try await terms().ledger.perform(NoteAppStoreTask(task, next: clock(), isHeld: true))
+        }
+        if new > 0 {
+            logger.notice(
+                "notifications that had not arrived were read from the App Store",
+                metadata: facts(task, ["new": .stringConvertible(new)]))
+        }
+        guard backfill.token == nil else {
+            task.progress = backfill.progress
+            return .next(0)
+        }
+        backfill.end()
+        task.progress = backfill.progress
+        return .next(NotificationBackfill.interval)
+    }
+
+    // MARK: One subscription or purchase
+
+    private func askStatus(_ task: AppStoreTask, _ environment: ValidationEnvironment) async throws -> Rest {
+        let ledger = terms().ledger
+        guard try await ledger.answer(SubscriptionNeedsStatus(task.subject, in: task.environment)),
+            let app = try await app(of: task)
+        else { return .nothing }
+        do throws(AppStoreServerError) {
+            let statuses = try await server.call(GetSubscriptionStatuses(task.subject), for: app, in: environment)
+            try await observe(statuses.value, app: task.app)
+        } catch {
+            guard error.isFinal else { throw error }
+            logger.warning(
+                "the App Store refuses to tell the status of a subscription",
+                metadata: facts(task, ["seen": "\(error)"]))
+        }
+        return .nothing
+    }
+
+    private func observe(_ statuses: SubscriptionStatuses, app: String) async throws(AppStoreServerError) {
+        do {
+            try await ServerAPIEvidence(terms().ledger, workers).observe(statuses.signedTexts, app: app)
+        } catch {
+            throw AppStoreServerError(.busy, .production, seen: "the answer could not be recorded: \(error)")
+        }
+    }
+
+    private func setToken(_ task: AppStoreTask, _ environment: ValidationEnvironment) async throws -> Rest {
+        let ledger = terms().ledger
+        let query = TokenForApple(app: task.app, task.subject, in: task.environment)
+        guard let wanted = try await ledger.answer(query), let app = try await app(of: task) else { return .nothing }
+        var token = wanted.token
+        if token == nil {
+            let new = UUID()
+            _ = try await ledger.perform(AssignToken(app: task.app, customerID: wanted.customerID, token: new))
+            token = new
+        }
+        guard let token else { return .nothing }
+        do throws(AppStoreServerError) {
+            _ = try await server.call(SetAppAccountToken(token, of: task.subject), for: app, in: environment)
+        } catch {
+            guard error.isFinal else { throw error }
+            logger.warning("the App Store refuses an account token", metadata: facts(task, ["seen": "\(error)"]))
+            return .nothing
+        }
+        try await ledger.perform(
+            RecordTokenAtApple(
+                app: task.app, task.subject, in: task.environment, customerID: wanted.customerID, token: token))
+        return .nothing
+    }
+
+    private func readHistory(_ task: inout AppStoreTask, _ environment: ValidationEnvironment) async throws -> Rest {
+        guard let app = try await app(of: task) else { return .nothing }
+        let reading = HistoryReading(server: server, ledger: terms().ledger, workers: workers)
+        _ = try await reading.read(&task, for: app, in: environment)
+        return .nothing
+    }
+
+    /// The app of a purchase, with its keys.
+    private func app(of task: AppStoreTask) async throws -> AppStoreServerApp? {
+        let terms = terms()
+        let bundleID = try await terms.ledger.answer(BundleOfOriginal(task.subject, in: task.environment))
+        return (bundleID ?? terms.bundleIDs[task.app]?.first).flatMap { terms.serverApps[$0] }
+    }
+
+    private func facts(_ task: AppStoreTask, _ more: Logger.Metadata) -> Logger.Metadata {
+        var facts: Logger.Metadata = [
+            "work": "\(task.kind.rawValue)", "app": "\(task.app)", "environment": "\(task.environment.name)",
+            "subject": "\(task.subject)",
+        ]
+        facts.merge(more) { _, new in new }
+        return facts
+    }
+}
+
+extension SubscriptionStatuses {
+    /// Everything that Apple signed in the answer.
+    package var signedTexts: [String] {
+        subscriptions.flatMap { [$0.transaction.text, $0.renewalInfo?.text].compactMap(\.self) }
+    }
+}

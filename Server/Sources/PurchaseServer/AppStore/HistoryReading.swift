@@ -1,0 +1,131 @@
+package import AppStoreConnection
+import Foundation
+package import PurchaseLedger
+import PurchaseVerification
+
+/// Reads the history of a customer of Apple's, by one of their purchases, and the statuses of their subscriptions.
+///
+/// The revision after the last page is kept, so reading again yields only what changed since.
+package struct HistoryReading: Sendable {
+    private let server: any AppStoreServer
+    private let ledger: PurchaseLedger
+    private let workers: WorkerPool
+
+    package init(server: any AppStoreServer, ledger: PurchaseLedger, workers: WorkerPool) {
+        (self.server, self.ledger, self.workers) = (server, ledger, workers)
+    }
+
+    /// What was read.
+    package struct Outcome: Sendable {
+        package var pages = 0
+        package var transactions = 0
+    }
+
+    /// Where reading stands: the revision of the next page, and whether the last page was read once.
+    struct Progress: Codable {
+        var revision: String?
+        var isComplete = false
+
+        init(_ text: String?) {
+            self = text.flatMap { try? JSONDecoder().decode(Self.self, from: Data($0.utf8)) } ?? Self()
+        }
+
+        init() {}
+
+        var text: String? { (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } }
+    }
+
+    /// A whole history.
+    package struct History: Sendable {
+        package let environment: ValidationEnvironment
+        package var transactions: [TransactionJWS]
+        /// Yields what changes later.
+        package var revision: String?
+    }
+
+    /// Fetches a whole history, and records nothing.
+    ///
+    /// - Parameter id: a transaction id; production is asked first, then the sandbox.
+    /// - Throws: `AppStoreServerError`; a complete history without the id is somebody else's.
+    package func fetch(_ id: String, for app: AppStoreServerApp) async throws(AppStoreServerError) -> History {
+        let first = try await server.call(GetTransactionHistory(id), for: app)
+        var history = History(
+            environment: first.environment, transactions: first.value.transactions, revision: first.value.revision)
+        var (isOfID, hasMore) = (first.value.concerns(id), first.value.hasMore)
+        while hasMore {
+            let page = try await server.call(
+                GetTransactionHistory(id, revision: history.revision), for: app, in: history.environment
+            ).value
+            history.transactions += page.transactions
+            (history.revision, hasMore) = (page.revision, page.hasMore)
+            isOfID = isOfID || page.concerns(id)
+        }
+        guard isOfID else {
+            throw AppStoreServerError(
+                .otherAnswer, history.environment, seen: "a history without the transaction \(id)")
+        }
+        return history
+    }
+
+    /// Notes that a history was fetched, so that only what changes later is read.
+    package func noteRead(_ original: String, app: String, _ history: History) async throws {
+        var progress = Progress()
+        (progress.revision, progress.isComplete) = (history.revision, true)
+        let task = AppStoreTask(
+            .history, app: app, environment: AppStoreEnvironment(history.environment.rawValue), subject: original,
+            progress: progress.text)
+        try await ledger.perform(NoteAppStoreTask(task, next: nil))
+    }
+
+    /// Observes the statuses of the subscriptions of a customer of Apple's.
+    package func observeStatus(
+        of original: String, app name: String, for app: AppStoreServerApp, in environment: ValidationEnvironment
+    ) async throws {
+        let statuses = try await server.call(GetSubscriptionStatuses(original), for: app, in: environment)
+        try await ServerAPIEvidence(ledger, workers).observe(statuses.value.signedTexts, app: name)
+    }
+
+    /// Reads what is new, and notes the progress of the task after each page.
+    ///
+    /// - Throws: `AppStoreServerError`, and the errors of the ledger.
+    package func read(
+        _ task: inout AppStoreTask, for app: AppStoreServerApp, in environment: ValidationEnvironment
+    ) async throws -> Outcome {
+        var (outcome, progress) = (Outcome(), Progress(task.progress))
+        let evidence = ServerAPIEvidence(ledger, workers)
+        var isOfSubject = progress.revision != nil
+        var hasSubscription = false
+        var restarted = false
+        while true {
+            let page: TransactionHistoryPage
+            do throws(AppStoreServerError) {
+                let operation = GetTransactionHistory(task.subject, revision: progress.revision)
+                page = try await server.call(operation, for: app, in: environment).value
+            } catch {
+                guard error.number == .invalidRevision, progress.revision != nil, !restarted else { throw error }
+                (progress, restarted, isOfSubject) = (Progress(), true, false)
+                continue
+            }
+            isOfSubject = isOfSubject || page.concerns(task.subject)
+            // A complete history without what was asked for is somebody else's.
+            guard isOfSubject || page.hasMore else {
+                throw AppStoreServerError(
+                    .otherAnswer, environment, seen: "a history without the transaction \(task.subject)")
+            }
+            try await evidence.observe(page.transactions.map(\.text), app: task.app)
+            outcome.pages += 1
+            outcome.transactions += page.transactions.count
+            hasSubscription =
+                hasSubscription || page.transactions.contains { $0.content.productType == .autoRenewableSubscription }
+            progress.revision = page.revision
+            progress.isComplete = progress.isComplete || !page.hasMore
+            task.progress = progress.text
+            try await ledger.perform(NoteAppStoreTask(task, next: nil, isHeld: page.hasMore))
+            if !page.hasMore { break }
+        }
+        if hasSubscription {
+            try await observeStatus(of: task.subject, app: task.app, for: app, in: environment)
+        }
+        return outcome
+    }
+}

@@ -1,0 +1,64 @@
+import AppStoreConnection
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+
+/// Where the backfill of an app's notifications stands.
+struct NotificationBackfill: Codable, Equatable {
+    /// The end of the newest period whose notifications are all known, in milliseconds since 1970.
+    var seen: Int64?
+    /// The period that is being read.
+    var from: Int64?
+    var to: Int64?
+    /// The token of its next page.
+    var token: String?
+
+    /// How much is read again: Apple's clock and ours differ, and a notification may be listed late.
+    static let overlap: Int64 = 3_600_000
+    /// The time between two backfills.
+    static let interval: Int64 = 3_600_000
+    /// The pages of one turn; then other work has its turn.
+    static let pagesPerTurn = 50
+
+    /// How far Apple's history reaches back, less an hour.
+    static func reach(_ environment: ValidationEnvironment) -> Int64 {
+        (environment == .production ? 180 : 30) * 86_400_000 - 3_600_000
+    }
+
+    init() {}
+
+    /// Reads recorded progress; nothing is known of what cannot be read.
+    init(_ progress: String?) {
+        self = progress.flatMap { try? JSONDecoder().decode(Self.self, from: Data($0.utf8)) } ?? Self()
+    }
+
+    var progress: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        // Numbers and a text always can be encoded.
+        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+    }
+
+    /// Begins a period, unless one is being read. The first one is as long as Apple's history: notifications can have
+    /// been lost at any time before.
+    mutating func begin(at now: Int64, _ environment: ValidationEnvironment) {
+        let earliest = now - Self.reach(environment)
+        guard let from, to != nil else {
+            from = max(earliest, seen.map { $0 - Self.overlap } ?? earliest)
+            to = now
+            token = nil
+            return
+        }
+        // It was interrupted for so long that Apple's history no longer begins there.
+        if from < earliest {
+            self.from = earliest
+            token = nil
+        }
+    }
+
+    /// The period was read to its end.
+    mutating func end() {
+        seen = to
+        (from, to, token) = (nil, nil, nil)
+    }
+}

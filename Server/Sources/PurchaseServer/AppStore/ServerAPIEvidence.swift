@@ -1,0 +1,45 @@
+package import AppStoreConnection
+import Logging
+package import PurchaseLedger
+import PurchaseVerification
+
+/// Records what the App Store Server API answers: through the same path as any other evidence.
+package struct ServerAPIEvidence: Sendable {
+    /// The source of the entries.
+    package static let source = "app_store_server_api"
+
+    private let ledger: PurchaseLedger
+    private let workers: WorkerPool
+
+    package init(_ ledger: PurchaseLedger, _ workers: WorkerPool) {
+        (self.ledger, self.workers) = (ledger, workers)
+    }
+
+    /// Observes signed transactions and renewal info, without a claim.
+    ///
+    /// - Parameters:
+    ///   - texts: compact JWS that the client has verified. The ledger verifies them again, under its own settings.
+    ///   - app: the app of the settings.
+    package func observe(_ texts: [String], app: String) async throws {
+        for text in texts {
+            let submission = EvidenceSubmission(app: app, source: Self.source, evidence: Array(text.utf8))
+            let examined = try await workers.run { [ledger] in ledger.examine(submission) }
+            _ = try await ledger.perform(ObserveEvidence(examined))
+        }
+    }
+
+    /// Receives a notification as if Apple had just delivered it. One that was received before changes nothing.
+    ///
+    /// - Returns: whether it is new; `nil` for one that the ledger does not accept.
+    package func receive(_ sent: SentNotification, app: String) async throws -> Bool? {
+        guard sent.notification != nil else { return nil }
+        let submission = EvidenceSubmission(sentNotification: Array(sent.text.utf8))
+        let examined = try await workers.run { [ledger] in
+            Result { () throws(VerificationError) in try ledger.genuine(submission) }
+        }
+        guard case .success(let examined) = examined, examined.isNotification, examined.isOfAppleID,
+            examined.observer == app
+        else { return nil }
+        return try await !ledger.perform(ObserveEvidence(examined)).isRepeated
+    }
+}

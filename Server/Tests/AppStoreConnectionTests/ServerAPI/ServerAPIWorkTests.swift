@@ -1,0 +1,220 @@
+import AppStoreConnection
+import EvidenceMint
+import Foundation
+import NIOHTTP1
+import PurchaseLedger
+import PurchaseVerification
+import Synchronization
+import Testing
+
+@Suite("Work with the App Store Server API that the server does by itself", .serialized)
+struct ServerAPIWorkTests {
+    private static let id = "2000000000000001"
+
+    /// A notification of a purchase.
+    private static func notification(_ number: Int) throws -> String {
+        var transaction = SignedTransactionTemplate()
+        let id = "\(3_000_000_000_000_000 + number)"
+        (transaction.transactionID, transaction.originalTransactionID) = (id, id)
+        (transaction.bundleID, transaction.productID) = (ServerAPIWorld.bundleID, "gold")
+        transaction.type = .autoRenewableSubscription
+        transaction.purchaseDate = ServerAPIWorld.moment.addingTimeInterval(-60)
+        transaction.expiresDate = ServerAPIWorld.moment.addingTimeInterval(30 * 86_400)
+        transaction.environment = "Production"
+        transaction.signedDate = ServerAPIWorld.moment
+        var data = NotificationTemplate.Data()
+        (data.bundleID, data.environment, data.transaction) = (ServerAPIWorld.bundleID, "Production", transaction)
+        var template = NotificationTemplate()
+        (template.notificationType, template.subtype) = ("SUBSCRIBED", "INITIAL_BUY")
+        template.notificationUUID = "00000000-0000-4000-8000-\(String(format: "%012d", number))"
+        template.signedDate = ServerAPIWorld.moment
+        template.data = data
+        return try SignedPayloadEncoder(authority: ConnectionWorld.authority.get()).encode(template)
+    }
+
+    private static let sent = Result { try (0..<45).map(notification) }
+
+    /// A page of the notifications, as Apple gives it.
+    private static func page(_ request: RecordingServer.Request) throws -> RecordingServer.Reply {
+        let token = request.head.uri.split(separator: "=").dropFirst().first.flatMap { Int($0) } ?? 0
+        let sent = try sent.get()
+        let payloads = sent[token..<min(token + 20, sent.count)].map {
+            #"{"signedPayload":"\#($0)","sendAttempts":[]}"#
+        }
+        let rest = token + 20 < sent.count ? #""hasMore":true,"paginationToken":"\#(token + 20)""# : #""hasMore":false"#
+        return .json(#"{"notificationHistory":[\#(payloads.joined(separator: ","))],\#(rest)}"#)
+    }
+
+    private static func isHistory(_ request: RecordingServer.Request) -> Bool {
+        request.head.uri.hasPrefix("/p/inApps/v1/notifications/history")
+    }
+
+    private static func period(_ request: RecordingServer.Request) throws -> (from: Int64, to: Int64) {
+        struct Body: Decodable {
+            let startDate, endDate: Int64
+        }
+        let body = try JSONDecoder().decode(Body.self, from: Data(request.body.utf8))
+        return (body.startDate, body.endDate)
+    }
+
+    @Test("Notifications that did not arrive are read at the start, and each hour with an overlap; each counts once")
+    func backfill() async throws {
+        try await ServerAPIClaimWorld.run(answer: Self.page) { world in
+            try await world.wait("no backfill ended") {
+                try await world.task(.notifications, ServerAPIWorld.bundleID)?.progress?.contains("seen") ?? false
+            }
+            func received() async throws -> Int {
+                try await world.ledger.answer(NotificationList(app: "game", limit: 500)).notifications.count
+            }
+            #expect(try await received() == 45)
+            #expect(world.store.requests.count == 3)
+            let first = try Self.period(world.store.requests[0])
+            #expect(first.to == world.clock.now.millisecondsSince1970)
+            let entries = try await world.ledger.answer(SubmissionList(app: "game", limit: 500)).submissions.count
+            world.clock.advance(seconds: 3601)
+            try await world.wait("there was no second backfill") { world.store.requests.count == 6 }
+            #expect(try Self.period(world.store.requests[3]).from == first.to - 3_600_000)
+            try await world.wait("the second backfill did not end") {
+                try await world.task(.notifications, ServerAPIWorld.bundleID)?.progress?
+                    .contains("\(first.to + 3_601_000)") ?? false
+            }
+            #expect(try await received() == 45)
+            #expect(try await world.ledger.answer(SubmissionList(app: "game", limit: 500)).submissions.count == entries)
+        }
+    }
+
+    @Test("A week without Apple leaves no gap: the period that could not be read is read as a whole")
+    func outage() async throws {
+        let isUp = Mutex(true)
+        try await ServerAPIClaimWorld.run(answer: { request in
+            isUp.withLock { $0 } ? try Self.page(request) : .json("", status: .badGateway)
+        }) { world in
+            let subject = ServerAPIWorld.bundleID
+            try await world.wait("no backfill ended") {
+                try await world.task(.notifications, subject)?.progress?.contains("seen") ?? false
+            }
+            let seen = try Self.period(world.store.requests[0]).to
+            isUp.withLock { $0 = false }
+            let before = world.store.requests.count
+            for _ in 0..<(7 * 24) {
+                world.clock.advance(seconds: 3600)
+                world.connectionClock.advance(.seconds(3600))
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            let during = world.store.requests.count - before
+            isUp.withLock { $0 = true }
+            try await world.wait("the period was not read") {
+                world.clock.advance(seconds: 60)
+                world.connectionClock.advance(.seconds(60))
+                let progress = try await world.task(.notifications, subject)?.progress ?? ""
+                return progress.contains("seen") && !progress.contains("\"seen\":\(seen)")
+            }
+            let answered = try Self.period(try #require(world.store.requests.last))
+            #expect(answered.from == seen - 3_600_000)
+            #expect(answered.to >= seen + 7 * 86_400_000 - 3_600_000 * 2)
+            // One probe and its repetitions at a time, not one call for each hour and each page.
+            #expect(during < 7 * 24 * 5)
+        }
+    }
+
+    @Test("A page token that expired begins the period again, and nothing counts twice")
+    func expiredToken() async throws {
+        let isExpired = Mutex(true)
+        try await ServerAPIClaimWorld.run(answer: { request in
+            if request.head.uri.contains("paginationToken=40"),
+                isExpired.withLock({ was in
+                    defer { was = false }
+                    return was
+                })
+            {
+                return .error(4_000_017)
+            }
+            return try Self.page(request)
+        }) { world in
+            try await world.wait("no backfill ended") {
+                try await world.task(.notifications, ServerAPIWorld.bundleID)?.progress?.contains("seen") ?? false
+            }
+            let notifications = try await world.ledger.answer(NotificationList(app: "game", limit: 500)).notifications
+            #expect(notifications.count == 45)
+            #expect(world.store.requests.count == 6)
+        }
+    }
+
+    @Test("The status of a subscription is asked for once when its period has ended without news, and is observed")
+    func status() async throws {
+        let end = ServerAPIWorld.moment.addingTimeInterval(86_400)
+        let clock = LedgerClock()
+        try await ServerAPIClaimWorld.run(
+            clock: clock,
+            answer: { request in
+                guard request.head.uri == "/p/inApps/v1/subscriptions/\(Self.id)" else {
+                    return .json(#"{"notificationHistory":[],"hasMore":false}"#)
+                }
+                let now = clock.now.date
+                var template = SignedTransactionTemplate()
+                (template.transactionID, template.originalTransactionID) = ("2000000000000002", Self.id)
+                (template.bundleID, template.productID, template.type) = (
+                    ServerAPIWorld.bundleID, "gold", .autoRenewableSubscription
+                )
+                template.purchaseDate = end
+                template.originalPurchaseDate = ServerAPIWorld.moment.addingTimeInterval(-86_400)
+                template.expiresDate = end.addingTimeInterval(2 * 86_400)
+                (template.environment, template.signedDate) = ("Production", now)
+                let text = try SignedPayloadEncoder(authority: ConnectionWorld.authority.get()).encode(template)
+                let renewal = try SignedAnswer.renewalInfo(of: Self.id, signedAt: now)
+                return .json(
+                    """
+                    {"data":[{"lastTransactions":[{"status":1,"originalTransactionId":"\(Self.id)",
+                    "signedTransactionInfo":"\(text)","signedRenewalInfo":"\(renewal)"}]}]}
+                    """)
+            }
+        ) { world in
+            let line = "GET /p/inApps/v1/subscriptions/"
+            #expect(try await world.claim(SignedAnswer.transaction()).status == 200)
+            #expect(world.requests(line).count == 0)
+            clock.advance(seconds: 86_400)
+            try await Task.sleep(for: .milliseconds(200))
+            #expect(world.requests(line).count == 0, "before five minutes have passed, news may still come")
+            clock.advance(seconds: 301)
+            try await world.wait("the status was not asked for") { world.requests(line).count == 1 }
+            try await world.wait("the renewal was not observed") { try await world.state() == "active" }
+            clock.advance(seconds: 3600)
+            try await Task.sleep(for: .milliseconds(200))
+            #expect(world.requests(line).count == 1)
+        }
+    }
+
+    @Test("Apple gets the token of the owner of a purchase without one, and the new owner's after a transfer")
+    func tokens() async throws {
+        try await ServerAPIClaimWorld.run(
+            setsTokens: true,
+            answer: { request in
+                request.head.method == .PUT ? .json("") : .json(#"{"notificationHistory":[],"hasMore":false}"#)
+            }
+        ) { world in
+            let line = "PUT /p/inApps/v1/transactions/\(Self.id)/appAccountToken"
+            let token = UUID()
+            _ = try await world.ledger.perform(AssignToken(app: "game", customerID: "ada", token: token))
+            #expect(try await world.claim(SignedAnswer.transaction()).status == 200)
+            try await world.wait("no token was set") { world.requests(line).count == 1 }
+            #expect(world.requests(line)[0].body == #"{"appAccountToken":"\#(token.uuidString.lowercased())"}"#)
+            _ = try await world.ledger.perform(
+                MovePurchase(app: "game", transactionID: Self.id, to: "grace", reason: "a test"))
+            try await world.wait("the new owner's token was not set") { world.requests(line).count == 2 }
+            #expect(!world.requests(line)[1].body.contains(token.uuidString.lowercased()))
+            try await world.wait("the second token was not recorded") {
+                try await world.task(.token, Self.id)?.nextAt == nil
+            }
+        }
+    }
+
+    @Test("The token is not set for an app that does not ask for it, nor for a purchase that has one")
+    func noToken() async throws {
+        try await ServerAPIClaimWorld.run(answer: { _ in .json(#"{"notificationHistory":[],"hasMore":false}"#) }) {
+            world in
+            #expect(try await world.claim(SignedAnswer.transaction()).status == 200)
+            #expect(try await world.task(.token, Self.id) == nil)
+            #expect(try await world.task(.status, Self.id) != nil)
+        }
+    }
+}
