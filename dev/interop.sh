@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs unmodified clients of other projects, from PyPI: inapppy and itunes-iap send verifyReceipt
-# requests to the simulator and to the drop-in, Apple's app-store-server-library verifies signed payloads of every kind and
-# signs offers, which are compared with those of the server,
+# requests to the simulator and to the drop-in, Apple's app-store-server-library verifies signed payloads of every kind, calls
+# every method of the App Store Server API against the simulator, and signs offers, which are compared with those of the server,
 # standardwebhooks verifies deliveries, and http-message-signatures the signed answers to apps. openapi-python-client and
 # openapi-generator-cli generate clients from openapi.yaml, in Python and in TypeScript, which buy something; the latter needs
 # java, node and tsc.
@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 
 find_program "${1:-}"
 clients="$PWD/dev/interop"
-tools=$(python_tools interop inapppy itunes-iap app-store-server-library standardwebhooks http-message-signatures requests \
+tools=$(python_tools interop inapppy itunes-iap 'app-store-server-library[async]' standardwebhooks http-message-signatures requests \
     openapi-python-client openapi-generator-cli) || fail "PyPI's clients cannot be installed"
 make_temporary_folder interop
 cd "$folder"
@@ -54,6 +54,20 @@ echo "app-store-server-library, over signed payloads of the simulator"
 "$tools/bin/python" "$clients/signed-data-verifier.py" assay-authority/signed-data/root.der <signed | tee verdicts
 accepted=$(grep -c 'accepted' verdicts) || true
 [ "$accepted" -eq 7 ] || fail "app-store-server-library accepts $accepted of 7 signed payloads"
+
+echo "app-store-server-library, calling the simulator's App Store Server API over TLS"
+start_server server-api "$program" simulate --port 0 --https-port 0 --environment-names apple \
+    --allow-host api.storekit.apple.com --allow-host api.storekit-sandbox.apple.com
+tries=0
+until tls_port=$(sed -n 's|.*https://[^:]*:\([0-9]*\).*|\1|p' server-api.out | head -n 1) && [ -n "$tls_port" ]; do
+    tries=$((tries + 1))
+    [ "$tries" -lt 100 ] || fail "the simulator has no HTTPS port: $(cat server-api.out)"
+    sleep 0.1
+done
+"$tools/bin/python" "$clients/server_api.py" "$address" "$tls_port" assay-authority/https/root.pem \
+    assay-authority/signed-data/root.der | tee called
+accepted=$(grep -c 'accepted' called) || true
+[ "$accepted" -eq 5 ] || fail "app-store-server-library accepts $accepted of 5 parts of the App Store Server API"
 
 echo "standardwebhooks, over deliveries of the server"
 secret="whsec_$(head -c 32 /dev/urandom | base64)"

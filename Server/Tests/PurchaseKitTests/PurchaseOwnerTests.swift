@@ -2,6 +2,7 @@ import Foundation
 import KitTestSupport
 import PurchaseKit
 import PurchaseLedger
+import PurchaseMessages
 import Synchronization
 import Testing
 

@@ -64,7 +64,8 @@ struct OfferRouteTests {
                     "com.example.app", "KEY", Self.monthly, "back", (named ?? "").lowercased(),
                     try #require(signed.nonce), "\(try #require(signed.timestamp))",
                 ]
-                let bytes = try #require(Data(base64Encoded: try #require(signed.signature)))
+                let encoded = try #require(signed.signature)
+                let bytes = try #require(Data(base64Encoded: encoded))
                 let signature = try P256.Signing.ECDSASignature(derRepresentation: bytes)
                 let text = Data(parts.joined(separator: "\u{2063}").utf8)
                 #expect(Self.key.publicKey.isValidSignature(signature, for: text))

@@ -64,6 +64,11 @@ struct SubscriptionRefresh: Sendable {
             calls += 1
             do {
                 let original = subscription.originalTransactionID
+                let bundleID = try await terms.ledger.answer(
+                    BundleOfOriginal(original, in: subscription.entitlement.environment))
+                guard let environment = ValidationEnvironment(subscription.entitlement.environment),
+                    let app = terms.app(name, bundleID: bundleID ?? terms.apps[name]?.bundleIDs.min())
+                else { return false }
                 let statuses = try await access.server.call(
                     GetSubscriptionStatuses(original), for: app, in: environment)
                 var told: Set<String> = [original]
