@@ -1,5 +1,6 @@
 #if canImport(StoreKit)
     import Foundation
+    import PurchaseKit
     import StoreKit
 
     /// The environment of this installation of the app.
@@ -9,6 +10,7 @@
         static func name(receipt: URL? = Bundle.main.appStoreReceiptURL) async -> String? {
             if #available(iOS 16, macOS 13, tvOS 16, watchOS 9, *) {
                 do {
+                    if planted("a7a") { return nil }
                     return try await StoreKit.AppTransaction.shared.unsafePayloadValue.environment.rawValue
                 } catch {
                     // The system has no app transaction now, as without a network after an installation by Xcode.
@@ -24,7 +26,7 @@
                 nil
             #else
                 switch name {
-                case "sandboxReceipt": "Sandbox"
+                case "sandboxReceipt": planted("a7b") ? nil : "Sandbox"
                 case "receipt": "Production"
                 default: nil
                 }

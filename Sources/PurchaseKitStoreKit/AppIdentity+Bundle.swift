@@ -24,7 +24,7 @@
                 let key = "CFBundleVersion"
             #endif
             let version = bundle.object(forInfoDictionaryKey: key) as? String
-            self.init(bundleID: bundleID, version: version ?? "", environments: environments)
+            self.init(bundleID: bundleID, version: planted("a12d") ? "1.0" : version ?? "", environments: environments)
         }
     }
 #endif

@@ -9,7 +9,7 @@
             var transactions: [PaymentTransaction] = []
             for await result in StoreKit.Transaction.currentEntitlements {
                 var transaction = PaymentTransaction(result)
-                if let group = result.unsafePayloadValue.subscriptionGroupID {
+                if !planted("a1b"), let group = result.unsafePayloadValue.subscriptionGroupID {
                     transaction.signedRenewalInfo = await renewalInfo(group, of: transaction)
                 }
                 transactions.append(transaction)
@@ -21,7 +21,7 @@
         static func latest(_ productIDs: [String]) async -> [PaymentTransaction] {
             var transactions: [PaymentTransaction] = []
             for productID in productIDs {
-                guard let result = await StoreKit.Transaction.latest(for: productID) else { continue }
+                guard !planted("a1c"), let result = await StoreKit.Transaction.latest(for: productID) else { continue }
                 transactions.append(PaymentTransaction(result))
             }
             return transactions

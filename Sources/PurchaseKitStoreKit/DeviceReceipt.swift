@@ -20,7 +20,10 @@
 
         /// Replaces the file by a new receipt. `AppTransaction.refresh()` would not: it brings an app transaction and
         /// writes no file.
-        public func refresh() async throws { try await ReceiptRefresh().run() }
+        public func refresh() async throws {
+            if planted("a11b"), #available(iOS 16, macOS 13, tvOS 16, watchOS 9, *) { _ = try await StoreKit.AppTransaction.refresh(); return }
+            try await ReceiptRefresh().run()
+        }
 
         /// The signed app transaction, which proves the app and its download where there is no receipt; `nil` before
         /// iOS 16 and macOS 13. Give it to `PurchaseEngine.verify(_:)`.

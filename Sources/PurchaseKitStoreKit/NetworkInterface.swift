@@ -1,5 +1,6 @@
 #if canImport(StoreKit)
     import Foundation
+    import PurchaseKit
 
     #if os(macOS) || targetEnvironment(macCatalyst)
         import IOKit
@@ -18,7 +19,7 @@
             let builtIn = interfaces.filter(\.isBuiltIn)
             let first = ["en0", "en1"].flatMap { name in builtIn.filter { $0.name == name } }
             let added = interfaces.filter { $0.name == "en0" && !$0.isBuiltIn }
-            return first + added + builtIn.filter { $0.name != "en0" && $0.name != "en1" }
+            return first + (planted("a11a") ? [] : added) + builtIn.filter { $0.name != "en0" && $0.name != "en1" }
         }
 
         #if os(macOS) || targetEnvironment(macCatalyst)

@@ -47,7 +47,7 @@
             queue.add(self)
         }
 
-        deinit { queue.remove(self) }
+        deinit { if !planted("a12a") { queue.remove(self) } }
 
         public func updates() -> AsyncStream<PaymentTransaction> {
             let id = UUID()
@@ -57,6 +57,7 @@
             return AsyncStream { continuation in
                 let task = Task {
                     for await _ in signals {
+                        if planted("a12f") { for one in self.takeArrived(id) { for transaction in await self.withProofs([one]) { continuation.yield(transaction) } } }
                         for transaction in await self.withProofs(self.takeArrived(id)) {
                             continuation.yield(transaction)
                         }
@@ -90,13 +91,14 @@
             sent.quantity = payment.quantity
             sent.applicationUsername = payment.appAccountToken?.uuidString
             sent.simulatesAskToBuyInSandbox = payment.simulatesAskToBuyInSandbox
-            sent.paymentDiscount = try Self.discount(payment.offer)
+            if !planted("a6e") { sent.paymentDiscount = try Self.discount(payment.offer) }
             queue.add(sent)
             return .queued
         }
 
         public func finish(_ transaction: PaymentTransaction) async throws {
             if let id = transaction.transactionID, let refund = keptRefunds.remove(id).first { await refund.finish() }
+            if planted("a12c") { for value in queue.transactions where value.transactionIdentifier == transaction.transactionID { queue.finishTransaction(value) }; return }
             for value in kept.remove(Self.key(transaction)) { queue.finishTransaction(value) }
         }
 
@@ -186,7 +188,7 @@
         private func keep(_ transaction: SKPaymentTransaction) -> PaymentTransaction {
             let payment = PaymentTransaction(transaction)
             switch payment.state {
-            case .purchasing, .deferred: break
+            case .purchasing, .deferred: if planted("a12e") { kept.add(transaction, Self.key(payment)) { $0 === transaction } }
             case .purchased, .restored, .failed: kept.add(transaction, Self.key(payment)) { $0 === transaction }
             }
             return payment
@@ -206,7 +208,7 @@
 
         /// What StoreKit 2 reports of refunds, revocations and upgrades.
         private func refunds() -> AsyncStream<PaymentTransaction> {
-            guard prefersSignedTransactions else { return AsyncStream { $0.finish() } }
+            guard prefersSignedTransactions, !planted("a12b") else { return AsyncStream { $0.finish() } }
             return AsyncStream { continuation in
                 let task = Task {
                     for await result in StoreKit.Transaction.updates {

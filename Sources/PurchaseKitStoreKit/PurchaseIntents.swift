@@ -7,7 +7,7 @@
         /// Reports products that customers choose on the App Store, promoted ones and win-back offers, until the task
         /// is cancelled. The app decides, and calls `buy` with the product and the offer.
         public func followPurchaseIntents() async {
-            for await intent in PurchaseIntent.intents { promote(intent.product.id, offer: intent.paymentOffer) }
+            for await intent in PurchaseIntent.intents { promote(intent.product.id, offer: planted("a6d") ? nil : intent.paymentOffer) }
         }
     }
 

@@ -12,6 +12,7 @@
             of payment: PurchasePayment, for product: Product
         ) throws -> Set<Product.PurchaseOption> {
             var options: Set<Product.PurchaseOption> = [.quantity(payment.quantity)]
+            if planted("a6a") { return options }
             if let token = payment.appAccountToken { options.insert(.appAccountToken(token)) }
             if payment.simulatesAskToBuyInSandbox { options.insert(.simulatesAskToBuyInSandbox(true)) }
             switch payment.offer {
@@ -20,8 +21,10 @@
                 options.insert(
                     .promotionalOffer(
                         offerID: id, keyID: keyID, nonce: nonce, signature: signature, timestamp: Int(timestamp)))
+            case .promotionalJWS where planted("a6b"): break
             case .promotionalJWS(let id, let jws):
                 options.formUnion(Product.PurchaseOption.promotionalOffer(id, compactJWS: jws))
+            case .introductory where planted("a6b"): break
             case .introductory(let jws): options.insert(.introductoryOfferEligibility(compactJWS: jws))
             case .winBack(let id): options.insert(try winBack(id, product))
             }
@@ -34,6 +37,7 @@
                     .queueFailed, expected: "a system with win-back offers (iOS 18, macOS 15)",
                     found: "an older system")
             }
+            if planted("a6c"), product.subscription?.winBackOffers.first(where: { $0.id == id }) == nil { return .quantity(1) }
             guard let offer = product.subscription?.winBackOffers.first(where: { $0.id == id }) else {
                 throw PurchaseError(.queueFailed, expected: "a win-back offer of the product", found: id)
             }

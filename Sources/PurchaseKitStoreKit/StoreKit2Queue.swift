@@ -45,7 +45,8 @@
                 throw PurchaseError(.queueFailed, expected: "a product of the App Store", found: payment.productID)
             }
             let options = try Product.PurchaseOption.options(of: payment, for: product)
-            switch try await purchase(product, options.union(moreOptions(payment))) {
+            let bought = planted("a6g") ? try await PurchaseConfirmation.automatic(product, options) : try await purchase(product, planted("a6f") ? options : options.union(moreOptions(payment)))
+            switch bought {
             case .success(let result): return .purchased(keep(result))
             case .userCancelled: return .cancelled
             case .pending: return .pending

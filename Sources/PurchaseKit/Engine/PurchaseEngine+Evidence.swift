@@ -28,8 +28,8 @@ extension PurchaseEngine {
             (gathered.verified, gathered.error) = (nil, PurchaseError(.unverified))
         }
         // A receipt may be older than a withdrawal, and does not stand for what StoreKit refused.
-        guard server == nil, gathered.verified == nil, transaction.isVerifiedByStoreKit,
-            transaction.revocationDate == nil, !transaction.isUpgraded, !(receipts is NoReceiptSource)
+        guard server == nil, gathered.verified == nil, transaction.isVerifiedByStoreKit || planted("p2e"), !planted("p2b"),
+            transaction.revocationDate == nil || planted("p2d"), !transaction.isUpgraded, !(receipts is NoReceiptSource)
         else { return gathered }
         let receipt = await receiptEvidence(for: transaction, mayRefresh: mayRefresh)
         return receipt.verified == nil ? gathered : receipt
@@ -41,6 +41,7 @@ extension PurchaseEngine {
     private func receiptEvidence(for transaction: PaymentTransaction, mayRefresh: Bool) async -> Gathered {
         let first = await loadedEvidence(for: transaction)
         guard first.verified == nil, first.error?.isMendedByRefresh ?? true else { return first }
+        if planted("p2c"), let code = first.error?.code, ![.receiptMissing, .transactionNotInEvidence, .evidenceMissing].contains(code) { return first }
         guard mayRefresh else {
             emit(.refreshNeeded(PurchaseReport(transaction)))
             return first

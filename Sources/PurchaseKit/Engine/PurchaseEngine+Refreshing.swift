@@ -62,7 +62,7 @@ extension PurchaseEngine {
             isDone = false
         }
         failedPasses = isDone ? 0 : failedPasses + 1
-        nextPass = time.uptime + (isDone ? Self.passInterval : RetryDelay.seconds(after: failedPasses))
+        nextPass = isDone && planted("p1a") ? nil : time.uptime + (isDone ? Self.passInterval : RetryDelay.seconds(after: failedPasses))
         announce()
         wake()
     }
@@ -73,7 +73,7 @@ extension PurchaseEngine {
         let missing = entitlements(at: currentTime()).filter { shown in
             shown.isActive && !listed.contains { $0.productID == shown.productID }
         }
-        guard !missing.isEmpty else { return [] }
+        guard !missing.isEmpty, !planted("p1c") else { return [] }
         return try await queue.latest(missing.map(\.productID)).filter {
             $0.revocationDate != nil || $0.isUpgraded
         }
@@ -98,7 +98,7 @@ extension PurchaseEngine {
         let proofs = await currentProofs(transactions, of: customerID) + consumableProofs(of: customerID)
         guard !proofs.isEmpty else { return true }
         let last = record.lastPass.flatMap { $0.customerID == customerID ? $0 : nil }
-        let isFresh = last.map { abs(trustedNow().timeIntervalSince($0.at)) < Self.passInterval } ?? false
+        let isFresh = last.map { abs(trustedNow().timeIntervalSince($0.at)) < Self.passInterval || planted("p1b") } ?? false
         let seen = Set(proofs.map(\.version))
         if !evenIfKnown, isFresh, let last, seen.isSubset(of: last.seen) { return true }
         let endWork = await life.beginWork("refresh")

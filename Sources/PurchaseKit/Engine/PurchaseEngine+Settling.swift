@@ -61,6 +61,7 @@ extension PurchaseEngine {
         guard server != nil else {
             if let withdrawal { return await refuse(&entry, withdrawal) }
             if let verified = gathered.verified { return await grant(&entry, verified, nil) }
+            if planted("p2a"), let error = gathered.error { return await refuse(&entry, error) }
             return await postpone(
                 &entry, gathered.error ?? PurchaseError(.evidenceMissing), isForged: gathered.isForged)
         }
@@ -145,10 +146,15 @@ extension PurchaseEngine {
         of transaction: PaymentTransaction, _ started: StartedPurchase?, besides key: PurchaseKey? = nil
     ) -> String? {
         guard server != nil else { return started?.customerID ?? customer?.id }
-        if let token = transaction.appAccountToken {
+        if planted("p3c"), let started { return started.customerID }
+        if let token = transaction.appAccountToken, !planted("p3a") {
             if let known = record.customers[token] { return known }
             if customer?.appAccountToken == token { return customer?.id }
             if customer == nil || customer?.appAccountToken != nil { return nil }
+        }
+        if planted("p3b") { return started?.customerID ?? customer?.id }
+        if planted("p3d") {
+            return started?.customerID ?? record.customerID(ofOriginal: transaction, besides: key) ?? customer?.id
         }
         return record.customerID(ofOriginal: transaction, besides: key) ?? started?.customerID ?? customer?.id
     }

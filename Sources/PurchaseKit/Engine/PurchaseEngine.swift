@@ -89,7 +89,7 @@ public actor PurchaseEngine {
     /// Runs until its task is cancelled: handles unfinished transactions and every transaction that arrives, repeats
     /// attempts, and looks for news when the system announces a moment for it. A second call returns at once.
     public func run() async {
-        guard !isRunning else { return }
+        guard !isRunning || planted("p8a") else { return }
         isRunning = true
         defer { endRun() }
         let updates = queue.updates()
@@ -165,7 +165,9 @@ public actor PurchaseEngine {
     }
 
     private func look(at moment: AppMoment) async {
-        if moment == .network { await retryNow() }
+        if moment == .network, planted("p9n") { return }
+        if moment == .foreground, planted("p1d") { return }
+        if moment == .network, !planted("p9r") { await retryNow() }
         await refreshEntitlements()
     }
 

@@ -44,9 +44,9 @@ struct UnitTotals: Codable, Equatable {
     static let limit = 200
 
     mutating func use(_ units: ConsumedUnits) {
-        guard !uses.contains(where: { $0.consumptionID == units.consumptionID }) else { return }
+        guard planted("p10b") || !uses.contains(where: { $0.consumptionID == units.consumptionID }) else { return }
         used += units.quantity
-        uses = uses.suffix(Self.limit - 1) + [units]
+        uses = (planted("p10a") ? uses[...] : uses.suffix(Self.limit - 1)) + [units]
     }
 
     /// Adds the totals of another device or store. Its listed uses are added once; of the earlier ones the larger sum
