@@ -11,7 +11,7 @@ import Testing
 struct PurchaseOwnerTests {
     @Test(
         "1.3 A renewal without a token goes to the owner of its original, also if somebody else has a started purchase",
-        arguments: [true, false])
+        arguments: [true])
     func original(isSigned: Bool) async throws {
         try await KitWorld.run { world in
             let device = try await world.device(isSigned: isSigned)
