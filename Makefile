@@ -1,5 +1,5 @@
 # The commands of daily work. Each one does its own set-up; `make` without a target lists them.
-.PHONY: help setup demo build size test test-core test-debug test-release api interop corpus bench bench-large docs fuzz torture format lint clean
+.PHONY: help setup demo build release check-release size test test-core test-debug test-release api interop corpus bench bench-large docs fuzz torture format lint clean
 
 # The repository has two packages, the root (which apps link) and Server. They share one scratch folder, so that code that both
 # need is compiled once per configuration. The cached build plan in it belongs to the package that was built last, and does not
@@ -14,12 +14,18 @@ setup: ## Checks the requirements of a build, and installs them on Debian.
 	@dev/setup.sh
 
 # Built as `make build` and `make test` build it, so that all three together compile everything once.
-demo: setup ## Starts a simulated App Store and the purchase server: orders, buys, restores, refunds, renews, transfers, replays and forges, step by step.
-	swift build -c release $(SERVER) --product assay
-	python3 dev/demo.py
+demo: ## Starts a simulated App Store and the purchase server: orders, buys, restores, refunds, renews, transfers, replays and forges, step by step.
+	@dev/demo.sh
 
 build: setup ## Builds the program, optimised, as .build/release/assay.
 	swift build -c release $(SERVER) --product assay
+
+# In a folder of its own, because Swift's libraries inside the program change every compilation.
+release: setup ## Builds the packages of a release in .build-release/dist: Debian, archive, sums, bill of materials.
+	@dev/release.sh
+
+check-release: ## Installs, starts, upgrades and removes the packages of make release on a new Debian; needs root and 1 GB.
+	@dev/check-release.sh
 
 test: setup ## Runs every check: format, imports, all tests in the optimised build, the HTTP interface, the documents.
 	@dev/test.sh

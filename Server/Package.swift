@@ -202,7 +202,7 @@ let package = Package(
         .testTarget(
             name: "NotificationDeliveryTests",
             dependencies: [
-                "AppStoreSimulator", "PurchaseLedger", "PurchaseServer", "ServerTestSupport",
+                "AppStoreConnection", "AppStoreSimulator", "PurchaseLedger", "PurchaseServer", "ServerTestSupport",
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
@@ -234,6 +234,8 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
+            // Written and not run yet (CHANGELOG.md, "Known gaps").
+            exclude: ["ServerAPI"],
             swiftSettings: strict
         ),
         // A device of the simulated store, for the tests of the kit and for their second process.
@@ -307,7 +309,7 @@ let package = Package(
         .testTarget(
             name: "PurchaseServerTests",
             dependencies: [
-                "PurchaseLedger", "PurchaseServer", "ServerTestSupport",
+                "AppStoreConnection", "PurchaseLedger", "PurchaseServer", "ServerTestSupport",
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),

@@ -275,6 +275,8 @@ notifications_part() {
     say "Sending notifications"
     printf '\n## Notifications of the App Store\n'
     "$tools/bin/python" dev/notification_flood.py "${ASSAY_PROGRAM:-$bin/assay}"
+    printf '\n## Realtime requests of the Retention Messaging API\n\n'
+    "$tools/bin/python" dev/realtime_load.py "${ASSAY_PROGRAM:-$bin/assay}"
 }
 
 # Purchases over HTTP beside what /verifyReceipt answers: no request is sent twice.

@@ -109,7 +109,10 @@ def main() -> int:
     for path in files:
         text = path.read_text()
         if "--fix" in sys.argv:
-            path.write_text((document if path.suffix == ".md" else source)(text))
+            fixed = (document if path.suffix == ".md" else source)(text)
+            # A file that is written without a change is compiled again.
+            if fixed != text:
+                path.write_text(fixed)
             continue
         for number, _ in prose(path, text):
             problems += 1

@@ -12,8 +12,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ORDERS = {
     "Server/Sources/AppStoreConnection": [".", "ServerAPI"],
     "Server/Sources/AppStoreSimulator": [
-        "Store", "Evidence", "Requests", "Storage", "Service", "VerifyReceipt", "Attacks", "Notifications",
-        "Scenario", "Server",
+        "Store", "Evidence", "Requests", "Storage", "ServerAPI", "Service", "VerifyReceipt", "ServerAPIAnswers", "Attacks",
+        "Notifications", "Scenario", "Server",
     ],
     "Server/Sources/PurchaseServer": [
         "Answers", "Configuration", "HTTP", "Record", "Webhooks", "VerifyReceipt", "AppStore", "Purchases",

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs unmodified clients of other projects, from PyPI: inapppy and itunes-iap send verifyReceipt
-# requests to the simulator and to the drop-in, Apple's app-store-server-library verifies signed payloads of every kind,
+# requests to the simulator and to the drop-in, Apple's app-store-server-library verifies signed payloads of every kind, calls
+# every method of the App Store Server API against the simulator, and signs offers, which are compared with those of the server,
 # standardwebhooks verifies deliveries, and http-message-signatures the signed answers to apps. openapi-python-client and
 # openapi-generator-cli generate clients from openapi.yaml, in Python and in TypeScript, which buy something; the latter needs
 # java, node and tsc.
@@ -12,7 +13,7 @@ cd "$(dirname "$0")/.."
 
 find_program "${1:-}"
 clients="$PWD/dev/interop"
-tools=$(python_tools interop inapppy itunes-iap app-store-server-library standardwebhooks http-message-signatures requests \
+tools=$(python_tools interop inapppy itunes-iap 'app-store-server-library[async]' standardwebhooks http-message-signatures requests \
     openapi-python-client openapi-generator-cli) || fail "PyPI's clients cannot be installed"
 make_temporary_folder interop
 cd "$folder"
@@ -50,6 +51,20 @@ echo "app-store-server-library, over signed payloads of the simulator"
 "$tools/bin/python" "$clients/signed-data-verifier.py" assay-authority/signed-data/root.der <signed | tee verdicts
 accepted=$(grep -c 'accepted' verdicts) || true
 [ "$accepted" -eq 7 ] || fail "app-store-server-library accepts $accepted of 7 signed payloads"
+
+echo "app-store-server-library, calling the simulator's App Store Server API over TLS"
+start_server server-api "$program" simulate --port 0 --https-port 0 --environment-names apple \
+    --allow-host api.storekit.apple.com --allow-host api.storekit-sandbox.apple.com
+tries=0
+until tls_port=$(sed -n 's|.*https://[^:]*:\([0-9]*\).*|\1|p' server-api.out | head -n 1) && [ -n "$tls_port" ]; do
+    tries=$((tries + 1))
+    [ "$tries" -lt 100 ] || fail "the simulator has no HTTPS port: $(cat server-api.out)"
+    sleep 0.1
+done
+"$tools/bin/python" "$clients/server_api.py" "$address" "$tls_port" assay-authority/https/root.pem \
+    assay-authority/signed-data/root.der | tee called
+accepted=$(grep -c 'accepted' called) || true
+[ "$accepted" -eq 5 ] || fail "app-store-server-library accepts $accepted of 5 parts of the App Store Server API"
 
 echo "standardwebhooks, over deliveries of the server"
 secret="whsec_$(head -c 32 /dev/urandom | base64)"
@@ -106,6 +121,33 @@ start_server answers "$program" serve --config answers.yaml --database sqlite:an
 "$tools/bin/python" "$clients/answers.py" "$address" "$(cat key)" "$public_key" claim.jws | tee answers
 accepted=$(grep -c 'accepted' answers) || true
 [ "$accepted" -eq 3 ] || fail "http-message-signatures accepts $accepted of 3 answers"
+
+echo "app-store-server-library, signing the offers that the server signs"
+answering="$address"
+(umask 077 && "$tools/bin/python" -c '
+from cryptography.hazmat.primitives import serialization as form
+from cryptography.hazmat.primitives.asymmetric import ec
+print(ec.generate_private_key(ec.SECP256R1()).private_bytes(
+    form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption()).decode(), end="")' >AuthKey.p8)
+cat >offers.yaml <<END
+apps:
+  game:
+    bundle_ids: com.example.app
+    products: { gold: { kind: auto_renewable }, coins: { kind: consumable } }
+    app_store_keys:
+      - { issuer_id: 57246542-96fe-1a63-e053-0824d011072a, key_id: 2X9R4HXF34, private_key_file: AuthKey.p8 }
+    offers:
+      promotional: { back: { products: [gold] } }
+      introductory: {}
+      advanced_commerce: {}
+END
+"$program" keys create --config offers.yaml --database sqlite:offers.sqlite --app game --scope backend >offers.key 2>/dev/null
+start_server offers "$program" serve --config offers.yaml --database sqlite:offers.sqlite --port 0 --log-level error
+"$tools/bin/python" "$clients/offer-signatures.py" "$address" "$(cat offers.key)" \
+    57246542-96fe-1a63-e053-0824d011072a 2X9R4HXF34 AuthKey.p8 | tee offers
+equal=$(grep -c 'equal$' offers) || true
+[ "$equal" -eq 9 ] || fail "$equal of 9 offers are those of app-store-server-library"
+address="$answering"
 
 echo "clients that are generated from openapi.yaml, over the server and the simulator"
 description="$clients/../../Server/Sources/PurchaseServer/Resources/openapi.yaml"

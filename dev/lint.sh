@@ -14,7 +14,7 @@ python3 dev/check-columns.py
 python3 dev/check-committed.py
 python3 dev/check-links.py
 if has shellcheck || install_packages shellcheck; then
-    shellcheck --external-sources --severity=warning dev/*.sh .ci/run
+    shellcheck --external-sources --severity=warning dev/*.sh deploy/backup.sh deploy/docker/health.sh .ci/run
     echo "scripts: nothing for shellcheck to say"
 else
     echo "scripts: not checked, because shellcheck cannot be installed here"

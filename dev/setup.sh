@@ -5,12 +5,38 @@ set -eu
 cd "$(dirname "$0")/.."
 . dev/lib.sh
 
-has swift || fail "Swift is missing. Assay needs Swift 6.2 or later: https://www.swift.org/install"
+# Prints the commands that install Swift on this system, as https://www.swift.org/install describes them, and ends.
+explain_swift() {
+    say "$1 Assay needs Swift 6.2 or later."
+    if [ "$(uname)" = Darwin ]; then
+        say "Install it with Xcode 26 from the App Store, or without Xcode:"
+        say
+        say "    curl -O https://download.swift.org/swiftly/darwin/swiftly.pkg"
+        say "    installer -pkg swiftly.pkg -target CurrentUserHomeDirectory"
+        say "    ~/.swiftly/bin/swiftly init --assume-yes && . ~/.swiftly/env.sh"
+    else
+        say "Install it with swiftly, the installer of the Swift project (1 GB to download, 3 GB of disk):"
+        say
+        if has apt-get; then
+            packages="binutils ca-certificates curl gnupg2 libc6-dev libcurl4-openssl-dev libgcc-s1 libncurses-dev libstdc++-12-dev"
+            say "    sudo apt-get install $packages libxml2-dev tzdata zlib1g-dev"
+        fi
+        say "    curl -O https://download.swift.org/swiftly/linux/swiftly-$(uname -m).tar.gz"
+        say "    tar zxf swiftly-$(uname -m).tar.gz"
+        say "    ./swiftly init --assume-yes && . ~/.local/share/swiftly/env.sh && hash -r"
+    fi
+    say
+    say "Then try again. https://www.swift.org/install has other ways. To run Assay, you need no Swift: take a package of a release"
+    say "(docs/operations.md)."
+    exit 1
+}
+
+has swift || explain_swift "Swift is missing."
 version=$(swift --version 2>/dev/null | sed -nE 's/.*Swift version ([0-9]+)\.([0-9]+).*/\1 \2/p' | head -n 1)
 major=${version% *}
 minor=${version#* }
 if [ "${major:-0}" -lt 6 ] || { [ "$major" -eq 6 ] && [ "$minor" -lt 2 ]; }; then
-    fail "Swift ${version:+$major.$minor }is too old. Assay needs Swift 6.2 or later: https://www.swift.org/install"
+    explain_swift "Swift ${version:+$major.$minor }is too old."
 fi
 
 missing=""

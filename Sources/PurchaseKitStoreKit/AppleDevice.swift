@@ -31,7 +31,7 @@
                 let id = await MainActor.run { UIDevice.current.identifierForVendor }
                 return id.map { [DeviceIdentifier(identifierForVendor: $0)] } ?? []
             }
-        #elseif canImport(IOKit)
+        #elseif os(macOS) || targetEnvironment(macCatalyst)
             /// The addresses of the network interfaces, the likeliest first.
             public func receiptIdentifiers() async -> [DeviceIdentifier] {
                 NetworkInterface.likeliestFirst(NetworkInterface.all()).map { DeviceIdentifier(bytes: $0.address) }

@@ -1,7 +1,7 @@
 #if canImport(StoreKit)
     import Foundation
 
-    #if canImport(IOKit)
+    #if os(macOS) || targetEnvironment(macCatalyst)
         import IOKit
     #endif
 
@@ -21,7 +21,7 @@
             return first + added + builtIn.filter { $0.name != "en0" && $0.name != "en1" }
         }
 
-        #if canImport(IOKit)
+        #if os(macOS) || targetEnvironment(macCatalyst)
             /// Apple's sample code looks for interfaces by their names, because not every one is of the class
             /// `IOEthernetInterface`.
             static func all() -> [NetworkInterface] { (0..<32).flatMap { named("en\($0)") } }

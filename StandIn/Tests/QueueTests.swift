@@ -88,6 +88,28 @@ extension StoreKitAdapterTests {
             }
         }
 
+        @Test("4 The closure that buys may call every function of the engine")
+        func closureCalls() async throws {
+            try await Simulator.run { simulator in
+                let asked = Asked()
+                let engines = AsyncStream<PurchaseEngine>.makeStream()
+                let queue = StoreKit2Queue { product, options in
+                    for await engine in engines.stream {
+                        await engine.retryNow()
+                        await engine.start()
+                        await engine.refreshEntitlements()
+                        asked.add([await engine.restore().error == nil ? "restored" : "not restored"])
+                        break
+                    }
+                    return try await product.purchase(options: options)
+                }
+                let engine = try simulator.engine(queue, NoReceiptSource())
+                engines.continuation.yield(engine)
+                #expect(await engine.buy("pro").isGranted)
+                #expect(asked.texts == ["restored"])
+            }
+        }
+
         @Test("6 A win-back offer that the product does not have ends the purchase before the customer is asked")
         func unknownOffer() async throws {
             try await Simulator.run { _ in

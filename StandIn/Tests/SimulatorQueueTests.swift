@@ -79,6 +79,7 @@ extension StoreKitAdapterTests {
                 #expect(await queue.environment() == "Production")
                 #expect(try await queue.products(["monthly", "nothing"]).map(\.period) == [PurchasePeriod(1, .month)])
                 let engine = try await engine(simulator.store)
+                #expect(try await engine.products(["pro", "coins"]).map(\.productID) == ["pro", "coins"])
                 let run = Task { await engine.run() }
                 defer { run.cancel() }
                 #expect(await engine.buy("pro").isGranted)

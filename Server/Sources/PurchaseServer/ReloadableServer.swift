@@ -29,6 +29,9 @@ final class ReloadableServer: Sendable {
     private let notificationAlarm: NotificationAlarm
     private let refusedNotifications = RefusedNotifications()
     private let appStoreClaims: AppStoreClaimService
+    private let appStoreAccess: AppStoreAccess
+    private let clock: @Sendable () -> Timestamp
+    private let logger: Logger
     private let uses = KeyUses()
     private let ledger: PurchaseLedger
     private let inForce: Mutex<InForce>
@@ -44,14 +47,17 @@ final class ReloadableServer: Sendable {
     ///   - ledger: where purchases are recorded.
     ///   - appStoreClaims: asks the App Store about claims of apps with the mode `apple` or `both`; it must run beside
     ///     the server.
+    ///   - clock: the ledger's clock.
     ///   - uptime: seconds since any moment, never going back; rate limits are measured with it.
     init(
         _ configuration: ServerConfiguration, ledger: PurchaseLedger, appStoreClaims: AppStoreClaimService,
-        uptime: @escaping @Sendable () -> Double
+        clock: @escaping @Sendable () -> Timestamp, uptime: @escaping @Sendable () -> Double, logger: Logger
     ) {
         let limits = configuration.limits
         started = configuration
         self.appStoreClaims = appStoreClaims
+        appStoreAccess = AppStoreAccess(appStoreClaims.server, AppStoreAccess.Terms(ledger, configuration))
+        (self.clock, self.logger) = (clock, logger)
         self.ledger = ledger
         self.uptime = uptime
         readiness = ReadinessMonitor(ledger)
@@ -74,6 +80,7 @@ final class ReloadableServer: Sendable {
     func replaceSettings(by configuration: ServerConfiguration, ledger: PurchaseLedger) {
         let limits = configuration.limits
         appStoreClaims.replaceSettings(by: configuration, ledger: ledger)
+        appStoreAccess.replace(by: AppStoreAccess.Terms(ledger, configuration))
         access.limit(to: limits)
         wrongSecrets.limit(to: limits.wrongSecrets)
         connections.limit(to: .init(limits, trustedProxies: configuration.trustedProxies))
@@ -82,15 +89,19 @@ final class ReloadableServer: Sendable {
     }
 
     /// What the server does beside answering: checks whether it is ready, records the uses of keys and counted
-    /// refusals, logs the number of refused notifications, and continues a merge.
+    /// refusals, logs the number of refused notifications, continues a merge, answers refund requests, and asks for
+    /// extensions.
     func services(logger: Logger) -> [any Service] {
         [
             readiness, KeyUses.Recording(uses: uses, ledger: ledger, logger: logger),
             RefusalRecording(ledger: ledger, logger: logger),
             RefusedNotifications.LogLines(refused: refusedNotifications, logger: logger),
             MergeResumption(ledger: ledger, logger: logger),
+            RefundDesk(access: appStoreAccess, clock: clock, logger: logger), extensions,
         ]
     }
+
+    private var extensions: ExtensionDesk { ExtensionDesk(access: appStoreAccess, clock: clock, logger: logger) }
 
     /// The HTTP server.
     ///
@@ -161,6 +172,12 @@ final class ReloadableServer: Sendable {
             bodies: bodies.limited(to: min(NotificationRoutes.bodyBytes, configuration.limits.bodyBytes)),
             workers: workers, lanes: notificationLanes, alarm: notificationAlarm
         ).add(to: router)
+        RetentionRoutes(
+            ledger: TimedLedger(ledger: ledger, deadlines: deadlines), access: appStoreAccess,
+            rules: configuration.retention, apps: configuration.apps,
+            bodies: bodies.limited(to: min(RetentionRoutes.bodyBytes, configuration.limits.bodyBytes)),
+            workers: workers, lanes: notificationLanes, clock: clock
+        ).add(to: router)
         VerifyReceiptRoutes(
             service: VerifyReceiptService(
                 verifier: PurchaseVerifier(anchors: configuration.anchors),
@@ -201,7 +218,13 @@ final class ReloadableServer: Sendable {
         NotificationListRoutes(api: api).add(to: group)
         CompareRoutes(api: api, checkedBytes: min(limits.apiBodyBytes, limits.bodyBytes)).add(to: group)
         GroundRoutes(api: api).add(to: group)
-        SeatRoutes(api: api).add(to: group)
+        SeatRoutes(
+            api: api,
+            refresh: SubscriptionRefresh(access: appStoreAccess, evidence: appStoreClaims.evidence, logger: logger)
+        ).add(to: group)
+        RefundRoutes(api: api).add(to: group)
+        OfferRoutes(api: api, access: appStoreAccess).add(to: group)
+        ExtensionRoutes(api: api, desk: extensions).add(to: group)
         GrantRoutes(api: api).add(to: group)
         OwnerRoutes(api: api).add(to: group)
         TesterRoutes(api: api).add(to: group)

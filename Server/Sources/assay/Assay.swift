@@ -9,16 +9,21 @@ struct Assay: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "assay",
         abstract: "Verifies App Store purchases, offline and on your own machines.",
-        version: "assay \(version) (\(BuildInformation.commit))",
+        version: "assay \(version) (\(source))",
         subcommands: [
             Verify.self, Inspect.self, Serve.self, Dev.self, Simulate.self, Mint.self, Keys.self, Testers.self,
-            Customers.self, Orders.self, Purchases.self, Submissions.self, Events.self, Webhooks.self, Import.self,
-            Backfill.self, Compare.self,
+            Customers.self, Orders.self, Purchases.self, Submissions.self, Events.self, Refunds.self, Webhooks.self,
+            Import.self, Backfill.self, Compare.self,
             AuditCommand.self, Rebuild.self, Migrate.self, Backup.self,
             Copy.self,
         ])
 
-    static let version = "0.1.0"
+    static let version = "0.2.0"
+
+    /// The commit and its date; only `unknown` where the sources were not in a git repository.
+    private static var source: String {
+        [BuildInformation.commit, BuildInformation.date].filter { !$0.isEmpty }.joined(separator: ", ")
+    }
 
     /// Exit status 2 for wrong usage and for I/O, so that 1 means a negative result: evidence or an operator's action
     /// was refused, or an audit has findings.

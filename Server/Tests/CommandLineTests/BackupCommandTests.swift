@@ -24,6 +24,11 @@ struct BackupCommandTests {
                 let copied = try await Program.shell("assay backup copy.sqlite", in: folder)
                 #expect(copied.status == 0, "\(copied.output)")
                 #expect(copied.output.contains(" bytes to copy.sqlite\n"), "\(copied.output)")
+                let verified = try await Program.shell("assay backup --verify verified.sqlite", in: folder)
+                #expect(verified.status == 0, "\(verified.output)")
+                #expect(verified.output.contains("1 checkpoints, 0 findings about the log"), "\(verified.output)")
+                let files = try await Program.shell("ls verified.sqlite*", in: folder)
+                #expect(files.output == "verified.sqlite\n")
                 let again = try await Program.shell("assay backup copy.sqlite", in: folder)
                 #expect(again.status == 2 && again.output.contains("backup_file_exists"), "\(again.output)")
             }
@@ -37,6 +42,14 @@ struct BackupCommandTests {
                 #expect(answer.status == 0, "\(command): \(answer.output)")
                 if command.hasPrefix("testers") { #expect(answer.output.hasSuffix("alice\n"), "\(answer.output)") }
             }
+            // A ledger that somebody altered is copied as it is, and the audit of the copy says so.
+            let altered = try await Program.shell(
+                """
+                python3 -c 'import sqlite3; d = sqlite3.connect("assay.sqlite"); \
+                d.execute("DELETE FROM testers"); d.commit()'
+                assay backup --verify altered.sqlite
+                """, in: folder)
+            #expect(altered.status == 1 && altered.output.contains(" findings"), "\(altered.output)")
             let missing = try await Program.shell("assay backup --database sqlite:none.sqlite other.sqlite", in: folder)
             #expect(missing.status == 2 && missing.output.contains("there is no such database"), "\(missing.output)")
             let left = try await Program.shell("ls other* *.partial* 2>/dev/null | wc -l", in: folder)

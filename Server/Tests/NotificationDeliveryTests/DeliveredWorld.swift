@@ -25,7 +25,12 @@ struct DeliveredWorld: Sendable {
     var storeAddress: String { "http://127.0.0.1:\(store.port)" }
 
     /// Runs the body, and audits the ledger afterwards.
-    static func run(_ body: @escaping @Sendable (DeliveredWorld) async throws -> Void) async throws {
+    ///
+    /// - Parameter change: changes the server's settings, when the store is there.
+    static func run(
+        _ change: @escaping @Sendable (inout ServerConfiguration, LiveClient) async throws -> Void = { _, _ in },
+        _ body: @escaping @Sendable (DeliveredWorld) async throws -> Void
+    ) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "assay-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: folder) } }
@@ -38,21 +43,24 @@ struct DeliveredWorld: Sendable {
         settings.time = time
         settings.target = target
         let store = try simulatorServer(settings, authority: try MintedWorld.store(), logger: silent)
-        var configuration = ServerConfiguration()
-        configuration.port = 0
-        configuration.anchors = try MintedWorld.trustedCertificates().map { try TrustAnchor(certificate: $0) }
-        configuration.apps = ["example": app]
-        configuration.database = "sqlite:\(folder.appending(path: "assay.sqlite").path)"
-        configuration.record.folder = folder.path
+        var settled = ServerConfiguration()
+        settled.port = 0
+        settled.anchors = try MintedWorld.trustedCertificates().map { try TrustAnchor(certificate: $0) }
+        settled.apps = ["example": app]
+        settled.database = "sqlite:\(folder.appending(path: "assay.sqlite").path)"
+        settled.record.folder = folder.path
         var dependencies = ServerDependencies()
         dependencies.clock = { Timestamp(time.now) }
         // A faster clock, because unoptimised verification would use up the tenth of a core that unknown certificates
         // get.
         dependencies.uptime = { ProcessInfo.processInfo.systemUptime * 1000 }
-        let started = try await startPurchaseServer(configuration, dependencies, logger: silent)
-        let ledger = started.ledger
-        let key = try await ledger.perform(CreateAPIKey(app: "example", name: "b", scopes: [.backend])).text
+        let (usual, surroundings) = (settled, dependencies)
         try await store.live { store async throws in
+            var configuration = usual
+            try await change(&configuration, store)
+            let started = try await startPurchaseServer(configuration, surroundings, logger: silent)
+            let ledger = started.ledger
+            let key = try await ledger.perform(CreateAPIKey(app: "example", name: "b", scopes: [.backend])).text
             try await started.application().live { server async throws in
                 try target.set("http://127.0.0.1:\(server.port)", key: nil)
                 try await body(DeliveredWorld(store: store, server: server, ledger: ledger, backendKey: key))

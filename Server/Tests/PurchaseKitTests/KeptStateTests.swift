@@ -208,11 +208,14 @@ struct KeptStateTests {
         }
     }
 
-    @Test("1.10 6,000 uses do not make the record grow, and a repeated use changes nothing", .timeLimit(.minutes(5)))
+    @Test(
+        "1.10 6,000 uses do not make the record grow, each writes less than 16 kB, and a repeated use changes nothing",
+        .timeLimit(.minutes(5)))
     func uses() async throws {
         try await KitWorld.run { world in
             let device = try await world.device()
-            let engine = try await device.engine(hasServer: false)
+            let store = CountingStore(device.store)
+            let engine = try await device.engine(hasServer: false, store: store)
             try await engine.adopt([
                 GrantedPurchase(
                     key: PurchaseKey(environment: nil, transactionID: "1"), productID: "coins", kind: .consumable,
@@ -224,11 +227,14 @@ struct KeptStateTests {
             #expect(try await engine.balance(of: "coins") == 9700)
             let file = world.folder.appending(path: "\(device.customer).purchases")
             let size = try Data(contentsOf: file).count
+            let before = store.written.withLock { $0 }
             // 6,000 uses in all. The names are short and of one length, so the size may differ by the digits of the
             // totals.
             for number in 300..<6000 { try await engine.consume(of: "coins", consumptionID: "use-\(number)") }
             #expect(try await engine.balance(of: "coins") == 4000)
             #expect(try Data(contentsOf: file).count <= size + 512)
+            let written = store.written.withLock { $0 } - before
+            #expect(written / 5700 < 16_000, "\(written / 5700) bytes are written for each use")
             try await engine.adopt(
                 (1..<700).map { number in
                     GrantedPurchase(
@@ -267,4 +273,24 @@ struct KeptStateTests {
             #expect(left.allSatisfy { $0.hasPrefix("accepted-") }, "\(left)")
         }
     }
+}
+
+/// A store that counts the bytes that are written.
+private final class CountingStore: PurchaseStore {
+    private let store: FilePurchaseStore
+    let written = Mutex(0)
+
+    init(_ store: FilePurchaseStore) { self.store = store }
+
+    func read() throws -> [UInt8]? { try store.read() }
+    func write(_ document: [UInt8]) throws {
+        written.withLock { $0 += document.count }
+        try store.write(document)
+    }
+    func evidence(_ name: String) throws -> [UInt8]? { try store.evidence(name) }
+    func keepEvidence(_ evidence: [UInt8], _ name: String) throws {
+        written.withLock { $0 += evidence.count }
+        try store.keepEvidence(evidence, name)
+    }
+    func removeEvidence(_ name: String) throws { try store.removeEvidence(name) }
 }

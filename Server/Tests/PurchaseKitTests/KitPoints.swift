@@ -154,7 +154,10 @@ final class BusyDelegate: PurchaseDelegate {
         try? await engine.discard("none")
         engine.handle(transaction) { _ in }
         _ = await engine.buy("")
-        await engine.signIn(customer)
+        await engine.signOut()
+        _ = try? await engine.signInAsGuest()
         try? await engine.signIn(customer) { _, _ in }
+        await engine.signIn(customer)
+        _ = try? await engine.products(["coins"])
     }
 }

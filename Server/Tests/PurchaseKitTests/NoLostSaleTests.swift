@@ -66,6 +66,8 @@ struct NoLostSaleTests {
                     try await device.engine(hasServer: false, bundleID: "com.exmaple.app", store: device.otherStore)
                 ),
             ]
+            // No receipt proves it, either.
+            device.receipts.replace(by: Array(repeating: 0x30, count: 16))
             for (code, engine) in wrong {
                 var broken = transaction
                 if code == "jws_malformed" { broken.signedTransaction = String(text.dropLast(100)) + "." }
@@ -199,6 +201,42 @@ struct NoLostSaleTests {
             #expect(try await device.unfinished() == 0)
             #expect(try await engine.diagnostics().waiting.isEmpty)
             #expect(try await device.coins() == 1)
+        }
+    }
+
+    @Test(
+        "1.4 The closure that merges a guest, and that of an outcome, may call every function", .timeLimit(.minutes(2)))
+    func closures() async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            let engine = try await device.engine(isSignedIn: false)
+            let guest = try await engine.signInAsGuest()
+            device.link.isCut(true)
+            let first = await engine.buy("coins")
+            #expect(first.code == "connection_failed")
+            device.link.isCut(false)
+            let customer = PurchaseCustomer(id: device.customer)
+            let caller = BusyDelegate(engine, customer)
+            let waiting = try #require(try await device.simulated.unfinished().first)
+            try await engine.signIn(customer) { guestID, customerID in
+                #expect(guestID == guest.id)
+                await caller.didVerify(waiting, isValid: true)
+                try await world.merge(guestID, into: customerID)
+            }
+            _ = try await device.sell("pro")
+            let second = try #require(try await device.simulated.unfinished().first { $0.productID == "pro" })
+            let codes = AsyncStream<String> { continuation in
+                engine.handle(second) { outcome in
+                    Task {
+                        await caller.didVerify(second, isValid: true)
+                        continuation.yield(outcome.code)
+                        continuation.finish()
+                    }
+                }
+            }
+            for await code in codes { #expect(code == "granted") }
+            #expect(try await engine.active() == ["coins", "pro"])
+            #expect(try await device.unfinished() == 0)
         }
     }
 

@@ -237,18 +237,61 @@ struct OrderUnitsTests {
         }
     }
 
-    @Test("C.9 Several units of what the App Store sells one at a time cannot be ordered", arguments: [false, true])
-    func quantity(isSubscription: Bool) async throws {
+    @Test("C.9 Several units of what the App Store sells one at a time cannot be ordered")
+    func quantity() async throws {
         try await LedgerWorld.with { world in
-            let product = isSubscription ? LedgerWorld.monthly : LedgerWorld.pro
             let refused = await #expect(throws: LedgerRefusal.self) {
-                _ = try await world.order(product: product, quantity: 2)
+                _ = try await world.order(product: LedgerWorld.pro, quantity: 2)
             }
             #expect(refused?.code == .quantityNotSold && refused?.expected == "1" && refused?.found == "2")
-            _ = try await world.order(product: product)
+            _ = try await world.order(product: LedgerWorld.pro)
             _ = try await world.order(product: LedgerWorld.pass, quantity: 2)
             let orders = try await world.ledger.answer(OrderList(app: "example", limit: 9)).orders
             #expect(orders.map(\.quantity) == [2, 1])
+        }
+    }
+
+    @Test(
+        "28.2 An order of seats is paid by a purchase of as many seats, by token or by a claim, and each addition pays its own"
+    )
+    func seats() async throws {
+        try await LedgerWorld.with { world in
+            func status(_ order: Order) async throws -> OrderStatus {
+                try await world.order(order.id).status
+            }
+            let product = LedgerWorld.monthly
+            let (five, two) = (
+                try await world.order(product: product, quantity: 5),
+                try await world.order(product: product, quantity: 2)
+            )
+            func team(
+                _ id: String, _ quantity: Int64, stamp: Double? = nil, revoked: Int64 = 0
+            ) throws -> [UInt8] {
+                let isAddition = id != "900"
+                return try MintedWorld.mint(
+                    try SeatCountTests.team(
+                        id, quantity, from: isAddition ? 0.001 : 0, days: isAddition ? 29.999 : 30, stamp: stamp,
+                        revokedSeats: revoked, isAddition: isAddition
+                    ) {
+                        $0.appAccountToken = five.appAccountToken.uuidString.lowercased()
+                        if revoked == quantity { $0.revocationDate = $0.signedDate }
+                    })
+            }
+            try await world.observe(try team("900", 5))
+            #expect(try await status(five) == .paid)
+            #expect(try await status(two) == .created)
+            let claimed = try await world.claim("901", product: product, order: two.id, try team("901", 2))
+            #expect(claimed.code == "accepted", "\(claimed.code)")
+            #expect(try await status(two) == .paid)
+            // One of two seats is refunded, then the other one.
+            try await world.observe(try team("901", 2, stamp: 2, revoked: 1))
+            #expect(try await status(two) == .paid)
+            try await world.observe(try team("901", 2, stamp: 3, revoked: 2))
+            #expect(try await status(two) == .refunded)
+            #expect(try await status(five) == .paid)
+            let other = try await world.order(product: product, quantity: 3)
+            let mismatch = try await world.claim("900", product: product, order: other.id, try team("900", 5))
+            #expect(mismatch.code == "quantity_mismatch", "\(mismatch.code)")
         }
     }
 }

@@ -99,7 +99,7 @@ struct NotificationRouteTests {
             #expect(try await Self.send(world, own, to: "/notifications/v2/another").status == 404)
             #expect(try await Self.send(world, own).status == 200)
             let large = try await world.send(
-                .post, "/notifications/v2", data: Data(repeating: 0x20, count: 257 << 10), as: nil, idempotencyKey: nil)
+                .post, "/notifications/v2", data: Data(repeating: 0x20, count: 385 << 10), as: nil, idempotencyKey: nil)
             #expect(large.status == 413)
             #expect(try await world.send(.get, "/notifications/v2", as: nil, idempotencyKey: nil).status == 405)
         }
@@ -127,6 +127,7 @@ struct NotificationRouteTests {
     )
     func counted() async throws {
         let (uptime, log) = (TestUptime(), RecordingLog())
+        let begin = ContinuousClock.now
         try await PurchaseServerWorld.run(uptime: uptime, logger: log.logger(.info)) { world async throws in
             // Of an app that nobody has, of another app by its path, and of an environment that is not accepted.
             for bundle in ["com.example.other", "com.example.third"] {
@@ -146,24 +147,31 @@ struct NotificationRouteTests {
             }
             #expect(busy > 1)
             #expect(try await Self.send(world, own).status == 200)
-            let lines = log.requests.map { "\($0.facts["code"] ?? "none") \($0.facts["status"] ?? "")" }
-            #expect(
-                lines == [
-                    "app_unknown 404", "signature_invalid 400", "certificate_signature_invalid 400",
-                    "server_busy 503", "none 200",
-                ])
         }
-        // The server has stopped.
-        let counts = log.lines.filter { $0.message == "more notifications were refused" }
+        // The server has stopped. On a busy machine that took minutes.
+        let minutes = Int((ContinuousClock.now - begin) / .seconds(60)) + 1
+        let lines = log.requests.map { "\($0.facts["code"] ?? "none") \($0.facts["status"] ?? "")" }
+        var codes: [String] = []
+        for line in lines where !codes.contains(line) { codes.append(line) }
         #expect(
-            counts.map { $0.facts["code"] } == [
-                "app_unknown", "certificate_signature_invalid", "server_busy", "signature_invalid",
+            codes == [
+                "app_unknown 404", "signature_invalid 400", "certificate_signature_invalid 400", "server_busy 503",
+                "none 200",
             ])
-        #expect(counts.map { $0.facts["status"] } == ["404", "400", "503", "400"])
-        #expect(counts.map(\.level) == [.info, .info, .warning, .info])
-        let numbers = counts.compactMap { $0.facts["notifications"].flatMap { Int($0) } }
-        // One of each code has a line of its own: 2 more without an app, 4 with the signature, 398 of unknown headers.
-        #expect(numbers.first == 2 && numbers.last == 4 && numbers.reduce(0, +) == 2 + 4 + 398)
+        for code in codes { #expect(lines.count { $0 == code } <= minutes, "\(code)") }
+        let counts = log.lines.filter { $0.message == "more notifications were refused" }
+        for line in counts {
+            #expect(line.level == (line.facts["status"] == "503" ? .warning : .info), "\(line)")
+            #expect(codes.contains("\(line.facts["code"] ?? "") \(line.facts["status"] ?? "")"), "\(line)")
+        }
+        // The first with a code in a minute has a line of its own, and the others are in the numbers.
+        func total(_ named: [String]) -> Int {
+            let own = lines.count { line in named.contains { line.hasPrefix("\($0) ") } }
+            return counts.filter { named.contains($0.facts["code"] ?? "") }
+                .compactMap { $0.facts["notifications"].flatMap { Int($0) } }.reduce(own, +)
+        }
+        #expect(total(["app_unknown"]) == 3 && total(["signature_invalid"]) == 5)
+        #expect(total(["certificate_signature_invalid", "server_busy"]) == 400)
     }
 
     @Test("28.1 No limit of an address applies, since it could hit Apple")
@@ -194,16 +202,26 @@ struct NotificationRouteTests {
             let answer = try await Self.send(world, genuine)
             #expect(answer.status == 503 && answer.headers[.retryAfter] != nil, "\(answer.text)")
             try await stall
-            #expect(try await Self.send(world, genuine).status == 200)
-            let page = try await world.send(.get, "/v1/notifications", as: .backend).message(NotificationPage.self)
-            #expect(page.notifications.count == 1)
+            // A busy machine can need more than the time for an answer once more.
+            func answered(
+                _ ask: () async throws -> PurchaseServerWorld.Answer
+            ) async throws -> PurchaseServerWorld.Answer {
+                for _ in 1...100 {
+                    let answer = try await ask()
+                    guard answer.status == 503 else { return answer }
+                }
+                return try await ask()
+            }
+            #expect(try await answered { try await Self.send(world, genuine) }.status == 200)
+            let listed = try await answered { try await world.send(.get, "/v1/notifications", as: .backend) }
+            #expect(try listed.message(NotificationPage.self).notifications.count == 1)
         }
     }
 
-    @Test("28 Unknown fields of up to 180 kB are kept without effect, and a body of more than 256 KiB gets 413")
+    @Test("28 Unknown fields of 200 kB are kept without effect, and a body of more than 384 KiB gets 413")
     func unknownFields() async throws {
         try await PurchaseServerWorld.run { world async throws in
-            for (bytes, status) in [(1000, 200), (180_000, 200), (200_000, 413)] {
+            for (bytes, status) in [(1000, 200), (200_000, 200), (300_000, 413)] {
                 var strange = MintedWorld.testNotification()
                 strange.notificationUUID = UUID().uuidString
                 strange.extra = (0..<100).map { number in

@@ -170,16 +170,6 @@ struct NewsComparison {
         }
     }
 
-    /// Whether an earlier period runs beside the present one: its refund was reversed after the customer had subscribed
-    /// again. The store's number is that of the present period alone.
-    private func hasFormerPeriod(_ subscription: StoreSubscription) -> Bool {
-        let present = history.store.periodTransactions(of: subscription)
-        return history.store.transactions.contains { transaction in
-            transaction.originalTransactionID == subscription.originalTransactionID && transaction.revocation == nil
-                && transaction.expiresDate.map { $0 > history.store.now } ?? false && !present.contains(transaction)
-        }
-    }
-
     /// The seats and the renewal of the customer's subscriptions, as the store has them now.
     private mutating func compareSubscriptions(_ found: [String: Entitlement], of customer: String, _ engine: String) {
         for subscription in history.store.subscriptions where subscription.customerID == customer {
@@ -190,7 +180,7 @@ struct NewsComparison {
                     $0.transactionID == entitlement.transactionID
                 })
             else { continue }
-            if NewsCatalog.seats.contains(subscription.productID), !hasFormerPeriod(subscription) {
+            if NewsCatalog.seats.contains(subscription.productID) {
                 counts.seats += 1
                 let seats = Int64(history.store.seats(of: subscription))
                 if entitlement.seats != seats {

@@ -42,7 +42,8 @@ extension PurchaseEngine {
                 productID: productID, quantity: quantity, appAccountToken: token, offer: offer,
                 simulatesAskToBuyInSandbox: simulatesAskToBuyInSandbox)
             switch try await queue.buy(payment) {
-            case .purchased(let transaction): return await handle(transaction, started: started)
+            case .purchased(let transaction):
+                return outcome(await handle(transaction, started: started), of: transaction, started)
             case .pending:
                 emit(.pending(PurchaseReport(nil, productID)))
                 return .pending
@@ -168,6 +169,22 @@ extension PurchaseEngine {
     func dropOldStarted() {
         let (now, kept) = (currentTime(), startedInThisRun)
         _ = changes { $0.dropOldStarted(at: now, except: kept) }
+    }
+
+    /// The outcome for the customer who asked for the purchase. To somebody who buys what the App Store account has,
+    /// the App Store returns the purchase as it is, also if another customer of the app made it.
+    private func outcome(
+        _ outcome: PurchaseOutcome, of transaction: PaymentTransaction, _ started: StartedPurchase
+    ) -> PurchaseOutcome {
+        guard server != nil, let key = transaction.key,
+            let owner = record.entry(key)?.customerID ?? record.granted(key)?.customerID, owner != started.customerID
+        else { return outcome }
+        // Nobody was asked to pay.
+        cancel(started)
+        guard outcome.isGranted else { return outcome }
+        let error = PurchaseError(.ownedByAnother)
+        emit(.notCounted(PurchaseReport(transaction), error))
+        return .notCounted(error)
     }
 
     /// Ends a started purchase that the customer cancelled, or was never asked to pay. One with an order stays: the

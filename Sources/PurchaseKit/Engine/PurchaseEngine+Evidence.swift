@@ -16,6 +16,9 @@ extension PurchaseEngine {
 
     /// Gathers and verifies the evidence: the signed transaction, or otherwise the app receipt, or otherwise the
     /// transaction receipt.
+    ///
+    /// Without a server, a receipt also proves a purchase whose signed transaction this version cannot verify: Apple
+    /// signs receipts with other certificates.
     func evidence(for transaction: PaymentTransaction, mayRefresh: Bool) async -> Gathered {
         guard let text = transaction.signedTransaction, !text.isEmpty else {
             return await receiptEvidence(for: transaction, mayRefresh: mayRefresh)
@@ -24,7 +27,12 @@ extension PurchaseEngine {
         if gathered.verified != nil, !transaction.isVerifiedByStoreKit {
             (gathered.verified, gathered.error) = (nil, PurchaseError(.unverified))
         }
-        return gathered
+        // A receipt may be older than a withdrawal, and does not stand for what StoreKit refused.
+        guard server == nil, gathered.verified == nil, transaction.isVerifiedByStoreKit,
+            transaction.revocationDate == nil, !transaction.isUpgraded, !(receipts is NoReceiptSource)
+        else { return gathered }
+        let receipt = await receiptEvidence(for: transaction, mayRefresh: mayRefresh)
+        return receipt.verified == nil ? gathered : receipt
     }
 
     /// If the receipt does not prove the purchase, whatever the reason, it is refreshed once and checked again. The

@@ -123,8 +123,12 @@ extension PurchaseEngine {
     /// The evidence of the customer who is signed in: that of another customer is theirs to send.
     private func currentProofs(_ transactions: [PaymentTransaction]?, of customerID: String) async -> [Proof] {
         guard let transactions else {
-            // A receipt has the purchases of everybody who used this device, also one that waits for somebody else.
-            let others = record.outbox.compactMap(\.customerID) + record.started.map(\.customerID)
+            // A receipt has the purchases of everybody who used this device, also one that waits for somebody else, or
+            // that a server with `transfer: move` would take from them.
+            let lasting = record.granted.filter { $0.kind != .consumable && $0.endedAt == nil }
+            let others =
+                record.outbox.compactMap(\.customerID) + record.started.map(\.customerID)
+                + lasting.compactMap(\.customerID)
             guard !others.contains(where: { $0 != customerID }),
                 case .appReceipt(let receipt)? = await loadedReceipt()
             else { return [] }

@@ -107,6 +107,8 @@ extension PurchaseError {
         public static let notCounted = Code(rawValue: "not_counted")
 
         // On the way to the server.
+        /// Another customer of the app has the purchase.
+        public static let ownedByAnother = Code(rawValue: "owned_by_another")
         /// A field of the request is empty.
         public static let fieldMissing = Code(rawValue: "field_missing")
         /// The request cannot be encoded as JSON.
@@ -164,6 +166,7 @@ extension PurchaseError {
             .purchaseRevoked: "The App Store refunded or revoked the purchase.",
             .purchaseUpgraded: "An upgrade replaced the subscription.",
             .customerUnknown: "No customer is signed in to receive the purchase; call signIn.",
+            .ownedByAnother: "Another customer has the purchase.",
             .fieldMissing: "A field of the request is empty.",
             .requestNotSerialised: "The request cannot be encoded as JSON.",
             .connectionFailed: "The server did not answer.",

@@ -46,9 +46,10 @@ enum VerificationBudget {
     /// The longest key of a property list in bytes. Apple's longest, `version-external-identifier`, has 27.
     static let propertyListKeyBytes = 64
 
-    /// The largest signed data (JWS) in bytes. A notification with both of its parts takes some 12 kB; reading the JSON
-    /// of hostile claims takes up to twenty times their size, before any signature is checked.
-    static let signedPayloadBytes = 1 << 18
+    /// The largest signed data (JWS) in bytes: 384 KiB. A notification with both of its parts takes some 12 kB, and 200
+    /// kB of future fields in one of these parts 356 kB, since base64 adds a third twice. Reading the JSON of hostile
+    /// claims takes up to twenty times their size, before any signature is checked.
+    static let signedPayloadBytes = 3 << 17
 
     /// Nesting depth of the JSON of signed data. Apple's has four levels.
     static let jsonDepth = 16

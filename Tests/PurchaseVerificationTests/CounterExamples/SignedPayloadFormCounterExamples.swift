@@ -41,8 +41,8 @@ enum SignedPayloadFormCounterExamples {
         text("a character that is not base64url in the payload") { $0[0] + ".*" + $0[1].dropFirst() + "." + $0[2] },
         text("a length that base64url cannot have") { $0[0] + "." + $0[1] + "." + $0[2].dropLast() },
         text("the payload one character short of a byte") { $0[0] + "." + "AAAAA" + "." + $0[2] },
-        text("a payload of 256 KiB", .evidenceTooLarge) {
-            $0[0] + "." + String(repeating: "A", count: 1 << 18) + "." + $0[2]
+        text("a payload of 384 KiB", .evidenceTooLarge) {
+            $0[0] + "." + String(repeating: "A", count: 3 << 17) + "." + $0[2]
         },
         .evidence(.jwsMalformed, "segments: unused bits in the payload") {
             // 16 bytes leave four unused bits; the claims are the same in the other spelling.

@@ -7,7 +7,7 @@ enum Cost {
     /// Beyond these the run fails: a small multiple in memory, and a time that is clearly not a hang.
     private static let memoryLimit = 8.0
     /// Foundation's reader of JSON keeps about 40 bytes for each value, and the shortest value has two. Signed data has
-    /// at most 256 KiB, which limits the total.
+    /// at most 384 KiB, which limits the total.
     private static let jsonMemoryLimit = 24.0
     /// The permitted growth of a process regardless of the evidence: pages, and objects that libraries create at their
     /// first use.

@@ -4,7 +4,7 @@ import PurchaseVerification
 
 /// The cost of a byte of hostile text, in each field and from 1 kB to 1 MB: it must not grow with the length.
 enum Growth {
-    /// Signed payloads have at most 256 KiB including base64, which 160 kB of claims nearly reach.
+    /// Signed payloads have at most 384 KiB including base64, of which 160 kB of claims take more than half.
     private static let sizes = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 160 << 10, 1 << 20]
     /// A byte may cost this many times its cost at a smaller size. Quadratic cost grows fourfold from column to column,
     /// and 64-fold from 16 kB to 1 MB; the rest allows for caches and page faults.

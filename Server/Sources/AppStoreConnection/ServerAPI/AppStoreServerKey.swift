@@ -35,6 +35,11 @@ public struct AppStoreServerKey: Sendable, CustomStringConvertible, CustomDebugS
         Array(try privateKey.signature(for: Data(text.utf8)).rawRepresentation)
     }
 
+    /// Signs the text by ECDSA with SHA-256, as a DER sequence.
+    func signatureInDER(of text: String) throws -> [UInt8] {
+        Array(try privateKey.signature(for: Data(text.utf8)).derRepresentation)
+    }
+
     /// A JSON Web Signature over claims of the caller, in the form of the App Store: the header has `alg`, `kid`,
     /// `typ`.
     ///

@@ -18,7 +18,7 @@ extension AttackError: CustomStringConvertible {
         case .unreachable(let address, let reason): "Nothing answers at \(address): \(reason)"
         case .genuineRefused(let evidence, let answer):
             "The server refuses a genuine \(evidence) (\(answer)), so its refusals of forgeries prove nothing. It must trust "
-                + "the simulator's authority (--trust FOLDER/trust.pem) and accept the environments of the evidence."
+                + "the simulator's authority (--trust FOLDER/trust.pem) and accept the environments of the evidence. /v1/purchases is attacked with the consumable 'coins', which the settings must have."
         }
     }
 }

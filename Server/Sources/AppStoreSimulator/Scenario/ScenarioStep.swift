@@ -42,6 +42,7 @@ struct ScenarioStep: Sendable {
         static let posts = [
             "price": "/control/products/price", "sale": "/control/products/sale",
             "answer-fault": "/control/faults/answers", "evidence-fault": "/control/faults/evidence",
+            "server-api-fault": "/control/faults/server-api", "refund-odds": "/control/refund-odds",
             "refresh": "/control/receipts/refresh", "restore": "/control/receipts/restore",
             "extend-all": "/control/products/extend", "notify": "/control/notifications/url",
             "notification": "/control/notifications", "notification-fault": "/control/faults/notifications",

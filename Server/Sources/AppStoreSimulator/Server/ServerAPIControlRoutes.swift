@@ -5,6 +5,7 @@ import Hummingbird
 /// What a developer and Apple decide about the App Store Server API: keys, limits, and the odds of refunds.
 struct ServerAPIControlRoutes {
     let service: StoreService
+    let retention: RetentionSender
 
     func add(to router: Router<SimulatorRequestContext>) {
         router.get("/control/api-keys") { _, _ in
@@ -61,6 +62,23 @@ struct ServerAPIControlRoutes {
                     return wanted
                 })
         }
+        let issuer = service.issuer
+        router.post("/control/subscriptions/{id}/retention") { request, context in
+            let id = try context.part("id")
+            let wanted = try await request.read(RetentionVisit.self)
+            let locale = wanted.userLocale ?? "en-US"
+            guard (2...35).contains(locale.utf8.count), locale.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+                throw StoreError(.invalidValue, "'user_locale' is a locale such as en-US.")
+            }
+            let limit = wanted.limitMilliseconds ?? RetentionSender.usualLimit
+            guard (1...60_000).contains(limit) else {
+                throw StoreError(.invalidValue, "'limit_milliseconds' is 1 to 60000.")
+            }
+            let question = try await service.change { state, _ in
+                try state.retentionRequest(about: id, locale: locale, by: issuer)
+            }
+            return try Response.json(await retention.ask(question, limit: .milliseconds(limit)))
+        }
         router.get("/control/consumption") { _, _ in
             try Response.json(await service.change { state, _ in state.serverAPI.consumption })
         }
@@ -102,4 +120,13 @@ private struct WantedOdds: RequestBody, Encodable {
     static let members: [BodyMember] = [
         BodyMember("odds", ["decline", "grant_full", "grant_prorated", "no_preference", "no_answer"])
     ]
+}
+
+/// A customer who is about to cancel.
+private struct RetentionVisit: RequestBody {
+    let userLocale: String?
+    /// The time after which an answer is too late; 700 by default.
+    let limitMilliseconds: Int?
+
+    static let members: [BodyMember] = ["user_locale", "limit_milliseconds"]
 }

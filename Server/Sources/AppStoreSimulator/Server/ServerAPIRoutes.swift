@@ -11,7 +11,8 @@ struct ServerAPIRoutes {
     let service: StoreService
 
     private static let sandboxHosts = [
-        HostName(name: "api.storekit-sandbox.apple.com".utf8), HostName(name: "api.storekit-sandbox.itunes.apple.com".utf8),
+        HostName(name: "api.storekit-sandbox.apple.com".utf8),
+        HostName(name: "api.storekit-sandbox.itunes.apple.com".utf8),
     ]
 
     private typealias Route = (method: HTTPRequest.Method, path: String, operation: ServerAPIOperation)

@@ -47,11 +47,10 @@ public func simulatorServer(
         authority: authority, storage: storage, clock: configuration.clock,
         firstTransaction: configuration.firstTransaction, environmentNames: configuration.environmentNames,
         notificationURL: notificationURL, time: configuration.time, world: { Date() })
-    let dispatch = NotificationDispatch(
-        service: service,
-        sender: try NotificationSender(
-            issuer: service.issuer, trustFile: configuration.notificationTrustFile,
-            limit: configuration.notificationTimeLimit), target: target, logger: logger)
+    let sender = try NotificationSender(
+        issuer: service.issuer, trustFile: configuration.notificationTrustFile,
+        limit: configuration.notificationTimeLimit)
+    let dispatch = NotificationDispatch(service: service, sender: sender, target: target, logger: logger)
     let router = Router(context: SimulatorRequestContext.self)
     router.add(middleware: SimulatorLogMiddleware())
     router.add(middleware: SimulatorProblemMiddleware())
@@ -66,7 +65,7 @@ public func simulatorServer(
     ClockRoutes(service: service).add(to: router)
     FaultRoutes(service: service).add(to: router)
     ServerAPIRoutes(service: service).add(to: router)
-    ServerAPIControlRoutes(service: service).add(to: router)
+    ServerAPIControlRoutes(service: service, retention: RetentionSender(sender)).add(to: router)
     NotificationRoutes(service: service, dispatch: dispatch).add(to: router)
     let responder = RequestGate(allowedHosts: allowedHosts, next: router.buildResponder())
     let answers = AnswerBudget()

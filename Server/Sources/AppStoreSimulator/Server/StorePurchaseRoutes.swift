@@ -30,6 +30,19 @@ struct StorePurchaseRoutes {
                     return try TransactionAnswer(transaction, &state, issuer, version, purchase.faults)
                 }, status: .created)
         }
+        router.post("/control/purchases/crowd") { request, _ in
+            let crowd = try await request.read(Crowd.self)
+            return try Response.json(
+                await service.change { state, _ in
+                    let sold = try state.store.sellToCrowd(
+                        crowd.productID, of: crowd.bundleID, prefix: crowd.prefix, count: crowd.count,
+                        environment: crowd.environment ?? .sandbox, storefront: crowd.storefront ?? "USA")
+                    return CrowdAnswer(
+                        purchases: sold.map {
+                            CrowdAnswer.Purchase(customerID: $0.customerID, transactionID: $0.transactionID)
+                        })
+                }, status: .created)
+        }
         router.get("/control/transactions/{id}") { _, context in
             let transactionID = try context.part("id")
             return try Response.json(
@@ -186,4 +199,27 @@ private struct ReceiptAnswer: Encodable {
 
 private struct EventsAnswer: Encodable {
     let events: [StoreEvent]
+}
+
+/// New customers who each buy the same product.
+private struct Crowd: RequestBody {
+    let bundleID: String
+    let productID: String
+    let prefix: String
+    let count: Int
+    let environment: StoreEnvironment?
+    let storefront: String?
+
+    static let members: [BodyMember] = [
+        "bundle_id", "product_id", "prefix", "count", "environment", "storefront",
+    ]
+}
+
+private struct CrowdAnswer: Encodable {
+    let purchases: [Purchase]
+
+    struct Purchase: Encodable {
+        let customerID: String
+        let transactionID: String
+    }
 }

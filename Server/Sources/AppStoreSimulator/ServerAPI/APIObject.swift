@@ -52,6 +52,9 @@ struct APIObject: Sendable {
         }
     }
 
+    /// The names of the members.
+    var names: [String] { Array(members.keys) }
+
     /// Whether the object has the member with a value other than null.
     func has(_ name: String) -> Bool {
         switch members[name] {

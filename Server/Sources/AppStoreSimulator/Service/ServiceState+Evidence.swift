@@ -69,7 +69,11 @@ extension EvidenceFault {
     }
 
     static func check(_ fault: String?, of kind: Kind) throws(StoreError) {
-        guard let fault, !names(of: kind).contains(fault) else { return }
-        throw StoreError(.invalidValue, "Evidence of the kind \(kind.rawValue) has no fault '\(fault.prefix(80))'.")
+        let names = names(of: kind)
+        guard let fault, !names.contains(fault) else { return }
+        throw StoreError(
+            .invalidValue,
+            "Evidence of the kind \(kind.rawValue) has no fault '\(fault.prefix(80))'. Known: \(names.sorted().joined(separator: ", "))."
+        )
     }
 }

@@ -67,7 +67,7 @@ actor StoreService {
         let value = try next.counting { try body(&$0, world) }
         next.counting { $0.scheduleNotifications(after: current.store.state.summary.events) }
         next.store.numberChanges(since: current.store)
-        try storage.save(try next.changes(since: current))
+        if storage.keepsRows { try storage.save(try next.changes(since: current)) }
         next.forgetChanges()
         current = next
         time?.follow(next.clock)

@@ -5,6 +5,7 @@ import GRDB
 /// One SQLite file, which only one simulator may open at a time.
 struct SQLiteStateStorage: StateStorage {
     private let database: DatabaseQueue
+    var keepsRows: Bool { true }
 
     /// Opens the file, or creates it.
     /// - Throws: `SimulatorConfigurationError`.

@@ -78,9 +78,8 @@ extension AppStore {
 
     /// The transaction of a non-consumable that a customer has, if there is one.
     private func ownedTransaction(of product: StoreProduct, _ customer: StoreCustomer) -> StoreTransaction? {
-        state.transactions.sorted.first {
-            $0.bundleID == product.bundleID && $0.productID == product.productID
-                && $0.customerID == customer.customerID && $0.revocation == nil && $0.restoredAs == nil
+        state.transactions.rows(ofGroup: StoreState.key(product.bundleID, customer.customerID)).first {
+            $0.productID == product.productID && $0.revocation == nil && $0.restoredAs == nil
         }
     }
 

@@ -49,9 +49,8 @@ extension AppStore {
     /// The purchases of a receipt made now, oldest first: all except finished consumables and purchases replaced by
     /// restored copies.
     public func currentTransactions(of bundleID: String, _ customerID: String) -> [StoreTransaction] {
-        state.transactions.sorted {
-            $0.bundleID == bundleID && $0.customerID == customerID && $0.restoredAs == nil
-                && !($0.kind == .consumable && $0.isFinished)
+        state.transactions.rows(ofGroup: StoreState.key(bundleID, customerID)).filter {
+            $0.restoredAs == nil && !($0.kind == .consumable && $0.isFinished)
         }
     }
 

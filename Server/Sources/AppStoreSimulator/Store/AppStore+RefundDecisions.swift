@@ -48,7 +48,8 @@ extension AppStore {
         var consumed = request.answer?.consumed ?? 0
         // The store computes the consumed share of a subscription from its period.
         if let end = transaction.expiresDate, end > transaction.purchaseDate {
-            let used = request.date.timeIntervalSince(transaction.purchaseDate)
+            let used =
+                request.date.timeIntervalSince(transaction.purchaseDate)
                 / end.timeIntervalSince(transaction.purchaseDate)
             consumed = Int64((min(1, max(0, used)) * Double(whole)).rounded())
         }

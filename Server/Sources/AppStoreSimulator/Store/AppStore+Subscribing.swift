@@ -44,8 +44,8 @@ extension AppStore {
     mutating func subscribe(
         _ customer: StoreCustomer, to product: StoreProduct, _ terms: StoreProduct.Terms, _ options: PurchaseOptions
     ) throws(StoreError) -> StoreTransaction {
-        let earlier = state.subscriptions.sorted {
-            $0.bundleID == product.bundleID && $0.customerID == customer.customerID && $0.groupID == terms.groupID
+        let earlier = state.subscriptions.rows(ofGroup: StoreState.key(product.bundleID, customer.customerID)).filter {
+            $0.groupID == terms.groupID
         }
         if let running = earlier.first(where: { $0.isUsable && $0.sharedFrom == nil }) {
             guard running.productID != product.productID || running.autoRenewProductID != product.productID else {

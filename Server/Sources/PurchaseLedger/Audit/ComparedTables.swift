@@ -28,6 +28,9 @@ enum ComparedTables {
         "app_store_claims": .init(
             without: ["attempts", "leased_until"],
             replaced: ["next_at": "CASE WHEN app_store_claims.next_at IS NULL THEN 1 ELSE 0 END"]),
+        // Work without a journal entry, as above.
+        "consumption_requests": .init(without: ["next_at", "attempts", "leased_until", "answer"]),
+        "extension_requests": .init(without: ["next_at", "attempts", "leased_until"]),
         "events": .init(
             without: ["event_key"],
             key: [
@@ -49,7 +52,7 @@ enum ComparedTables {
         try StoredTable.all().compactMap { table in
             switch table.name {
             case "apps", "bundles", "settings_history", "rules", "api_keys", "customers", "account_tokens", "testers",
-                "consumptions", "notifications", "customer_moves":
+                "consumptions", "notifications", "customer_moves", "consumption_consents", "offer_signatures":
                 TableDump(table, differences[table.name] ?? .init())
             case "orders":
                 TableDump(table, .init(without: ["status", "paid_by", "paid_at", "fulfilled_at", "closed_at"]))

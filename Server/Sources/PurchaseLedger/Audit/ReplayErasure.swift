@@ -27,6 +27,7 @@ extension ReplayStep {
         for erased in details.transactions {
             guard let row = try row(of: erased.key) else { continue }
             try transaction.transactions.erase(row.key, facts: erased.facts, at: leaf.at)
+            try ConsumptionRequestsTable(connection: connection).deleteAll(transaction: row.key)
         }
         for erased in details.transactions { try ErasureWriter.deleteRest(of: erased.facts, transaction) }
         for reference in details.customers.compactMap({ UUID(uuidString: $0.reference) }) {

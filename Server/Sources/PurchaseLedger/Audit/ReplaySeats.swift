@@ -42,7 +42,7 @@ extension ReplayStep {
     }
 
     /// A subscription. All of its transactions can have belonged to an erased customer.
-    private func original(
+    func original(
         _ key: OriginalKey, _ entry: JournalEntry, _ app: RegistryApp
     ) throws -> OriginalRow? {
         let environment = try transaction.environments.keyToWrite(of: key.environment)

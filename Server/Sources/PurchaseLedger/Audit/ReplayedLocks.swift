@@ -30,6 +30,9 @@ enum ReplayedLocks {
         case .seatUnclaimed:
             let end = try SeatUnclaimedDetails(encoded: details)
             locks.formUnion([.seat(end.seatID), .original(AppStoreEnvironment(end.environment), end.originalID)])
+        case .extensionRequested:
+            let request = try ExtensionRequestedDetails(encoded: details)
+            locks.insert(.original(AppStoreEnvironment(request.environment), request.originalID))
         default: break
         }
         return locks

@@ -39,6 +39,16 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
     case groundAdded = 28
     /// The end of such a ground.
     case groundEnded = 29
+    /// A customer's answer to the question whether their use of purchases may be told to Apple.
+    case consumptionConsent = 33
+    /// What Apple was told about the use of a purchase, or why it was told nothing.
+    case consumptionAnswered = 34
+    /// An operator asked Apple to extend a subscription.
+    case extensionRequested = 35
+    /// Apple's answer to such a request.
+    case extensionAnswered = 36
+    /// An offer was signed for a customer.
+    case offerSigned = 37
     /// Several refused pieces of evidence of one request, or the number of refusals of an API key beyond the daily
     /// budget.
     case refusals = 48
@@ -77,6 +87,11 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
         case .seatUnclaimed: "seat_unclaimed"
         case .groundAdded: "ground_added"
         case .groundEnded: "ground_ended"
+        case .consumptionConsent: "consumption_consent"
+        case .consumptionAnswered: "consumption_answered"
+        case .extensionRequested: "extension_requested"
+        case .extensionAnswered: "extension_answered"
+        case .offerSigned: "offer_signed"
         case .tokenSetAtApple: "token_set_at_apple"
         case .decision: "decision"
         case .refusals: "refusals"

@@ -5,7 +5,7 @@ public enum LedgerMigrations {
     /// All migrations, in order.
     public static let all: [LedgerMigration] = [
         SchemaVersion1.migration, SchemaVersion2.migration, SchemaVersion3.migration, SchemaVersion4.migration,
-        SchemaVersion5.migration, SchemaVersion6.migration, SchemaVersion7.migration,
+        SchemaVersion5.migration, SchemaVersion6.migration, SchemaVersion7.migration, SchemaVersion8.migration,
     ]
 
     /// The number of the newest migration.

@@ -56,6 +56,12 @@ public struct LedgerLock: Sendable, Hashable {
     /// The id of a seat, claimed or unclaimed.
     static func seat(_ id: String) -> LedgerLock { LedgerLock(12, id.utf8) }
 
+    /// The leases of the answers to refund requests, and of extensions.
+    static var refundDesk: LedgerLock { LedgerLock(15, []) }
+
+    /// A request for an extension.
+    static func extensionRequest(_ app: String, _ id: String) -> LedgerLock { LedgerLock(16, app.utf8, id.utf8) }
+
     /// FNV-1a with 64 bits: it is the same in every process, and a collision only costs time.
     private init(_ kind: UInt8, _ parts: any Collection<UInt8>...) {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325

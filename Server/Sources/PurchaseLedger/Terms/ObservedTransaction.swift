@@ -100,6 +100,9 @@ public final class ObservedTransaction: Sendable {
     /// repeats them.
     var seatsOfPurchaser: Int64? { holder == .buyer ? seats?.remaining : nil }
 
+    /// The seats that were refunded to the purchaser.
+    var refundedSeats: Int64 { holder == .buyer ? min(quantity, max(0, seats?.revoked ?? 0)) : 0 }
+
     /// The key of its renewal info.
     public var renewal: RenewalKey {
         let original = original

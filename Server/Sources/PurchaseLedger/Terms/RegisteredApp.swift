@@ -42,6 +42,11 @@ public struct RegisteredApp: Sendable, Equatable {
     /// The budget for unverified evidence that is stored whole.
     public var unverifiedEvidence = EvidenceBudget()
 
+    /// What Apple is told about refund requests.
+    public var refunds = RefundPolicies()
+    /// The offers that are signed for customers.
+    public var offers = OfferRules()
+
     /// Creates an app with the defaults.
     public init(id: String, bundleIDs: Set<String>) {
         self.id = id

@@ -36,6 +36,8 @@ public struct ServerConfiguration: Sendable {
     public var limits = Limits()
     /// Where the App Store is asked about claims.
     public var appStore = AppStoreSettings()
+    /// What apps answer when Apple asks what to show to a customer who is about to cancel, by their names.
+    public var retention: [String: RetentionRules] = [:]
     /// The receivers of the apps' events, and of their notifications.
     public var webhooks: [Webhook] = []
 

@@ -41,6 +41,7 @@ package struct ServerSettings {
                     + "Write both server_api_production and server_api_sandbox, or none.")
         }
         configuration.apps = file.apps.mapValues(\.app)
+        configuration.retention = file.apps.mapValues(\.retention)
         for app in file.apps.values {
             var secret = app.sharedSecret
             if let path = app.sharedSecretFile {

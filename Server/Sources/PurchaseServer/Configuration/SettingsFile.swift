@@ -20,6 +20,8 @@ public struct SettingsFile: Sendable {
         package var appStoreKeys: [AppStoreKeySettings] = []
         /// The receivers of its events and of its notifications.
         package var webhooks: [WebhookSettings] = []
+        /// What is answered when Apple asks what to show to a customer who is about to cancel.
+        package var retention = RetentionRules()
     }
 
     /// An error in the file, and how to correct it.
@@ -188,6 +190,9 @@ extension SettingsReader {
             }
             finish(budget)
         }
+        app.refunds = refunds(&section)
+        app.offers = offers(&section)
+        let retention = retention(&section, app.offers)
         let sharedSecret = text(&section, "shared_secret")
         let sharedSecretFile = text(&section, "shared_secret_file").map { resolved($0, .whole) }
         if sharedSecret != nil, sharedSecretFile != nil {
@@ -203,7 +208,7 @@ extension SettingsReader {
         finish(section)
         return SettingsFile.App(
             app: app, sharedSecret: sharedSecret, sharedSecretFile: sharedSecretFile, appStoreKeys: keys,
-            webhooks: webhooks)
+            webhooks: webhooks, retention: retention)
     }
 
     private mutating func product(_ entry: SettingsSection.Entry) -> RegisteredProduct? {

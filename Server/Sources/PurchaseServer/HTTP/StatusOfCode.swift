@@ -40,9 +40,12 @@ extension HTTPResponse.Status {
             self = .notFound
         case .orderNotPaid, .orderNotCancellable, .orderNotClosable, .orderConsumed, .orderRevoked,
             .orderEnvironmentMismatch, .balanceInsufficient, .tokenTaken, .customerMergeCircular, .purchaseAmbiguous,
-            .purchaseNotMovable, .groundDiffers, .seatsNotHosted, .noSeat, .seatUnclaimed, .seatTaken:
+            .purchaseNotMovable, .groundDiffers, .seatsNotHosted, .noSeat, .seatUnclaimed, .seatTaken,
+            .offerNotForCustomer,
+            .offerExhausted:
             self = .conflict
-        case .productUnknown, .quantityNotSold, .consumptionConflict, .idempotencyKeyReused:
+        case .offerUnknown, .offerNotForProduct, .extensionConflict, .productUnknown, .quantityNotSold,
+            .consumptionConflict, .idempotencyKeyReused:
             self = .unprocessableContent
         // Refused at the start, before any request is answered, or in an import.
         case .bundleOfAnotherApp, .appNameTooLong, .consumablesUnstated: self = .internalServerError

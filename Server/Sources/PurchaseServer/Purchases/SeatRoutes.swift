@@ -6,6 +6,7 @@ import PurchaseVerification
 /// The seats of subscriptions whose members the backend invites, and the subscriptions of a customer.
 struct SeatRoutes {
     let api: PurchaseAPIContext
+    let refresh: SubscriptionRefresh
 
     func add(to group: RouterGroup<ServerContext>) {
         group.post("subscriptions/:id/seats") { request, context in try await claim(request, context) }
@@ -25,15 +26,24 @@ struct SeatRoutes {
                 limit: try request.limit())
             return try Response.json(SeatPage(query, try await api.ledger.answer(query)))
         }
-        group.get("customers/:id/subscriptions") { _, context in
+        group.get("customers/:id/subscriptions") { request, context in
             let app = try context.requireCaller(.backend).app
             let query = SubscriptionsOfCustomer(app: app.id, customerID: try context.identifier("id"))
+            let isAsked = try request.choice("refresh", Flag.self) == .yes
+            let outcome = isAsked ? try await refresh.run(app: app.id, customerID: query.customerID) : nil
             let answer = try await api.ledger.answer(query)
             return try Response.json(
                 SubscriptionList(
                     customerID: query.customerID, mergedInto: answer.mergedInto,
-                    subscriptions: answer.subscriptions.map { SubscriptionMessage($0) }))
+                    subscriptions: answer.subscriptions.map { SubscriptionMessage($0) },
+                    refresh: outcome?.rawValue))
         }
+    }
+
+    /// The value of a parameter.
+    private enum Flag: String, CaseIterable {
+        case yes = "true"
+        case no = "false"
     }
 
     /// A claim is idempotent by its `request_id`, so an `Idempotency-Key` is accepted and changes nothing.

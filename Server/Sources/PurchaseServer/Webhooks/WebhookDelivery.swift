@@ -10,13 +10,17 @@ struct WebhookDelivery {
     /// Whether the receiver answered 410.
     private(set) var isGone = false
     /// Whether to look for new and due events.
-    var isTickDue = true
+    var isTickDue = true {
+        // The first event can take long, and until then nothing can be recorded.
+        didSet { if isTickDue, unrecorded.isFull(with: underWay) { unrecorded.allowMore() } }
+    }
 
     /// Until when attempts may begin.
     let leaseEnd = LeaseEnd()
 
     private let limits: WebhookLimits
     private var underWay = 0
+    private var unrecorded: UnrecordedDeliveries
     private var runsUnderWay = 0
     private var pendingCount: Int
     private var runs: [(lane: WebhookLane, deliveries: [PendingDelivery])] = []
@@ -34,6 +38,7 @@ struct WebhookDelivery {
         self.limits = limits
         window = DeliveryWindow(after: lease.cursor, blocked: lease.waitingCustomers)
         pendingCount = lease.pendingCount
+        unrecorded = UnrecordedDeliveries(upTo: min(2 * limits.window, UnrecordedDeliveries.most))
     }
 
     var wantsEvents: Bool {
@@ -58,7 +63,7 @@ struct WebhookDelivery {
 
     /// Whether another attempt may begin: within the limit, and before the lease ends.
     func mayLaunch(at now: Timestamp) -> Bool {
-        underWay < limits.concurrency && leaseEnd.allowsAttempt(at: now)
+        underWay < limits.concurrency && !unrecorded.isFull(with: underWay) && leaseEnd.allowsAttempt(at: now)
             && (pausedUntil.map { $0 <= now && underWay == 0 } ?? true)
     }
 
@@ -80,6 +85,7 @@ struct WebhookDelivery {
         switch attempt.result {
         case .delivered:
             succeeded()
+            unrecorded.add(1)
             window.deliver(position)
         case .cancelled: break
         case .failed(let failure):
@@ -101,6 +107,7 @@ struct WebhookDelivery {
             return
         }
         outcomes.append(outcome)
+        unrecorded.add(outcome.delivered.count)
         if !outcome.delivered.isEmpty { succeeded() }
     }
 
@@ -127,7 +134,8 @@ struct WebhookDelivery {
         if now.millisecondsSince1970 - recordedAt.millisecondsSince1970 >= renewal || age >= .milliseconds(renewal) {
             return true
         }
-        return age >= .milliseconds(limits.recordInterval) && (!outcomes.isEmpty || window.isBeginningSettled)
+        return (age >= .milliseconds(limits.recordInterval) || unrecorded.isRecordDue)
+            && (!outcomes.isEmpty || window.isBeginningSettled)
     }
 
     mutating func recorded(
@@ -137,6 +145,7 @@ struct WebhookDelivery {
         self.lease = lease
         (recordedAt, recordedInstant) = (now, .now)
         leaseEnd.move(prolongedAt: now)
+        unrecorded.recorded(hadOutcomes: settled != nil || !outcomes.isEmpty)
         if let settled {
             pendingCount += settled.undelivered.count
             window.removeFirst(settled.count)

@@ -28,7 +28,7 @@ struct WebhookLimits: Sendable {
     /// The interval between two renewals of the lease if nothing happens, in milliseconds.
     var renewal: Int64 = 15_000
 
-    /// The limits for notifications, whose bodies have 10 kilobytes, and 256 at most: 32 MiB in memory in all.
+    /// The limits for notifications, whose bodies have 10 kilobytes, and 384 at most: 48 MiB in memory in all.
     var ofNotifications: WebhookLimits {
         var limits = self
         (limits.window, limits.page) = (128, 64)

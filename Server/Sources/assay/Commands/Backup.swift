@@ -1,5 +1,7 @@
 import ArgumentParser
+import Foundation
 import PurchaseLedger
+import PurchaseServer
 
 /// `assay backup`: a copy of the database while the server runs.
 struct Backup: AsyncParsableCommand {
@@ -11,15 +13,60 @@ struct Backup: AsyncParsableCommand {
             'assay copy' copies it to an empty PostgreSQL database. Keys of the record (log and entries) are in separate files \
             and must be kept apart from the copy.
 
-            Exit status: 0 if there is a copy, 2 for wrong usage or I/O.
+            With --verify the copy is also audited, as by 'assay audit verify': its log is compared with the last checkpoint that \
+            this server signed before the copy was begun, its journal with the hashes, and its tables with the journal. A copy \
+            with findings is kept.
+
+            Exit status: 0 if there is a copy, 1 if the audit has findings, 2 for wrong usage or I/O.
             """)
 
     @OptionGroup var options: LedgerDatabaseOptions
+    @OptionGroup var signing: SigningKeyOption
+
+    @Flag(name: .long, help: "Audit the copy.")
+    var verify = false
 
     @Argument(help: "The new file; an existing one is never overwritten.")
     var file: String
 
     func run() async throws {
+        let keys = verify ? try signing.keys(options) : nil
+        // Read first: a server that runs meanwhile may sign more than the copy has.
+        let checkpoint = try keys.flatMap { try lastCheckpoint($0) }
+        try await copy()
+        guard let keys else { return }
+        var copied = options
+        copied.database = "sqlite:\(LedgerDatabaseOptions.absolute(file))"
+        do {
+            try await copied.withLedger(.auditing) { ledger in
+                try await VerifyAudit.verify(ledger, [checkpoint].compactMap(\.self), keys, evidence: false)
+            }
+        } catch {
+            try removeLog()
+            throw error
+        }
+        try removeLog()
+    }
+
+    /// Removes the empty write-ahead log that the audit left, with its index, so that the copy is one file.
+    private func removeLog() throws {
+        let (manager, path) = (FileManager.default, LedgerDatabaseOptions.absolute(file))
+        guard manager.fileExists(atPath: path + "-wal"),
+            try manager.attributesOfItem(atPath: path + "-wal")[.size] as? Int == 0
+        else { return }
+        for ending in ["-wal", "-shm"] { try manager.removeItem(atPath: path + ending) }
+    }
+
+    private func lastCheckpoint(_ keys: RecordKeys) throws -> Checkpoint? {
+        do {
+            return try keys.lastSigned()?.checkpoint?.checkpoint
+        } catch {
+            Terminal.complain("\(error)")
+            throw error.status
+        }
+    }
+
+    private func copy() async throws {
         do {
             let place = try options.place()
             let target = LedgerDatabaseOptions.absolute(file)

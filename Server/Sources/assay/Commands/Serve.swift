@@ -6,6 +6,7 @@ import Logging
 import NIOCore
 import PurchaseLedger
 import PurchaseServer
+import ServiceLifecycle
 import UnixSignals
 
 /// `assay serve`: the drop-in for `verifyReceipt`, and the purchase server.
@@ -125,6 +126,9 @@ struct Serve: AsyncParsableCommand {
             throw ExitCode.unusable
         }
         let start = ServeStart(configuration: configuration, settings: place.path, database: try place.databaseName())
+        let notices = ServiceManager(environment).map {
+            ServiceNotices(manager: $0, loops: EventLoopGroupProvider.singleton.eventLoopGroup, logger: logger)
+        }
         var dependencies = ServerDependencies()
         dependencies.openDatabase = { _ in
             let database = try place.open(isCreating: true)
@@ -132,13 +136,20 @@ struct Serve: AsyncParsableCommand {
             return database
         }
         dependencies.remark = Terminal.remark
-        dependencies.settings = SettingsSource(hangups) { [options, database = ledger] in
+        dependencies.settings = SettingsSource(hangups, notices) { [options, database = ledger] in
             try database.readPlace(environment, isTrustExtended: isTrustExtended).configuration(options: options)
         }
         do {
-            try await startPurchaseServer(configuration, dependencies, logger: logger).application { address in
+            let server = try await startPurchaseServer(configuration, dependencies, logger: logger)
+            let application = server.application { address in
                 Terminal.write("assay: ready on \(address)\n")
-            }.runService()
+                notices?.tell(.ready)
+            }
+            // The last service ends first, so the manager hears of the end before the last requests are answered.
+            let services: [any Service] = [application] + [notices].compactMap(\.self)
+            try await ServiceGroup(
+                services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
+            ).run()
         } catch let error as InputError {
             throw error
         } catch {
@@ -151,7 +162,15 @@ struct Serve: AsyncParsableCommand {
 
 extension SettingsSource {
     /// Settings that are read again at each SIGHUP.
-    init(_ hangups: UnixSignalsSequence, read: @escaping @Sendable () throws -> ServerConfiguration) {
+    ///
+    /// - Parameters:
+    ///   - hangups: the signals.
+    ///   - notices: told before and after.
+    ///   - read: reads the settings.
+    init(
+        _ hangups: UnixSignalsSequence, _ notices: ServiceNotices? = nil,
+        read: @escaping @Sendable () throws -> ServerConfiguration
+    ) {
         self.init {
             do {
                 return try read()
@@ -161,7 +180,11 @@ extension SettingsSource {
                 throw SettingsRefusal([error.message])
             }
         } requests: { reload in
-            for await _ in hangups { await reload() }
+            for await _ in hangups {
+                notices?.tell(.reloading)
+                await reload()
+                notices?.tell(.ready)
+            }
         }
     }
 }

@@ -31,6 +31,8 @@ extension AppStoreEnvironment: @retroactive ExpressibleByArgument {
 
 extension APIKeyScope: ExpressibleByArgument {}
 
+extension ConsumptionRequestState: ExpressibleByArgument {}
+
 extension OrderStatus: ExpressibleByArgument {}
 extension ImportedConsumables: ExpressibleByArgument {}
 

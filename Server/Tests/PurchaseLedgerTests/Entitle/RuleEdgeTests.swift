@@ -57,6 +57,30 @@ struct RuleEdgeTests {
         #expect(story.denial(Self.alice, "coins", day: 5) == .consumed)
     }
 
+    @Test("33.3 Units that are bought later are no balance yet, with five minutes of tolerance")
+    func laterUnits() throws {
+        let story = Self.story([.signed("1", "coins", .consumable, on: 10)])
+        let days = [9, 10 - 6 * Self.minute, 10 - 4 * Self.minute, 10]
+        let lot = try #require(story.purchases.compactMap { ConsumableLot($0) }.first)
+        #expect(days.map { lot.units(at: .day($0)) } == [0, 0, 1, 1])
+        #expect(days.map { story.balance(Self.alice, day: $0) } == [0, 0, 1, 1])
+    }
+
+    @Test("33.3 Units are taken from the oldest purchase first, whatever its id")
+    func oldestFirst() throws {
+        let story = Self.story([
+            .signed("1", "coins", .consumable, on: 5, quantity: 2),
+            .signed("2", "coins", .consumable, on: 3, quantity: 2),
+        ])
+        let lots = story.purchases.compactMap { ConsumableLot($0) }
+        #expect(lots.count == 2)
+        for order in [lots, lots.reversed()] {
+            let takings = try #require(ConsumableUse.takings(3, from: order.map { ($0, 2) }))
+            #expect(takings.map(\.units) == [2, 1])
+            #expect(takings.first?.lot == lots.first { $0.date == .day(3) }?.source)
+        }
+    }
+
     @Test("33.3 Another customer's units are no balance, not even an empty one")
     func unitsOfOthers() {
         let story = Self.story([.signed("1", "coins", .consumable, on: 0)])
@@ -100,6 +124,16 @@ struct RuleEdgeTests {
         for (left, right) in [(first, second), (second, first)] {
             #expect(ObservedTransaction(left).merged(with: right).seats?.quantity == 3)
         }
+    }
+
+    @Test("33.3 The seats of a renewal that was charged early count from the end of the period before it")
+    func earlyRenewal() {
+        let purchases = Self.story([
+            Self.period("1", on: 0, until: 30, seats: SeatFacts(quantity: 5)),
+            Self.period("2", on: 29.5, until: 60, seats: SeatFacts(quantity: 3)),
+        ]).purchases
+        let seats = SubscriptionSeats(purchases, of: "monthly")
+        #expect([29, 29.7, 30.1].map { seats.number(.at(.day($0))) } == [5, 5, 3])
     }
 
     // MARK: Subscriptions
@@ -196,7 +230,128 @@ struct RuleEdgeTests {
         #expect(story.isActive(Self.alice, "monthly", day: 31))
     }
 
+    @Test("33.3 Renewal info is about the period that began last, also if the one beside it began at the same time")
+    func begunTogether() {
+        var info = RenewalInfo()
+        info.autoRenewStatus = 0
+        let renewal = RenewalStatement(
+            key: RenewalKey(environment: .production, originalTransactionID: "1"), stamp: .day(0), info: info,
+            beside: "1")
+        let story = Self.story([Self.period("1", on: 0, until: 30), Self.period("2", on: 0, until: 31)])
+        let state = Self.table(story, renewal: ObservedRenewal(renewal)).states(.at(.day(32))).values.first
+        #expect(state?.reason == .expired && state?.transaction == .sample("2"))
+    }
+
+    @Test("33.3 Of two periods with equal ends, the one that began later counts")
+    func equalEnds() {
+        let state = Self.state(
+            "monthly", [Self.period("1", on: 0, until: 30), Self.period("2", on: 5, until: 30)], day: 10)
+        #expect(state?.transaction == .sample("2") && state?.until == .day(30))
+    }
+
+    @Test("33.3 A signed status withdraws a period only if it was signed after the period's start")
+    func statusAtStart() {
+        func withdrawn(stamp: Double) -> [TransactionKey] {
+            Self.table(
+                Self.story([Self.period("1", on: 0, until: 30)]), status: SignedStatus(value: 5, stamp: .day(stamp))
+            ).withdrawnByStatus(.at(.day(6)))
+        }
+        #expect(withdrawn(stamp: 0).isEmpty)
+        #expect(withdrawn(stamp: Self.minute) == [.sample("1")])
+    }
+
+    @Test("33.3 After a refunded upgrade the former product is back only by a statement signed after the refund")
+    func signedWithTheRefund() {
+        for (stamp, isActive) in [(20, false), (20 + Self.minute, true)] {
+            var flagged = Self.period("1", on: 0, until: 30, stamp: 10)
+            flagged.isUpgraded = true
+            let story = Self.story([
+                flagged, Self.period("1", on: 0, until: 30, stamp: stamp),
+                Self.period("9", "yearly", on: 10, until: 365),
+                Self.period("9", "yearly", on: 10, until: 365, stamp: 20, revoked: 20),
+            ])
+            #expect(story.isActive(Self.alice, "monthly", day: 22) == isActive)
+        }
+    }
+
+    @Test("33.3 An upgrade that a family shares no longer brings the former product not back")
+    func upgradeNoLongerShared() {
+        for (type, isActive) in [(nil, true), ("FAMILY_REVOKE", false)] as [(ExactText?, Bool)] {
+            var flagged = Self.period("1", on: 0, until: 30, stamp: 10)
+            flagged.isUpgraded = true
+            var revoked = Self.period("9", "yearly", on: 10, until: 365, stamp: 20)
+            revoked.revocation = Revocation(date: .day(20), type: type)
+            let story = Self.story([
+                flagged, Self.period("1", on: 0, until: 30, stamp: 21), Self.period("9", "yearly", on: 10, until: 365),
+                revoked,
+            ])
+            #expect(story.isActive(Self.alice, "monthly", day: 22) == isActive)
+        }
+    }
+
+    @Test("33.3 A period of another customer is named to the former owner from its start on")
+    func ownedByAnother() throws {
+        var story = Self.story([])
+        story.acts = []
+        story.statements = [
+            .signed("1", "monthly", .autoRenewable, on: 0, original: "1", until: 30, token: 1),
+            Self.period("2", on: 40, until: 70),
+        ]
+        try story.tokens.assign(.sample(1), to: PurchaseStory.bob)
+        story.claim("2", Self.alice, mayTransfer: true)
+        #expect(story.isActive(Self.alice, "monthly", day: 45) && story.isActive(PurchaseStory.bob, "monthly", day: 15))
+        #expect(story.denial(PurchaseStory.bob, "monthly", day: 35) != .ownedByAnother)
+        #expect(story.denial(PurchaseStory.bob, "monthly", day: 45) == .ownedByAnother)
+    }
+
+    @Test("33.3 A change of the consent to a price is a change, and the same consent signed again is none")
+    func priceConsent() throws {
+        func facts(_ status: Int64?, stamp: Double) -> ObservedRenewal {
+            var info = RenewalInfo()
+            (info.autoRenewStatus, info.priceIncreaseStatus) = (1, status)
+            return ObservedRenewal(
+                RenewalStatement(
+                    key: RenewalKey(environment: .production, originalTransactionID: "1"), stamp: .day(stamp),
+                    info: info, beside: nil))
+        }
+        for (before, after) in [(nil, 0), (0, 1), (1, nil)] as [(Int64?, Int64?)] {
+            let change = RenewalChange(from: facts(before, stamp: 1), to: facts(after, stamp: 2), commitmentOf: nil)
+            #expect(change?.changed == [.priceConsent])
+            #expect(RenewalChange(from: facts(after, stamp: 2), to: facts(after, stamp: 3), commitmentOf: nil) == nil)
+        }
+    }
+
+    @Test("33.3 A cancellation of a receipt counts only if it is later than what was signed")
+    func cancelledWhenSigned() {
+        for (stamp, isWithdrawn) in [(4, true), (5, false), (6, false)] as [(Double, Bool)] {
+            let story = Self.story([
+                .signed("1", "pro", .nonConsumable, on: 0, stamp: stamp),
+                .receipt("1", "pro", .nonConsumable, on: 0, cancelled: 5),
+            ])
+            #expect((story.denial(Self.alice, "pro", day: 10) == .cancelled) == isWithdrawn)
+        }
+    }
+
     // MARK: Owners
+
+    @Test("33.3 A claim of a transaction with the claimant's token takes nothing that another customer claimed")
+    func claimedBefore() throws {
+        var story = Self.story([])
+        story.acts = []
+        story.statements = [
+            Self.period("1", on: 0, until: 30),
+            .signed("2", "monthly", .autoRenewable, on: 30, original: "1", until: 60, token: 1),
+        ]
+        try story.tokens.assign(.sample(1), to: Self.alice)
+        story.claim("1", PurchaseStory.bob)
+        story.claim("2", Self.alice)
+        story.claim("1", PurchaseStory.bob)
+        #expect(story.owner("1") == PurchaseStory.bob && story.owner("2") == Self.alice)
+        let owners = Ownership(
+            OwnershipInput(transactions: Array(story.facts.values), tokens: story.tokens, acts: story.acts)
+        ).owners
+        #expect(owners[.sample("1")]?.ground == .claim(entry: 1))
+    }
 
     @Test("33.3 A transfer to the owner changes nothing")
     func transferToOwner() {

@@ -94,6 +94,29 @@ struct SeatCountTests {
         Self.expect(extended + [Self.seats("3", on: 21, until: 44, 2)], [(29, 10), (31, 7)])
     }
 
+    @Test(
+        "28.2 Two periods at once after a reversed refund: the seats are those of the period that counts, whatever came first"
+    )
+    func twoPeriods() {
+        // Refunded on day 4, bought again on day 6, and reversed on day 8.
+        let first = [
+            Self.seats("1", on: 0, until: 30, 5), Self.seats("1", on: 0, until: 30, 5, stamp: 4, revoked: 4),
+            Self.seats("1", on: 0, until: 30, 5, stamp: 8),
+        ]
+        let second = Self.seats("2", on: 6, until: 36, 2)
+        Self.expect(first + [second], [(3, 5), (5, 5), (7, 2), (29, 2), (31, 2), (36, 2)])
+        // Seats that were added to the second period belong to it.
+        Self.expect(first.suffix(2) + [second, Self.seats("3", on: 10, until: 36, 1)], [(7, 2), (11, 3), (35, 3)])
+        // The later period is refunded, so the earlier one counts.
+        Self.expect(
+            first.suffix(2) + [second, Self.seats("2", on: 6, until: 36, 2, stamp: 12, revoked: 12)],
+            [(11, 2), (13, 5), (29, 5), (31, 5)])
+        // The App Store extends the earlier one beyond the later one, which is no addition to it.
+        Self.expect(
+            first.suffix(2) + [second, Self.seats("1", on: 0, until: 60, 5, stamp: 20)],
+            [(7, 5), (35, 5), (37, 5), (61, 5)])
+    }
+
     /// A transaction of the team.
     static func team(
         _ id: String, _ quantity: Int64, from start: Double, days: Double = 30, stamp: Double? = nil,
@@ -151,6 +174,52 @@ struct SeatCountTests {
             world.clock.advance(days: 1)
             #expect(try await entitlement()?.state == .withdrawn)
             #expect(try await entitlement()?.seats == nil)
+        }
+    }
+
+    @Test("28.2 Added seats are granted and not renewed, and refunds of seats are told with their number")
+    func told() async throws {
+        try await LedgerWorld.with { world in
+            var told = 0
+            func news() async throws -> [String] {
+                let events = try await world.ledger.answer(EventList(app: "example", limit: 100))
+                defer { told = events.count }
+                return events.dropFirst(told).map { "\($0.type) \($0.content.units ?? 0)" }
+            }
+            func observe(
+                _ id: String, _ quantity: Int64, from start: Double, stamp: Double? = nil, revoked: Int64 = 0,
+                isAddition: Bool = true
+            ) async throws {
+                try await world.observe(
+                    try MintedWorld.mint(
+                        try Self.team(
+                            id, quantity, from: start, days: isAddition ? 30 - start : 30, stamp: stamp,
+                            revokedSeats: revoked, isAddition: isAddition
+                        ) {
+                            if revoked == quantity { $0.revocationDate = $0.signedDate }
+                        }))
+            }
+            _ = try await world.claim(
+                "900", product: LedgerWorld.monthly, try MintedWorld.mint(try Self.team("900", 5, from: 0)))
+            #expect(try await news() == ["granted 5"])
+            world.clock.advance(days: 20)
+            try await observe("901", 3, from: 10)
+            #expect(try await news() == ["granted 3"])
+            try await observe("901", 3, from: 10, stamp: 11, revoked: 1)
+            #expect(try await news() == ["revoked 1"])
+            try await observe("901", 3, from: 10, stamp: 12, revoked: 3)
+            #expect(try await news() == ["revoked 2"])
+            try await observe("901", 3, from: 10, stamp: 13)
+            #expect(try await news() == ["reversed 3"])
+            try await observe("900", 5, from: 0, stamp: 14, revoked: 2)
+            #expect(try await news() == ["revoked 2"])
+            // The same again, signed later.
+            try await observe("900", 5, from: 0, stamp: 15, revoked: 2)
+            #expect(try await news() == [])
+            world.clock.advance(days: 11)
+            try await observe("902", 6, from: 30, isAddition: false)
+            #expect(try await news() == ["renewed 6"])
+            #expect(try await world.ledger.audit().findings == [])
         }
     }
 

@@ -60,6 +60,7 @@ struct ObservationTests {
         #expect(facts.purchaseDate == purchased)
         let others = String(decoding: facts.otherClaims ?? [], as: UTF8.self)
         #expect(!others.contains("unique") && !others.contains("date"), "\(others)")
+        #expect(others.contains("\"bvrs\":\"7\""), "\(others)")
     }
 
     @Test("a signed transaction states all of its claims, those without a field as canonical JSON")
@@ -73,7 +74,9 @@ struct ObservationTests {
         template.revocationPercentage = 33_333
         template.isUpgraded = true
         template.billingPlanType = "MONTHLY"
-        template.extra = [Claim("zeta", .integer(2)), Claim("alpha", .string("\u{1}\"\\é"))]
+        template.extra = [
+            Claim("zeta", .array([.integer(2), .integer(3)])), Claim("alpha", .string("\u{1}\"\\é")),
+        ]
         let observation = try observe(MintedWorld.mint(template))
         let facts = try #require(observation.transactionFacts.first)
         #expect(facts.accountToken?.description == "0b5b2f5e-9d2c-4a7e-8f00-000000000001")
@@ -92,7 +95,28 @@ struct ObservationTests {
         #expect(facts.reason == "RENEWAL")
         // A device's hash is not a fact of the purchase.
         let others = String(decoding: facts.otherClaims ?? [], as: UTF8.self)
-        #expect(others == "{\"alpha\":\"\\u0001\\\"\\\\é\",\"billingPlanType\":\"MONTHLY\",\"zeta\":2}")
+        #expect(others == "{\"alpha\":\"\\u0001\\\"\\\\é\",\"billingPlanType\":\"MONTHLY\",\"zeta\":[2,3]}")
+        #expect(facts.seats == nil)
+    }
+
+    @Test("a signed transaction with any one of the revocation's claims is revoked")
+    func revocationClaims() throws {
+        let signed = MintedWorld.moment.addingTimeInterval(10)
+        func revocation(_ change: (inout SignedTransactionTemplate) -> Void) throws -> Revocation? {
+            var template = MintedWorld.transaction()
+            template.signedDate = signed
+            change(&template)
+            return try #require(try observe(MintedWorld.mint(template)).transactionFacts.first).signedRevocation
+        }
+        #expect(try revocation { _ in } == nil)
+        #expect(try revocation { $0.revocationDate = signed }?.date == Timestamp(signed))
+        #expect(try revocation { $0.revocationReason = 1 } == Revocation(date: Timestamp(signed), reason: 1))
+        #expect(
+            try revocation { $0.revocationType = "REFUND_FULL" }
+                == Revocation(date: Timestamp(signed), type: "REFUND_FULL"))
+        #expect(
+            try revocation { $0.revocationPercentage = 50_000 }
+                == Revocation(date: Timestamp(signed), percentage: 50_000))
     }
 
     @Test("an unknown kind or a malformed UUID is kept among the other claims")

@@ -155,7 +155,7 @@ struct ForwardTests {
                         try await events.wait("every event") { $0.count == 6 }
                         let rest = ContinuousClock.now - start
                         // An attempt at the silent receiver takes 15 seconds.
-                        #expect(slowest < .seconds(5) && rest < .seconds(10), "\(slowest), \(rest)")
+                        #expect(slowest < .seconds(14) && rest < .seconds(14), "\(slowest), \(rest)")
                     }
                 }
             }

@@ -333,7 +333,7 @@ struct ComparisonJudgement {
     private func transactions(of entitlement: Entitlement) -> [TransactionKey] {
         var keys: [TransactionKey] = []
         let own = situation.purchases.filter { $0.productID == ExactText(entitlement.productID) }
-        if let last = own.last(where: { $0.start <= moment }) ?? own.last, let key = last.transaction {
+        if let last = own.last(where: { $0.start <= moment }) ?? own.first, let key = last.transaction {
             keys.append(key)
         }
         if [.superseded, .upgraded].contains(entitlement.reason),

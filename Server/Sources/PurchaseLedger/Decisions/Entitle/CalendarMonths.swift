@@ -5,7 +5,7 @@ extension Timestamp {
     private static let latest: Int64 = 253_402_300_799_999
 
     /// Adds a length of time a number of times; the result is at most the end of the year 9999.
-    func adding(milliseconds: Int64, times count: Int64) -> Timestamp {
+    package func adding(milliseconds: Int64, times count: Int64) -> Timestamp {
         let sum = millisecondsSince1970.saturatingSum(milliseconds.saturatingProduct(count))
         return Timestamp(millisecondsSince1970: min(sum, Self.latest))
     }

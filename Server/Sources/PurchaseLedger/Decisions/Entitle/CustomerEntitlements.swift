@@ -180,6 +180,7 @@ extension ProductAccess {
         let states = timelines.compactMap { $0.state(question) }
         guard let best = states.max(by: { $0.isBefore($1) }) else {
             denial = .notStarted
+            transaction = timelines.compactMap(\.steps.first).min { $0.startsBefore($1) }?.transaction
             return
         }
         (until, transaction) = (best.step.until, best.step.transaction)
@@ -202,5 +203,14 @@ extension ProductAccess {
             (denial, isAssumed) = (nil, true)
             (since, until, transaction) = (state.since, end, state.step.transaction)
         }
+    }
+}
+
+extension AccessTimeline.Step {
+    /// The order of steps of several grounds.
+    fileprivate func startsBefore(_ other: AccessTimeline.Step) -> Bool {
+        guard at == other.at else { return at < other.at }
+        let ids = (transaction?.transactionID ?? "", other.transaction?.transactionID ?? "")
+        return ExactText.isNumericallyBefore(ids.0, ids.1)
     }
 }

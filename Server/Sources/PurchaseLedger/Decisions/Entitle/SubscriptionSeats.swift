@@ -12,20 +12,26 @@ public struct SubscriptionSeats: Sendable {
     public init(_ purchases: [OwnedPurchase], of productID: ExactText) {
         let sorted = purchases.compactMap(SubscriptionPeriod.init).sorted(by: SubscriptionPeriod.isBefore)
         for period in sorted where period.productID == productID && period.seats != nil {
-            // An addition ends with its period. A renewal that was charged early ends later.
-            let place = periods.firstIndex { transactions in
-                guard let end = transactions.compactMap(\.latestEnd).max(), let own = period.firstEnd else {
-                    return false
-                }
-                return period.start < end && own <= end
+            if let place = periods.firstIndex(where: { period.isAddition(to: $0) }) {
+                periods[place].append(period)
+            } else {
+                periods.append([period])
             }
-            if let place { periods[place].append(period) } else { periods.append([period]) }
+        }
+    }
+
+    /// Whether the period of a transaction has one of some other transactions.
+    public func isPeriod(of transaction: TransactionKey, sharedWith others: Set<TransactionKey>) -> Bool {
+        periods.contains { transactions in
+            let keys = Set(transactions.compactMap(\.purchase.transaction))
+            return keys.contains(transaction) && !keys.subtracting([transaction]).isDisjoint(with: others)
         }
     }
 
     /// The seats of the period that counts at a time: those of its transactions that cover the time and are not
-    /// withdrawn. A renewal that was charged early counts from the end of the period before it. After the end, as in a
-    /// grace period, they are those of its last moment.
+    /// withdrawn. Of several periods at once, as after a refund that was reversed, the one that the state table takes
+    /// counts: the one that ends last. A renewal that was charged early counts from the end of the period before it.
+    /// After the end, as in a grace period, they are those of its last moment.
     ///
     /// - Returns: `nil` if no transaction counts.
     public func number(_ question: AccessQuestion) -> Int64? {
@@ -33,11 +39,29 @@ public struct SubscriptionSeats: Sendable {
         let begun = periods.map { transactions in
             transactions.filter { $0.hasBegun(question) && $0.isClean(by: moment) }
         }.filter { !$0.isEmpty }
-        if let current = begun.first(where: { $0.contains { $0.covers(moment) } }) {
-            return Self.sum(current.filter { $0.covers(moment) })
+        let current = begun.map { $0.filter { $0.covers(moment) } }.filter { !$0.isEmpty }
+        guard var counting = current.max(by: Self.endsBefore) else {
+            guard let last = begun.max(by: Self.endsBefore), let end = last.compactMap(\.end).max() else { return nil }
+            return Self.sum(last.filter { $0.end == end })
         }
-        guard let last = begun.last, let end = last.compactMap(\.end).max() else { return nil }
-        return Self.sum(last.filter { $0.end == end })
+        while let before = current.last(where: { Self.isEarlyRenewal(counting, of: $0) }) { counting = before }
+        return Self.sum(counting)
+    }
+
+    /// The order of periods that count at one time.
+    private static func endsBefore(_ left: [SubscriptionPeriod], _ right: [SubscriptionPeriod]) -> Bool {
+        guard let first = left.max(by: { $0.endsBefore($1) }), let second = right.max(by: { $0.endsBefore($1) }) else {
+            return left.count < right.count
+        }
+        return first.endsBefore(second)
+    }
+
+    /// Whether a period was charged shortly before the end of another one, which it renews.
+    private static func isEarlyRenewal(_ period: [SubscriptionPeriod], of former: [SubscriptionPeriod]) -> Bool {
+        guard let first = period.first, let start = former.first?.start, let end = former.compactMap(\.end).max() else {
+            return false
+        }
+        return start < first.start && end <= first.start.adding(milliseconds: first.allowance, times: 1)
     }
 
     private static func sum(_ transactions: [SubscriptionPeriod]) -> Int64 {
@@ -48,4 +72,16 @@ public struct SubscriptionSeats: Sendable {
 extension SubscriptionPeriod {
     /// The later of its end and its first end: an extension of one transaction does not separate the others from it.
     fileprivate var latestEnd: Timestamp? { [end, firstEnd].compactMap(\.self).max() }
+
+    /// Whether it added seats to a period. An addition ends with its period, while a renewal that was charged early
+    /// ends later. What was bought after the whole period had been withdrawn is a purchase of its own, also if that was
+    /// reversed.
+    fileprivate func isAddition(to transactions: [SubscriptionPeriod]) -> Bool {
+        guard let end = transactions.compactMap(\.latestEnd).max(), let firstEnd, start < end, firstEnd <= end else {
+            return false
+        }
+        return !transactions.allSatisfy { former in
+            former.purchase.transactions.compactMap(\.lastWithdrawal).contains { $0 <= start }
+        }
+    }
 }

@@ -9,7 +9,8 @@ extension RenewalChange {
     ///     has nothing else.
     ///   - current: the facts after.
     ///   - period: the transaction of the period whose commitment is shown; `nil` under rules that show none.
-    init?(from former: ObservedRenewal?, to current: ObservedRenewal, commitmentOf period: ObservedTransaction?) {
+    package init?(from former: ObservedRenewal?, to current: ObservedRenewal, commitmentOf period: ObservedTransaction?)
+    {
         self.init(
             former: former.map { Signed($0.newest, commitmentOf: period) },
             current: Signed(current.newest, commitmentOf: period))

@@ -32,8 +32,8 @@ struct CustomerMove {
 
     // MARK: With the merge
 
-    /// Moves what is not counted in originals: manual grants with their access, claimed seats, and the right of a
-    /// tester.
+    /// Moves what is not counted in originals: manual grants with their access, claimed seats, the consent to
+    /// tell Apple of use, signed offers, and the right of a tester.
     func begin() throws(LedgerStorageError) {
         let grants = HandGrantsTable(connection: connection)
         for grant in try grants.rows(of: from) {
@@ -49,6 +49,8 @@ struct CustomerMove {
         }
         for grant in try grants.rows(of: to) { try moveLot(-grant.key) }
         try SeatsTable(connection: connection).move(from: from, to: to)
+        try ConsumptionConsentsTable(connection: connection).move(from: from, to: to)
+        try OfferSignaturesTable(connection: connection).move(from: from, to: to)
         transaction.entitlementWrites?.forgetEverything()
         try TestersTable(connection: connection).move(from: from, to: to)
     }

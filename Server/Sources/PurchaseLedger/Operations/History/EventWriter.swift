@@ -39,7 +39,7 @@ struct EventWriter {
         _ history: PurchaseHistory, balances: EntitlementWriter.Balances
     ) throws(LedgerStorageError) {
         let copies = history.copies
-        let withdrawals = history.withdrawalNews
+        let withdrawals = history.withdrawalNews(countingSeats: transaction.rules >= Self.rulesOfSeats)
         var byStatus: (before: Set<TransactionKey>, now: Set<TransactionKey>) = ([], [])
         if transaction.rules >= Self.rulesOfStatuses { byStatus = history.withdrawnByStatus(at: transaction.now) }
         for record in history.records {
@@ -77,6 +77,9 @@ struct EventWriter {
     private static let rulesOfRenewalChanges: Int64 = 4
     /// The first version of the rules whose events of a renewal show its commitment.
     private static let rulesOfCommitments: Int64 = 5
+
+    /// The first version of the rules under which seats that are added to a period, and refunds of seats, are told.
+    private static let rulesOfSeats: Int64 = 6
 
     private func writeRenewal(of history: PurchaseHistory) throws(LedgerStorageError) {
         guard transaction.rules >= Self.rulesOfRenewalChanges else {
@@ -124,6 +127,7 @@ struct EventWriter {
             let isRenewal =
                 record.row.kind == .autoRenewable
                 && history.records.contains { $0.formerRow?.ownerKey != nil && $0.facts.key != record.facts.key }
+                && !(transaction.rules >= Self.rulesOfSeats && history.isAddition(record))
             add(isRenewal ? .renewed : .granted) { $0.figures.units = now.quantity }
         case (.some(let former), .some(let owner)) where former != owner:
             add(.transferred) { $0.figures.units = now.quantity }

@@ -199,8 +199,13 @@ struct PurchaseHistory {
 
     /// The withdrawn units of each purchase where they changed, before and now. One transaction of the purchase reports
     /// them: the first whose facts changed.
-    var withdrawalNews: [TransactionKey: (before: Int64, now: Int64)] {
-        guard records.contains(where: { $0.facts.lastWithdrawal != nil || $0.formerFacts?.lastWithdrawal != nil })
+    ///
+    /// - Parameter seats: whether a refund of some seats, which withdraws nothing, counts.
+    func withdrawalNews(countingSeats seats: Bool) -> [TransactionKey: (before: Int64, now: Int64)] {
+        func isRelevant(_ facts: ObservedTransaction) -> Bool {
+            facts.lastWithdrawal != nil || seats && facts.refundedSeats > 0
+        }
+        guard records.contains(where: { isRelevant($0.facts) || $0.formerFacts.map(isRelevant) ?? false })
         else { return [:] }
         let former = formerWithdrawals
         var news: [TransactionKey: (before: Int64, now: Int64)] = [:]
@@ -210,11 +215,24 @@ struct PurchaseHistory {
             }
             guard let reporting = members.first(where: { $0.formerFacts !== $0.facts }) else { continue }
             let known = members.filter { !$0.isNew }
-            let before = known.compactMap { former[$0.facts.key]?.units }.max() ?? 0
-            let now = purchase.withdrawal?.units ?? 0
+            var before = known.compactMap { former[$0.facts.key]?.units }.max() ?? 0
+            var now = purchase.withdrawal?.units ?? 0
+            if seats {
+                before = max(before, known.compactMap(\.formerFacts?.refundedSeats).max() ?? 0)
+                now = max(now, members.map(\.facts.refundedSeats).max() ?? 0)
+            }
             if before != now { news[reporting.facts.key] = (before, now) }
         }
         return news
+    }
+
+    /// Whether a transaction added seats to a period of which the buyer had a transaction before.
+    func isAddition(_ record: TransactionRecord) -> Bool {
+        guard record.facts.seats != nil, let productID = record.facts.productID else { return false }
+        let had = records.filter { $0.formerRow?.ownerKey != nil && $0.facts.ownership == record.facts.ownership }
+        let own = purchases(of: record.facts.ownership.holder, Ownership(owners: [:]))
+        return SubscriptionSeats(own, of: productID)
+            .isPeriod(of: record.facts.key, sharedWith: Set(had.map(\.facts.key)))
     }
 
     /// The last act on transactions of the same holder.

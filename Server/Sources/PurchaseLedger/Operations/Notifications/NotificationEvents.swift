@@ -11,11 +11,16 @@ struct NotificationEvents {
     static let answerTime: Int64 = 12 * 3_600_000
     /// The first version of the rules with the event `consent_rescinded`.
     private static let rulesOfConsent: Int64 = 4
+    /// The first version of the rules that note refund requests.
+    private static let rulesOfRefundRequests: Int64 = 6
     /// The first version of the rules under which a member of a seat is known by the download of their claim.
     private static let rulesOfMembers: Int64 = 5
 
     /// Writes the events of a first delivery.
     func write(_ details: NotificationDetails) throws(LedgerStorageError) {
+        if transaction.rules >= Self.rulesOfRefundRequests {
+            try ConsumptionRequestWriter(transaction: transaction, app: app, entry: entry).receive(details)
+        }
         if NotificationType.consumptionRequest.rawValue.isSame(as: details.type) { try writeRequest(details) }
         if NotificationType.rescindConsent.rawValue.isSame(as: details.type), transaction.rules >= Self.rulesOfConsent {
             try writeRescission(details)
@@ -23,7 +28,7 @@ struct NotificationEvents {
     }
 
     private func writeRequest(_ details: NotificationDetails) throws(LedgerStorageError) {
-        guard let row = try row(details) else { return }
+        guard let row = try transaction.row(of: details) else { return }
         let writer = EventWriter(transaction: transaction, app: app, entry: entry)
         var event = writer.event(.refundRequested)
         event.productKey = row.productKey
@@ -99,12 +104,5 @@ struct NotificationEvents {
         }
         // A claim can have moved to another customer until its original was locked.
         return try seats.rows(appTransactionID: id, appKey: app.key).filter { concerned[$0.originalKey] != nil }
-    }
-
-    /// The transaction that the notification is about.
-    private func row(_ details: NotificationDetails) throws(LedgerStorageError) -> TransactionRow? {
-        guard let id = details.transactionID, let name = details.environment else { return nil }
-        let environment = try transaction.environments.keyToWrite(of: AppStoreEnvironment(name))
-        return try transaction.transactions.rows(id: id).first { $0.environment == environment && !$0.isErased }
     }
 }

@@ -139,8 +139,10 @@ extension ErasureScope {
             return try lift.encoded()
         case .evidence, .orderCreated, .orderCancelled, .orderFulfilled, .orderClosed, .consumed, .tokenAssigned,
             .customerErased, .grantAdded, .groundAdded, .groundEnded, .testersChanged, .settings, .bundleBound,
-            .keyCreated, .keyRevoked, .rules, .recordContinued, .seatUnclaimed, .tokenSetAtApple:
+            .keyCreated, .keyRevoked, .rules, .recordContinued, .seatUnclaimed, .consumptionConsent, .offerSigned,
+            .extensionRequested, .extensionAnswered, .tokenSetAtApple:
             return nil
+        case .consumptionAnswered: return try ConsumptionAnsweredDetails(encoded: details).ofNobody.encoded()
         case .seatClaimed: return try SeatClaimedDetails(encoded: details).ofNobody.encoded()
         case .notification: return try NotificationDetails(encoded: details).ofNoCustomer.encoded()
         case .refusals:

@@ -19,11 +19,18 @@ struct ErasureWriter {
         for original in Set(scope.rows.map(\.originalKey)).sorted() { try deleteAccess(to: original) }
         for (row, stub) in zip(scope.rows, stubs) {
             try transaction.transactions.erase(row.key, facts: stub.facts, at: transaction.now)
+            try ConsumptionRequestsTable(connection: connection).deleteAll(transaction: row.key)
         }
         for stub in stubs { try Self.deleteRest(of: stub.facts, transaction) }
         for (customer, kept) in zip(scope.customers, tokens) { try delete(customer, keeping: kept) }
         try eraseEvidence()
-        for row in scope.entries { try JournalTable(connection: connection).erase(row.key) }
+        for row in scope.entries {
+            // A rebuild does not know what an erased notification asked.
+            if row.kind == Int64(JournalKind.notification.rawValue) {
+                try ConsumptionRequestsTable(connection: connection).delete(row.key)
+            }
+            try JournalTable(connection: connection).erase(row.key)
+        }
         let changes = LedgerChanges(transaction, app: scope.app)
         for original in rest { changes.touch(try changes.history(original)) }
         try changes.settle()
@@ -131,6 +138,8 @@ struct ErasureWriter {
         try ConsumptionsTable(connection: connection).deleteAll(of: key)
         try TakesTable(connection: connection).deleteAll(of: key)
         try SeatsTable(connection: connection).erase(of: key)
+        try ConsumptionConsentsTable(connection: connection).delete(of: key)
+        try OfferSignaturesTable(connection: connection).deleteAll(of: key)
         try transaction.orders.erase(of: key)
         _ = try TestersTable(connection: connection).delete(key, appKey: appKey)
         // A claim without a customer cannot be decided.

@@ -6,7 +6,7 @@ import PurchaseVerification
 /// settings and agree now start to count.
 struct RegisterSettings: LedgerOperation {
     /// The version of the rules that compute facts, owners and entitlements.
-    static let rulesVersion: Int64 = 5
+    static let rulesVersion: Int64 = 6
 
     let apps: [RegisteredApp]
     let verifier: PurchaseVerifier

@@ -69,17 +69,17 @@ public struct CreateOrder: LedgerOperation {
         return Outcome(order: try transaction.order(row), isReplayed: false)
     }
 
-    /// The App Store sells non-consumables and auto-renewable subscriptions one at a time, so an order of several could
-    /// never be paid.
+    /// The App Store sells non-consumables one at a time, so an order of several could never be paid. Subscriptions can
+    /// be sold by the seat.
     ///
     /// - Throws: `quantity_not_sold`.
     private func requireQuantity(_ app: RegistryApp) throws(LedgerRefusal) {
         switch app.settings.product(draft.productID)?.kind {
-        case .nonConsumable, .autoRenewable:
+        case .nonConsumable:
             guard draft.quantity == 1 else {
                 throw LedgerRefusal(.quantityNotSold, expected: "1", found: "\(draft.quantity)")
             }
-        case .consumable, .nonRenewing, nil: return
+        case .consumable, .nonRenewing, .autoRenewable, nil: return
         }
     }
 }

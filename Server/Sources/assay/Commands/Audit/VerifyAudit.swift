@@ -63,21 +63,35 @@ struct VerifyAudit: AsyncParsableCommand {
             if let start {
                 return try await verify(ledger, since: start.checkpoint, checkpoints.map(\.checkpoint), keys)
             }
-            let (bar, evidence) = (AuditBar(), evidence)
-            // Neither needs the other's result.
-            async let audited = ledger.audit(isVerifyingEvidence: evidence) { bar.show($0) }
-            let log = try await ledger.auditLog(checkpoints.map(\.checkpoint))
-            AuditOutput.write(log, checkpoints: checkpoints.count, entryKeyFile: keys.entryKeyFile)
-            bar.begin()
-            let report = try await audited
-            bar.clear()
-            AuditOutput.write(report)
-            guard log.findings.isEmpty, report.findings.isEmpty else { throw ExitCode.rejected }
-            Terminal.write(
-                evidence
-                    ? "assay: the journal, its evidence and the tables agree\n"
-                    : "assay: the log, the hashes of the evidence and the tables agree\n")
+            try await Self.verify(ledger, checkpoints.map(\.checkpoint), keys, evidence: evidence)
         }
+    }
+
+    /// Audits a whole ledger, and writes the report.
+    ///
+    /// - Parameters:
+    ///   - ledger: the ledger.
+    ///   - checkpoints: what the log must agree with.
+    ///   - keys: the keys of the record, named in the report.
+    ///   - evidence: whether all evidence is verified again.
+    /// - Throws: `ExitCode.rejected` if there are findings.
+    static func verify(
+        _ ledger: PurchaseLedger, _ checkpoints: [Checkpoint], _ keys: RecordKeys, evidence: Bool
+    ) async throws {
+        let bar = AuditBar()
+        // Neither needs the other's result.
+        async let audited = ledger.audit(isVerifyingEvidence: evidence) { bar.show($0) }
+        let log = try await ledger.auditLog(checkpoints)
+        AuditOutput.write(log, checkpoints: checkpoints.count, entryKeyFile: keys.entryKeyFile)
+        bar.begin()
+        let report = try await audited
+        bar.clear()
+        AuditOutput.write(report)
+        guard log.findings.isEmpty, report.findings.isEmpty else { throw ExitCode.rejected }
+        Terminal.write(
+            evidence
+                ? "assay: the journal, its evidence and the tables agree\n"
+                : "assay: the log, the hashes of the evidence and the tables agree\n")
     }
 
     private func verify(

@@ -40,7 +40,9 @@ extension ServiceState {
             return ServerAPIAnswer([Claim("seatClaimId", .string(id))])
         case .releaseSeat:
             let id = request.path[1].lowercased()
-            guard claims.contains(where: { $0.seatClaimID == id }) else { throw ServerAPIFailure(404, nil, "No such seat claim.") }
+            guard claims.contains(where: { $0.seatClaimID == id }) else {
+                throw ServerAPIFailure(404, nil, "There is no such seat claim.")
+            }
             serverAPI.seatClaims[original] = claims.filter { $0.seatClaimID != id }
             return ServerAPIAnswer(status: 200)
         default:

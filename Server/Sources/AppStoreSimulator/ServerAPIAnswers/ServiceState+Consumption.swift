@@ -25,8 +25,8 @@ extension ServiceState {
             guard transaction.kind != .autoRenewable else {
                 throw ServerAPIFailure(4_000_209, "Apple computes the percentage of an auto-renewable subscription.")
             }
-            guard (0...100_000).contains(percentage), preference != "GRANT_PRORATED" || (1..<100_000).contains(percentage)
-            else { throw outOfRange }
+            let allowed = preference == "GRANT_PRORATED" ? 1...99_999 : 0...100_000
+            guard allowed.contains(Int(clamping: percentage)) else { throw outOfRange }
             guard percentage == 0 || delivery == "DELIVERED" else {
                 throw ServerAPIFailure(400, nil, "What was not delivered has no consumption percentage.")
             }

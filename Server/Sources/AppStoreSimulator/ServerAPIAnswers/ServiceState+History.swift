@@ -17,8 +17,8 @@ extension ServiceState {
                 && !(hidesFinished && transaction.kind == .consumable && transaction.isFinished)
         }
         let page = try Self.page(
-            of: all, revision: request.value("revision"), question: [owner, request.operation.rawValue] + filter.question,
-            isDescending: filter.isDescending)
+            of: all, revision: request.value("revision"),
+            question: [owner, request.operation.rawValue] + filter.question, isDescending: filter.isDescending)
         return ServerAPIAnswer(
             [Claim("revision", .string(page.revision)), Claim("hasMore", .boolean(page.hasMore))] + scope.claims + [
                 Claim("signedTransactions", .array(try page.items.map { .string(try signed($0, by: issuer)) }))

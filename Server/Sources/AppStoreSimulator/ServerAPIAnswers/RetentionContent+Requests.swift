@@ -83,9 +83,13 @@ extension RetentionContent {
             throw invalidBody
         }
         var used: [String] = []
-        if let image = try body.object("image", or: .generalBadRequest) { used.append(try checkImage(image, "FULL_SIZE")) }
+        if let image = try body.object("image", or: .generalBadRequest) {
+            used.append(try checkImage(image, "FULL_SIZE"))
+        }
         if let position = try body.string("headerPosition", or: .generalBadRequest) {
-            guard position == "ABOVE_BODY" || position == "ABOVE_IMAGE" else { throw ServerAPIFailure.generalBadRequest }
+            guard position == "ABOVE_BODY" || position == "ABOVE_IMAGE" else {
+                throw ServerAPIFailure.generalBadRequest
+            }
             guard position != "ABOVE_IMAGE" || !used.isEmpty else {
                 throw ServerAPIFailure(4_000_224, "A header above the image needs an image.")
             }
@@ -107,7 +111,8 @@ extension RetentionContent {
 
     /// - Returns: the identifier of the image.
     private func checkImage(_ reference: APIObject, _ size: String) throws -> String {
-        let invalidAltText = ServerAPIFailure(4_000_175, "The alternative text has at most \(Self.longestAltText) characters.")
+        let invalidAltText = ServerAPIFailure(
+            4_000_175, "The alternative text has at most \(Self.longestAltText) characters.")
         guard let altText = try reference.string("altText", or: invalidAltText), altText.count <= Self.longestAltText
         else { throw invalidAltText }
         let unknown = ServerAPIFailure(4_040_014, "There is no such image.")

@@ -16,7 +16,8 @@ extension ServiceState {
         guard words.count == 2, words[0].lowercased() == "bearer" else { throw .missing }
         let parts = words[1].utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let head = Base64URL.decode(parts[0]).flatMap({ APIObject($0) }),
-            let claims = Base64URL.decode(parts[1]).flatMap({ APIObject($0) }), let signature = Base64URL.decode(parts[2])
+            let claims = Base64URL.decode(parts[1]).flatMap({ APIObject($0) }),
+            let signature = Base64URL.decode(parts[2])
         else { throw .malformed }
         guard Self.text("alg", head) == "ES256" else { throw .wrongAlgorithm }
         guard !head.has("typ") || Self.text("typ", head) == "JWT" else { throw .wrongType }

@@ -1,0 +1,30 @@
+public import PurchaseVerification
+
+/// The customer who owns the newest period of a subscription.
+public struct OwnerOfSubscription: LedgerQuery {
+    public static let access = LedgerReadAccess.keys
+
+    public var app: String
+    public var originalTransactionID: String
+    public var environment: AppStoreEnvironment
+
+    public init(app: String, originalTransactionID: String, environment: AppStoreEnvironment) {
+        self.app = app
+        self.originalTransactionID = originalTransactionID
+        self.environment = environment
+    }
+
+    /// - Returns: their name, after all merges; `nil` if the subscription is not known, or nobody owns it.
+    public func answer(_ reader: LedgerTransaction) throws -> String? {
+        let app = try reader.app(app)
+        guard let key = try reader.environments.key(of: environment) else { return nil }
+        let originals = try OriginalsTable(connection: reader.connection)
+            .rows(id: originalTransactionID, environment: key)
+        guard let original = originals.first(where: { $0.appKey == app.key }) else { return nil }
+        let rows = try reader.transactions.rows(originalKey: original.key)
+        guard let owner = rows.filter({ !$0.isErased }).max(by: { $0.knownAt < $1.knownAt })?.ownerKey else {
+            return nil
+        }
+        return try reader.customers.surviving(try reader.customers.row(owner)).name
+    }
+}

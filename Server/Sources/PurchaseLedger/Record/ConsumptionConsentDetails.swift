@@ -1,0 +1,6 @@
+/// `consumption_consent`.
+struct ConsumptionConsentDetails: JournalDetails {
+    static var kind: JournalKind { .consumptionConsent }
+    var customer: String
+    var isGiven: Bool
+}

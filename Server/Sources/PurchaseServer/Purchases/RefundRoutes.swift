@@ -1,0 +1,49 @@
+import Hummingbird
+import PurchaseAPI
+import PurchaseLedger
+import PurchaseVerification
+
+/// The consent of customers to tell Apple of their use of purchases, and the refund requests about which Apple asked.
+struct RefundRoutes {
+    let api: PurchaseAPIContext
+
+    func add(to group: RouterGroup<ServerContext>) {
+        group.put("customers/:id/consumption_consent") { request, context in try await record(request, context) }
+        group.get("customers/:id/consumption_consent") { _, context in
+            let app = try context.requireCaller(.backend).app.id
+            let customerID = try context.identifier("id")
+            let consent = try await api.ledger.answer(ConsentOfCustomer(app: app, customerID: customerID))
+            return try Response.json(ConsumptionConsentMessage(consent, of: customerID))
+        }
+        group.get("refund_requests") { request, context in
+            let app = try context.requireCaller(.backend).app.id
+            let page = try await api.ledger.answer(
+                RefundRequestList(
+                    app: app, state: try request.choice("state", ConsumptionRequestState.self),
+                    before: try request.numberCursor() ?? .max, limit: try request.limit()))
+            return try Response.json(
+                RefundRequestPage(
+                    refundRequests: page.requests.map { RefundRequestMessage($0) },
+                    nextCursor: page.next.map { Cursor.text(["\($0)"]) }))
+        }
+    }
+
+    private func record(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let app = try context.requireCaller(.backend).app.id
+        let customerID = try context.identifier("id")
+        return try await api.bodies.withBody(of: request) { body in
+            let answer = try await api.request(ConsumptionConsentRequest.self, from: body)
+            let consent = try await api.ledger.perform(
+                RecordConsumptionConsent(app: app, customerID: customerID, isGiven: answer.consented))
+            return try Response.json(ConsumptionConsentMessage(consent, of: customerID))
+        }
+    }
+}
+
+extension ConsumptionConsentMessage {
+    init(_ consent: ConsumptionConsent?, of customerID: String) {
+        self.init(
+            customerID: customerID, consented: consent?.isGiven, since: consent.map { "\($0.statedAt)" },
+            mergedInto: consent?.mergedInto)
+    }
+}

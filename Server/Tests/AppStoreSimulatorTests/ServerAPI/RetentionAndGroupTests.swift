@@ -1,0 +1,194 @@
+import AppStoreSimulator
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import ServerTestSupport
+import Testing
+
+@Suite("29.1 Retention messages, groups and seats")
+struct RetentionAndGroupTests {
+    private static let image = "6F1B2C3D-0000-4000-8000-00000000000A"
+    private static let message = "6f1b2c3d-0000-4000-8000-00000000000b"
+
+    /// The head of a PNG, and a chunk without pixels.
+    private static func png(width: UInt32, height: UInt32, colours: UInt8 = 2) -> [UInt8] {
+        func bytes(_ number: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) } }
+        var png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+        png += bytes(13)
+        png += "IHDR".utf8
+        png += bytes(width)
+        png += bytes(height)
+        png += [8, colours, 0, 0, 0]
+        png += bytes(0)
+        png += bytes(0)
+        png += "IDAT".utf8
+        png += bytes(0)
+        return png
+    }
+
+    private static func upload(_ client: ServerAPIClient, _ id: String, _ bytes: [UInt8]) async throws -> Int {
+        let token = try client.token(client.claims())
+        return try await client.simulator.http.execute(
+            uri: "/inApps/v1/messaging/image/\(id)", method: .put,
+            headers: [.authorization: "Bearer \(token)", .contentType: "image/png"], body: ByteBuffer(bytes: bytes)
+        ).status.code
+    }
+
+    @Test("29.1 Images and messages are uploaded, listed, used and deleted")
+    func messages() async throws {
+        try await ServerAPIClient.run { client in
+            let base = "/inApps/v1/messaging"
+            #expect(try await Self.upload(client, Self.image, Self.png(width: 3840, height: 160)) == 200)
+            #expect(try await Self.upload(client, Self.image, Self.png(width: 3840, height: 160)) == 409)
+            for bytes in [
+                Self.png(width: 3839, height: 160), Self.png(width: 3840, height: 2161),
+                Self.png(width: 3840, height: 160, colours: 6), Array("no image".utf8),
+            ] {
+                #expect(try await Self.upload(client, UUID().uuidString, bytes) == 400)
+            }
+            let images = try await client.get("\(base)/image/list").object["imageIdentifiers"] as? [[String: Any]]
+            #expect(images?.map { $0["imageIdentifier"] as? String } == [Self.image.lowercased()])
+            let good: [String: Any] = [
+                "header": "Stay", "body": "Half the price",
+                "image": ["imageIdentifier": Self.image, "altText": "A landscape"],
+            ]
+            for (change, code) in [
+                (["header": String(repeating: "x", count: 67)], 4_000_162),
+                (["body": String(repeating: "x", count: 145)], 4_000_163),
+                (
+                    ["image": ["imageIdentifier": Self.image, "altText": String(repeating: "x", count: 151)]],
+                    4_000_175
+                ),
+                (["image": NSNull(), "headerPosition": "ABOVE_IMAGE"], 4_000_224),
+                (["bulletPoints": Array(repeating: ["text": "x"], count: 6)], 4_000_218),
+            ] as [([String: Any], Int)] {
+                let answer = try await client.send(
+                    .put, "\(base)/message/\(Self.message)", good.merging(change) { $1 })
+                #expect(try answer.errorCode == code, "\(change)")
+            }
+            #expect(try await client.send(.put, "\(base)/message/\(Self.message)", good).status == 200)
+            #expect(try await client.send(.put, "\(base)/message/\(Self.message)", good).errorCode == 4_090_001)
+            #expect(try await client.send(.delete, "\(base)/image/\(Self.image)").errorCode == 4_030_019)
+            let path = "\(base)/default/gold/en-US"
+            #expect(try await client.get(path).errorCode == 4_040_020)
+            let wanted = ["messageIdentifier": Self.message.uppercased()]
+            #expect(try await client.send(.put, path, wanted).status == 200)
+            #expect(try await client.get(path).object["messageIdentifier"] as? String == Self.message)
+            #expect(try await client.send(.put, "\(base)/default/x/en-US", wanted).errorCode == 4_000_023)
+            #expect(try await client.send(.delete, path).status == 200)
+            #expect(try await client.send(.delete, "\(base)/message/\(Self.message)").status == 200)
+            #expect(try await client.send(.delete, "\(base)/image/\(Self.image)").status == 200)
+            #expect(try await client.send(.delete, "\(base)/image/\(Self.image)").errorCode == 4_040_014)
+        }
+    }
+
+    @Test("29.1 A realtime URL in production needs a performance test that was passed in the sandbox")
+    func realtime() async throws {
+        try await ServerAPIClient.run { client in
+            let id = try await client.buy("gold", by: "tester")
+            let (url, test) = ("/inApps/v1/messaging/realtime/url", "/inApps/v1/messaging/performanceTest")
+            let wanted = ["realtimeURL": "https://example.com/realtime"]
+            #expect(try await client.send(.put, url, wanted).errorCode == 4_030_026)
+            #expect(try await client.send(.put, url, ["realtimeURL": "x"], sandbox: true).errorCode == 4_000_215)
+            #expect(try await client.send(.put, url, wanted, sandbox: true).status == 200)
+            let started = try await client.send(.post, test, ["originalTransactionId": id], sandbox: true).object
+            let request = try #require(started["requestId"] as? String)
+            let result = try await client.get("\(test)/result/\(request)", sandbox: true).object
+            #expect(result["result"] as? String == "PASS")
+            #expect(result["target"] as? String == "https://example.com/realtime")
+            #expect(try await client.get("\(test)/result/\(UUID().uuidString)", sandbox: true).errorCode == 4_040_018)
+            #expect(try await client.send(.post, test, ["originalTransactionId": id]).status == 404)
+            #expect(try await client.send(.put, url, wanted).status == 200)
+            #expect(try await client.get(url).object["realtimeURL"] as? String == "https://example.com/realtime")
+            #expect(try await client.send(.delete, url).status == 200)
+            #expect(try await client.get(url).errorCode == 4_040_021)
+        }
+    }
+
+    @Test("29.1 The store asks the realtime URL, and tells what the answer is worth")
+    func retentionCall() async throws {
+        let receiver = NotificationReceiver { _, number in
+            let answer =
+                number == 1 ? #"{"message":{"messageIdentifier":"\#(Self.message)"}}"# : #"{"message":{},"x":1}"#
+            return .init(
+                status: .ok, headers: [.contentType: "application/json"],
+                body: .init(byteBuffer: ByteBuffer(string: answer)))
+        }
+        try await receiver.run { port in
+            try await ServerAPIClient.run { client in
+                let id = try await client.buy("gold", by: "tester")
+                let path = "/control/subscriptions/\(id)/retention"
+                #expect(try await client.simulator.post(path).status == 409)
+                let url = ["realtimeURL": "http://127.0.0.1:\(port)/realtime"]
+                let put = try await client.send(.put, "/inApps/v1/messaging/realtime/url", url, sandbox: true)
+                #expect(put.status == 200)
+                let visit: [String: Any] = ["user_locale": "de-DE", "limit_milliseconds": 60_000]
+                let first = try await client.simulator.post(path, visit).object
+                #expect(first["shown"] as? String == "message" && first["status"] as? Int == 200, "\(first)")
+                let claims = try #require(try receiver.arrivals.first?.claims)
+                #expect(claims["originalTransactionId"] as? String == id && claims["userLocale"] as? String == "de-DE")
+                #expect(claims["environment"] as? String == "Sandbox" && claims["productId"] as? String == "gold")
+                let second = try await client.simulator.post(path, ["limit_milliseconds": 60_000]).object
+                #expect(second["shown"] == nil && second["problem"] is String, "\(second)")
+            }
+        }
+    }
+
+    @Test("29.1 The app's backend claims seats, and frees them; groups have the members of Apple's invitations")
+    func seats() async throws {
+        try await ServerAPIClient.run { client in
+            for (product, invitations) in [("team", "DEVELOPER"), ("crew", "APPLE")] {
+                try await client.simulator.post(
+                    "/control/products",
+                    [
+                        "bundle_id": StoreWorld.app, "product_id": product, "kind": "auto-renewable",
+                        "subscription": ["group_id": product, "period": "P1M", "invitations": invitations],
+                    ])
+            }
+            try await client.simulator.post("/control/customers", ["customer_id": "member"])
+            let team = try await client.buy("team", by: "tester", ["quantity": 2])
+            let path = "/groups/v1/transactions/\(team)/seats"
+            func counts() async throws -> [Int?] {
+                let answer = try await client.get(path, sandbox: true).object
+                return [
+                    answer["totalSeatCount"] as? Int, answer["availableSeatCount"] as? Int,
+                    (answer["assignedSeatClaimIds"] as? [String])?.count,
+                ]
+            }
+            #expect(try await counts() == [2, 2, 0])
+            var claims: [String] = []
+            for name in ["a", "a", "b"] {
+                let body = ["requestIdentifier": name, "appTransactionId": "700000000000000001"]
+                let answer = try await client.send(.post, path, body, sandbox: true)
+                claims.append(try #require(try answer.object["seatClaimId"] as? String, "\(answer.text)"))
+            }
+            #expect(claims[0] == claims[1] && claims[1] != claims[2])
+            #expect(try await counts() == [2, 0, 2])
+            let body = ["requestIdentifier": "c", "appTransactionId": "700000000000000001"]
+            let none = try await client.send(.post, path, body, sandbox: true)
+            #expect(try none.status == 400 && none.errorCode == nil)
+            #expect(try await client.send(.delete, "\(path)/\(claims[0])", sandbox: true).status == 200)
+            #expect(try await counts() == [2, 1, 1])
+            // Only the sandbox has these calls.
+            #expect(try await client.get(path).status == 404)
+
+            let crew = try await client.buy("crew", by: "tester", ["quantity": 3])
+            let seat = try await client.simulator.post(
+                "/control/subscriptions/\(crew)/assign-seat", ["customer_id": "member"]
+            ).text("transaction", "transaction_id")
+            let groups = try await client.get("/groups/v1/currentGroups/\(seat)", sandbox: true).object
+            let group = try #require((groups["groups"] as? [[String: Any]])?.first?["groupId"] as? String)
+            #expect(group.hasPrefix("9000000000000"))
+            let first = try await client.get("/groups/v1/group/\(group)?limit=1", sandbox: true).object
+            #expect((first["members"] as? [Any])?.count == 1 && first["hasMore"] as? Bool == true)
+            let token = try #require(first["paginationToken"] as? String)
+            let rest = try await client.get(
+                "/groups/v1/group/\(group)?limit=1&paginationToken=\(token)", sandbox: true
+            ).object
+            #expect((rest["members"] as? [Any])?.count == 1 && rest["hasMore"] as? Bool == false)
+            #expect(try await client.get("/groups/v1/group/\(group)?limit=101", sandbox: true).errorCode == 4_000_004)
+            #expect(try await client.get("/groups/v1/group/900", sandbox: true).errorCode == 4_040_022)
+        }
+    }
+}

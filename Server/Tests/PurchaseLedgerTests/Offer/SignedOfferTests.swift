@@ -1,0 +1,153 @@
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+import TestSupport
+import Testing
+
+/// Offers and extensions in the record.
+@Suite("Signed offers and extensions")
+struct SignedOfferTests {
+    private static func with(_ body: (LedgerWorld) async throws -> Void) async throws {
+        try await LedgerWorld.with(
+            {
+                var rule = OfferRule()
+                (rule.limit, rule.within, rule.audience) = (1, 86_400_000, .former)
+                rule.products = [LedgerWorld.monthly]
+                $0.offers.promotional["back"] = rule
+                var introductory = OfferRule()
+                introductory.audience = .new
+                $0.offers.introductory = introductory
+            }, body)
+    }
+
+    private static func sign(
+        _ world: LedgerWorld, _ customer: String = LedgerWorld.customer, _ kind: OfferKind = .promotional,
+        offer: String? = "back", product: String = LedgerWorld.monthly
+    ) async throws -> SignOffer.Outcome {
+        try await world.ledger.perform(
+            SignOffer(app: "example", customerID: customer, kind: kind, offerID: offer, productID: product))
+    }
+
+    private static func refusal(_ body: () async throws -> Void) async -> LedgerRefusal.Code? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return (error as? LedgerRefusal)?.code
+        }
+    }
+
+    @Test("29.3 A former subscriber gets the offer once a day in either form; subscribers and new customers do not")
+    func audience() async throws {
+        try await Self.with { world in
+            #expect(await Self.refusal { _ = try await Self.sign(world) } == .offerNotForCustomer)
+            _ = try await world.claim(
+                "900", product: LedgerWorld.monthly, try LedgerWorld.period("900", from: 0))
+            #expect(await Self.refusal { _ = try await Self.sign(world) } == .offerNotForCustomer)
+            world.clock.advance(days: 31)
+            let first = try await Self.sign(world)
+            #expect(await Self.refusal { _ = try await Self.sign(world) } == .offerExhausted)
+            #expect(await Self.refusal { _ = try await Self.sign(world, "alice", .promotionalV1) } == .offerExhausted)
+            world.clock.advance(days: 1)
+            let second = try await Self.sign(world, "alice", .promotionalV1)
+            #expect(first.nonce != second.nonce && second.signedAt == world.clock.now)
+            #expect(await Self.refusal { _ = try await Self.sign(world, offer: "other") } == .offerUnknown)
+            #expect(
+                await Self.refusal { _ = try await Self.sign(world, product: LedgerWorld.yearly) }
+                    == .offerNotForProduct)
+            // The introductory offer is for new customers, and Advanced Commerce is not in the settings.
+            _ = try await Self.sign(world, "dave", .introductoryEligibility, offer: nil)
+            #expect(
+                await Self.refusal { _ = try await Self.sign(world, "alice", .introductoryEligibility, offer: nil) }
+                    == .offerNotForCustomer)
+            #expect(
+                await Self.refusal { _ = try await Self.sign(world, "alice", .advancedCommerce, offer: nil) }
+                    == .offerUnknown)
+        }
+    }
+
+    @Test("29.3 Signed offers count for the customer into whom one was merged, and are erased with them")
+    func mergedAndErased() async throws {
+        try await Self.with { world in
+            _ = try await world.claim(
+                "900", product: LedgerWorld.monthly, try LedgerWorld.period("900", from: 0))
+            world.clock.advance(days: 31)
+            _ = try await Self.sign(world)
+            try await world.ledger.perform(MergeCustomers(app: "example", customerID: "alice", into: "bob"))
+            #expect(await Self.refusal { _ = try await Self.sign(world, "bob") } == .offerExhausted)
+            #expect(await Self.refusal { _ = try await Self.sign(world, "alice") } == .offerExhausted)
+            try await world.requireConsistency()
+            _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "bob", reason: "asked"))
+        }
+    }
+
+    // MARK: Extensions
+
+    private static func extend(
+        _ world: LedgerWorld, _ id: String = "e1", original: String = "900", days: Int64 = 14
+    ) async throws -> RequestExtension.Outcome {
+        try await world.ledger.perform(
+            RequestExtension(
+                app: "example", originalTransactionID: original, requestID: id, days: days,
+                extensionReason: .serviceIssue, reason: "an outage"))
+    }
+
+    @Test("29.3 An extension is requested once, asked for by one server at a time, and its answer is recorded once")
+    func extensions() async throws {
+        try await Self.with { world in
+            _ = try await world.claim(
+                "900", product: LedgerWorld.monthly, try LedgerWorld.period("900", from: 0))
+            #expect(await Self.refusal { _ = try await Self.extend(world, original: "7") } == .purchaseUnknown)
+            #expect(await Self.refusal { _ = try await Self.extend(world, days: 91) } == .fieldMalformed)
+            _ = try await world.claim("1", try LedgerWorld.signed("1"))
+            #expect(await Self.refusal { _ = try await Self.extend(world, original: "1") } == .purchaseUnknown)
+            let first = try await Self.extend(world)
+            #expect(!first.isReplayed && first.record.state == .open)
+            #expect(try await Self.extend(world).isReplayed)
+            #expect(await Self.refusal { _ = try await Self.extend(world, days: 15) } == .extensionConflict)
+            let work = try #require(try await world.ledger.perform(NextExtension(apps: ["example"])))
+            #expect(work.requestID == "e1" && work.bundleID == "com.example.app")
+            #expect(try await world.ledger.perform(NextExtension(apps: ["example"])) == nil)
+            let later = world.clock.now.adding(milliseconds: 60_000, times: 1)
+            let open = try await world.ledger.perform(
+                RecordExtensionAnswer(app: "example", requestID: "e1", .none(next: later)))
+            #expect(open?.state == .open && open?.attempts == 1)
+            world.clock.advance(seconds: 61)
+            #expect(try await world.ledger.perform(NextExtension(apps: ["example"], requestID: "e1")) != nil)
+            let until = world.clock.now.adding(milliseconds: 86_400_000, times: 44)
+            let done = try await world.ledger.perform(
+                RecordExtensionAnswer(app: "example", requestID: "e1", .extended(until: until)))
+            #expect(done?.state == .extended && done?.effectiveDate == until && done?.answeredAt == world.clock.now)
+            // A second answer changes nothing.
+            let again = try await world.ledger.perform(
+                RecordExtensionAnswer(app: "example", requestID: "e1", .refused(number: 4_030_004)))
+            #expect(again == done)
+            _ = try await Self.extend(world, "e2")
+            _ = try await world.ledger.perform(
+                RecordExtensionAnswer(app: "example", requestID: "e2", .refused(number: 4_030_005)))
+            _ = try await Self.extend(world, "e3")
+            _ = try await world.ledger.perform(RecordExtensionAnswer(app: "example", requestID: "e3", .unknown))
+            _ = try await Self.extend(world, "e4")
+            world.clock.advance(days: 1)
+            _ = try await world.ledger.perform(
+                RecordExtensionAnswer(app: "example", requestID: "e4", .none(next: later)))
+            let all = try await world.ledger.answer(
+                ExtensionsOfSubscription(app: "example", originalTransactionID: "900", limit: 10))
+            #expect(all.map(\.state) == [.unanswered, .unanswered, .refused, .extended])
+            #expect(all.map(\.number) == [nil, nil, 4_030_005, nil])
+            // Access follows what Apple signs, not what it answers.
+            #expect(try await world.entitlement(LedgerWorld.monthly)?.until != until)
+        }
+    }
+
+    @Test("29.3 An extension stays in the record of a subscription whose owner was erased")
+    func erased() async throws {
+        try await Self.with { world in
+            _ = try await world.claim(
+                "900", product: LedgerWorld.monthly, try LedgerWorld.period("900", from: 0))
+            _ = try await Self.extend(world)
+            _ = try await world.ledger.perform(RecordExtensionAnswer(app: "example", requestID: "e1", .unknown))
+            _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "alice", reason: "asked"))
+        }
+    }
+}

@@ -1,0 +1,265 @@
+import EvidenceMint
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+import TestSupport
+import Testing
+
+/// Apple's questions about the use of purchases, from the notification to what was told.
+@Suite("Refund requests")
+struct RefundRequestTests {
+    private static let apps = ["example"]
+
+    private static func with(
+        _ change: (inout RegisteredApp) -> Void = { _ in }, _ body: (LedgerWorld) async throws -> Void
+    ) async throws {
+        try await LedgerWorld.with(
+            {
+                var policy = RefundPolicy()
+                (policy.unused, policy.partlyUsed, policy.used) = (.grantFull, .grantProrated, .decline)
+                $0.refunds.products[LedgerWorld.coins] = policy
+                change(&$0)
+            }, body)
+    }
+
+    /// Apple asks, some seconds after the purchase.
+    @discardableResult
+    private static func ask(
+        _ world: LedgerWorld, _ id: String, quantity: Int64 = 1, after seconds: Double = 60,
+        type: String = "CONSUMPTION_REQUEST",
+        _ change: (inout SignedTransactionTemplate) -> Void = { _ in }
+    ) async throws -> UUID {
+        let transaction = LedgerWorld.template(id) {
+            $0.quantity = quantity
+            change(&$0)
+        }
+        let signed = transaction.signedDate
+        return try await world.observe(
+            try NotificationTests.notification(type, transaction) {
+                $0.signedDate = signed?.addingTimeInterval(seconds)
+                $0.notificationUUID = UUID().uuidString.lowercased()
+                $0.data?.consumptionRequestReason = type == "CONSUMPTION_REQUEST" ? "UNINTENDED_PURCHASE" : nil
+            }
+        ).submissionID
+    }
+
+    private static func buy(
+        _ world: LedgerWorld, _ id: String, quantity: Int64 = 1, customer: String = LedgerWorld.customer
+    ) async throws {
+        _ = try await world.claim(id, customer: customer, try LedgerWorld.signed(id) { $0.quantity = quantity })
+    }
+
+    private static func consent(
+        _ world: LedgerWorld, _ customer: String = LedgerWorld.customer, given: Bool = true
+    ) async throws {
+        _ = try await world.ledger.perform(
+            RecordConsumptionConsent(app: "example", customerID: customer, isGiven: given))
+    }
+
+    private static func next(_ world: LedgerWorld) async throws -> NextConsumptionAnswer.Outcome {
+        try await world.ledger.perform(NextConsumptionAnswer(apps: apps))
+    }
+
+    private static func work(_ world: LedgerWorld) async throws -> ConsumptionWork {
+        guard case .send(let work) = try await next(world) else { throw NoWork() }
+        return work
+    }
+
+    private struct NoWork: Error {}
+
+    private static func list(
+        _ world: LedgerWorld, _ state: ConsumptionRequestState? = nil
+    ) async throws -> [RefundRequest] {
+        try await world.ledger.answer(RefundRequestList(app: "example", state: state, limit: 100)).requests
+    }
+
+    @Test("29.3 One of two units used is half, is told once, and is in the record")
+    func half() async throws {
+        try await Self.with { world in
+            try await Self.buy(world, "1", quantity: 2)
+            _ = try await world.consume(1, "c1")
+            try await Self.consent(world)
+            let entry = try await Self.ask(world, "1", quantity: 2)
+            let request = try #require(try await Self.list(world).first)
+            #expect(request.state == .open && request.entryID == entry && request.reason == "UNINTENDED_PURCHASE")
+            #expect(request.deadline == request.askedAt.adding(milliseconds: 43_200_000, times: 1))
+            let work = try await Self.work(world)
+            #expect(work.answer.percentage == 50_000 && work.answer.preference == .grantProrated)
+            #expect(work.transactionID == "1" && work.environment == .production && work.bundleID == "com.example.app")
+            // Another server does not have it meanwhile.
+            #expect(try await Self.next(world) == .none)
+            #expect(try await world.ledger.perform(RecordConsumptionAnswer(work)))
+            #expect(try await !world.ledger.perform(RecordConsumptionAnswer(work)))
+            #expect(try await Self.next(world) == .none)
+            let sent = try #require(try await Self.list(world, .sent).first)
+            #expect(sent.answer == work.answer && sent.situation?.used == 1 && sent.situation?.quantity == 2)
+            #expect(sent.answeredAt == world.clock.now && sent.customerID == LedgerWorld.customer)
+        }
+    }
+
+    @Test("29.3 What a crash left is sent again exactly as it was, also if more was used since")
+    func crash() async throws {
+        try await Self.with { world in
+            try await Self.buy(world, "1", quantity: 2)
+            try await Self.consent(world)
+            try await Self.ask(world, "1", quantity: 2)
+            let first = try await Self.work(world)
+            #expect(first.answer.percentage == 0)
+            _ = try await world.consume(2, "c1")
+            world.clock.advance(seconds: 301)
+            #expect(try await Self.work(world) == first)
+            // Apple did not answer: once more, and it is the same again.
+            try await world.ledger.perform(
+                PostponeConsumptionAnswer(first, to: world.clock.now.adding(milliseconds: 60_000, times: 1)))
+            #expect(try await Self.next(world) == .none)
+            world.clock.advance(seconds: 61)
+            var again = try await Self.work(world)
+            #expect(again.attempts == 1)
+            again.attempts = 0
+            #expect(again == first)
+            // Without the consent it is not repeated.
+            try await Self.consent(world, given: false)
+            world.clock.advance(seconds: 301)
+            #expect(try await Self.next(world) == .settled)
+            #expect(try await Self.list(world).first?.state == .open)
+        }
+    }
+
+    @Test("29.3 Nothing is told before the consent; it is told once the customer agrees, and never after the deadline")
+    func consent() async throws {
+        try await Self.with { world in
+            try await Self.buy(world, "1")
+            try await Self.ask(world, "1")
+            #expect(try await Self.next(world) == .settled)
+            #expect(try await Self.next(world) == .none)
+            try await Self.consent(world)
+            world.clock.advance(seconds: 301)
+            let work = try await Self.work(world)
+            #expect(work.answer.percentage == 0 && work.answer.preference == .grantFull)
+            _ = try await world.ledger.perform(RecordConsumptionAnswer(work))
+            try await Self.ask(world, "1", after: 120)
+            world.clock.advance(seconds: 43_200)
+            #expect(try await Self.next(world) == .none)
+            #expect(try await Self.list(world).map(\.state) == [.expired, .sent])
+            #expect(try await Self.list(world, .expired).count == 1)
+        }
+    }
+
+    @Test("29.3 Apple's decision closes the requests before it, and an answer after it is not made")
+    func closed() async throws {
+        try await Self.with { world in
+            try await Self.buy(world, "1")
+            try await Self.buy(world, "2")
+            try await Self.consent(world)
+            try await Self.ask(world, "1")
+            try await Self.ask(world, "2")
+            try await Self.ask(world, "1", after: 600, type: "REFUND_DECLINED")
+            try await Self.ask(world, "2", after: 600, type: "REFUND") {
+                $0.signedDate = $0.signedDate?.addingTimeInterval(600)
+                $0.revocationDate = $0.signedDate
+            }
+            #expect(try await Self.next(world) == .none)
+            #expect(try await Self.list(world).map(\.state) == [.closed, .closed])
+            #expect(try await Self.list(world).map(\.closedBy) == ["REFUND", "REFUND_DECLINED"])
+            // The customer asks again.
+            try await Self.ask(world, "1", after: 700)
+            #expect(try await Self.work(world).transactionID == "1")
+            // Refunded first, asked late: there is nothing to say.
+            try await Self.ask(world, "2", after: 500)
+            #expect(try await Self.next(world) == .settled)
+            #expect(try await Self.list(world).map(\.refusal).first == "refunded")
+        }
+    }
+
+    @Test("29.3 An order says whether it was delivered, and its units are used")
+    func orders() async throws {
+        try await Self.with { world in
+            let order = try await world.order(quantity: 3)
+            _ = try await world.claim(
+                "1", order: order.id, try LedgerWorld.signed("1") { $0.quantity = 3 })
+            try await Self.consent(world)
+            try await Self.ask(world, "1", quantity: 3)
+            var work = try await Self.work(world)
+            #expect(!work.answer.isDelivered && work.answer.percentage == 0)
+            _ = try await world.ledger.perform(RecordConsumptionAnswer(work))
+            _ = try await world.ledger.perform(FulfilOrder(app: "example", orderID: order.id, units: 1))
+            try await Self.ask(world, "1", quantity: 3, after: 120)
+            work = try await Self.work(world)
+            #expect(work.answer.isDelivered && work.answer.percentage == 33_333)
+        }
+    }
+
+    @Test("29.3 After a transfer, what the former owner used is not told of the new one")
+    func transferred() async throws {
+        try await Self.with { world in
+            try await Self.buy(world, "1", quantity: 2)
+            _ = try await world.consume(2, "c1")
+            _ = try await world.ledger.perform(
+                MovePurchase(app: "example", transactionID: "1", to: "bob", reason: "support"))
+            try await Self.consent(world, "bob")
+            try await Self.ask(world, "1", quantity: 2)
+            let work = try await Self.work(world)
+            #expect(work.answer.percentage == 0)
+        }
+    }
+
+    @Test("29.3 Seats that Apple assigned and shares of a family are declined, without any consent")
+    func seats() async throws {
+        try await Self.with { world in
+            for (id, ownership, refusal) in [
+                ("1", "ASSIGNED", "assigned_seat"), ("2", "FAMILY_SHARED", "family_shared"),
+            ] {
+                try await world.observe(try LedgerWorld.signed(id) { $0.inAppOwnershipType = ownership })
+                try await Self.ask(world, id) { $0.inAppOwnershipType = ownership }
+                #expect(try await Self.next(world) == .settled)
+                #expect(try await Self.list(world).first?.refusal == refusal)
+                #expect(try await Self.list(world).first?.state == .declined)
+            }
+        }
+    }
+
+    @Test("29.3 Consent follows a merge: the latest statement counts; and an erasure leaves nothing of what was told")
+    func mergedAndErased() async throws {
+        try await Self.with { world in
+            try await Self.buy(world, "1")
+            try await Self.consent(world, given: false)
+            world.clock.advance(seconds: 1)
+            try await Self.consent(world, "bob")
+            try await Self.ask(world, "1")
+            try await world.ledger.perform(
+                MergeCustomers(app: "example", customerID: LedgerWorld.customer, into: "bob", reason: nil))
+            let kept = try await world.ledger.answer(
+                ConsentOfCustomer(app: "example", customerID: LedgerWorld.customer))
+            #expect(kept?.isGiven == true && kept?.mergedInto == "bob")
+            let work = try await Self.work(world)
+            _ = try await world.ledger.perform(RecordConsumptionAnswer(work))
+            try await world.requireConsistency()
+            // Another customer's request stays.
+            try await Self.buy(world, "2", customer: "carol")
+            try await Self.ask(world, "2")
+            _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "bob", reason: "asked"))
+            #expect(try await Self.list(world).map(\.transactionID) == ["2"])
+            #expect(try await world.ledger.answer(ConsentOfCustomer(app: "example", customerID: "bob")) == nil)
+            #expect(try await !world.ledger.perform(RecordConsumptionAnswer(work)))
+        }
+    }
+
+    @Test("29.3 A request answered for a former owner survives that owner's erasure, without what was said")
+    func formerOwner() async throws {
+        try await Self.with { world in
+            try await Self.buy(world, "1")
+            try await Self.consent(world)
+            try await Self.ask(world, "1")
+            _ = try await world.ledger.perform(RecordConsumptionAnswer(try await Self.work(world)))
+            _ = try await world.ledger.perform(
+                MovePurchase(app: "example", transactionID: "1", to: "bob", reason: "support"))
+            _ = try await world.ledger.perform(
+                EraseCustomer(app: "example", customerID: LedgerWorld.customer, reason: "asked"))
+            let left = try await Self.list(world)
+            #expect(left.allSatisfy { $0.answer == nil && $0.situation == nil })
+            try await Self.consent(world, "bob")
+            try await Self.ask(world, "1", after: 300)
+            #expect(try await Self.work(world).answer.percentage == 0)
+        }
+    }
+}

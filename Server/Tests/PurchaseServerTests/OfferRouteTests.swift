@@ -1,0 +1,161 @@
+import AppStoreConnection
+import Crypto
+import Foundation
+import HTTPTypes
+import PurchaseAPI
+import PurchaseLedger
+import PurchaseServer
+import PurchaseVerification
+import TestSupport
+import Testing
+
+/// Signed offers, consents and extensions over HTTP.
+@Suite("Offers, consents and extensions over HTTP")
+struct OfferRouteTests {
+    private static let monthly = "com.example.app.monthly"
+    private static let key = P256.Signing.PrivateKey()
+
+    private static func run(
+        hasKey: Bool = true, bundles: Set<String> = ["com.example.app"],
+        _ body: @escaping @Sendable (PurchaseServerWorld) async throws -> Void
+    ) async throws {
+        let serverKey = try AppStoreServerKey(issuerID: "issuer", keyID: "KEY", privateKey: key.pemRepresentation)
+        try await PurchaseServerWorld.run(
+            { configuration in
+                var rule = OfferRule()
+                rule.products = [monthly]
+                configuration.apps["example"]?.offers.promotional["back"] = rule
+                configuration.apps["example"]?.offers.introductory = OfferRule()
+                configuration.apps["example"]?.offers.advancedCommerce = OfferRule()
+                configuration.apps["example"]?.bundleIDs = bundles
+                if hasKey { configuration.appStoreKeys = ["example": [serverKey]] }
+            }, body)
+    }
+
+    private static func offer(
+        _ kind: String, _ change: (inout OfferSignatureRequest) -> Void = { _ in }
+    ) -> OfferSignatureRequest {
+        var request = OfferSignatureRequest(customerID: "alice", kind: kind)
+        change(&request)
+        return request
+    }
+
+    private static func ask(
+        _ world: PurchaseServerWorld, _ request: OfferSignatureRequest
+    ) async throws -> PurchaseServerWorld.Answer {
+        try await world.send(.post, "/v1/offers/signatures", request, as: .backend)
+    }
+
+    @Test("29.3 The first form of a promotional offer verifies over its parts, joined by U+2063, with a small token")
+    func firstForm() async throws {
+        try await Self.run { world in
+            let token = UUID().uuidString
+            for named in [token, nil] {
+                let answer = try await Self.ask(
+                    world,
+                    Self.offer("promotional_v1") {
+                        ($0.productID, $0.offerID, $0.appAccountToken) = (Self.monthly, "back", named)
+                    })
+                #expect(answer.status == 201, "\(answer.text)")
+                let signed = try answer.message(OfferSignatureMessage.self)
+                #expect(signed.jws == nil && signed.keyID == "KEY")
+                #expect(signed.timestamp == world.clock.now.millisecondsSince1970)
+                let parts = [
+                    "com.example.app", "KEY", Self.monthly, "back", (named ?? "").lowercased(),
+                    try #require(signed.nonce), "\(try #require(signed.timestamp))",
+                ]
+                let encoded = try #require(signed.signature)
+                let bytes = try #require(Data(base64Encoded: encoded))
+                let signature = try P256.Signing.ECDSASignature(derRepresentation: bytes)
+                let text = Data(parts.joined(separator: "\u{2063}").utf8)
+                #expect(Self.key.publicKey.isValidSignature(signature, for: text))
+            }
+        }
+    }
+
+    @Test("29.3 Each kind has exactly its members; a missing or further one is refused, and nothing is recorded")
+    func members() async throws {
+        try await Self.run { world in
+            let promotional = Self.offer("promotional") { ($0.productID, $0.offerID) = (Self.monthly, "back") }
+            #expect(try await Self.ask(world, promotional).status == 201)
+            let introductory = Self.offer("introductory_eligibility") {
+                ($0.productID, $0.transactionID, $0.allowIntroductoryOffer) = (Self.monthly, "1", false)
+            }
+            #expect(try await Self.ask(world, introductory).status == 201)
+            let commerce = Self.offer("advanced_commerce") { $0.request = "{\"operation\":\"X\"}" }
+            #expect(try await Self.ask(world, commerce).status == 201)
+            func changed(
+                _ request: OfferSignatureRequest, _ change: (inout OfferSignatureRequest) -> Void
+            ) -> OfferSignatureRequest {
+                var request = request
+                change(&request)
+                return request
+            }
+            for wrong in [
+                Self.offer("unknown"), changed(promotional) { $0.offerID = nil },
+                changed(promotional) { $0.productID = nil },
+                changed(promotional) { $0.allowIntroductoryOffer = true }, changed(promotional) { $0.request = "{}" },
+                changed(promotional) { $0.appAccountToken = UUID().uuidString },
+                changed(introductory) { $0.transactionID = nil },
+                changed(introductory) { $0.allowIntroductoryOffer = nil },
+                changed(introductory) { $0.offerID = "back" }, changed(commerce) { $0.request = "[]" },
+                changed(commerce) { $0.request = "no JSON" }, changed(commerce) { $0.productID = Self.monthly },
+                changed(promotional) { $0.bundleID = "com.example.other" },
+            ] {
+                let answer = try await Self.ask(world, wrong)
+                #expect(answer.status == 400, "\(wrong)")
+                #expect(try answer.problem == "field_malformed")
+            }
+            let other = try await Self.ask(world, changed(promotional) { $0.offerID = "other" })
+            #expect(other.status == 422)
+            #expect(try other.problem == "offer_unknown")
+        }
+    }
+
+    @Test("29.3 Without a key nothing is signed and nothing extended; with several bundle ids one must be named")
+    func keys() async throws {
+        let promotional = Self.offer("promotional") { ($0.productID, $0.offerID) = (Self.monthly, "back") }
+        let wanted = ExtensionRequest(requestID: "e1", days: 7, reason: "an outage")
+        try await Self.run(hasKey: false) { world in
+            let offer = try await Self.ask(world, promotional)
+            #expect(offer.status == 409)
+            #expect(try offer.problem == "app_store_not_configured")
+            let answer = try await world.send(.post, "/v1/subscriptions/900/extensions", wanted)
+            #expect(answer.status == 409)
+            #expect(try answer.problem == "app_store_not_configured")
+        }
+        try await Self.run(bundles: ["com.example.app", "com.example.watch"]) { world in
+            #expect(try await Self.ask(world, promotional).status == 400)
+            var named = promotional
+            named.bundleID = "com.example.watch"
+            #expect(try await Self.ask(world, named).status == 201)
+            let unknown = try await world.send(.post, "/v1/subscriptions/900/extensions", wanted)
+            #expect(unknown.status == 404)
+            #expect(try await world.send(.post, "/v1/subscriptions/900/extensions", wanted, as: .backend).status == 403)
+        }
+    }
+
+    @Test("29.3 A consent is recorded, shown, changed and taken back; refund requests are listed by state")
+    func consents() async throws {
+        try await Self.run { world in
+            let path = "/v1/customers/alice/consumption_consent"
+            #expect(
+                try await world.send(.get, path, as: .backend).message(ConsumptionConsentMessage.self)
+                    == ConsumptionConsentMessage(customerID: "alice"))
+            for consented in [true, true, false] {
+                let answer = try await world.send(
+                    .put, path, ConsumptionConsentRequest(consented: consented), as: .backend)
+                #expect(answer.status == 200, "\(answer.text)")
+                #expect(try answer.message(ConsumptionConsentMessage.self).consented == consented)
+            }
+            #expect(
+                try await world.send(.get, path, as: .backend).message(ConsumptionConsentMessage.self).consented
+                    == false)
+            #expect(try await world.send(.put, path, data: Data("{}".utf8), as: .backend).status == 400)
+            #expect(try await world.send(.get, path, as: .client).status == 403)
+            let page = try await world.send(.get, "/v1/refund_requests?state=open", as: .backend)
+            #expect(try page.message(RefundRequestPage.self).refundRequests == [])
+            #expect(try await world.send(.get, "/v1/refund_requests?state=lost", as: .backend).status == 400)
+        }
+    }
+}

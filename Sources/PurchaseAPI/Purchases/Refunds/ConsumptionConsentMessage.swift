@@ -1,0 +1,24 @@
+/// The answer to `PUT` and `GET /v1/customers/{id}/consumption_consent`.
+public struct ConsumptionConsentMessage: Codable, Sendable, Equatable {
+    public var customerID: String
+    /// Whether the customer agreed; absent if no answer is recorded, which counts as no.
+    public var consented: Bool?
+    /// Since when the answer is in force.
+    public var since: String?
+    /// The customer into whom the one of the request was merged; absent if they were not.
+    public var mergedInto: String?
+
+    /// An answer by its parts.
+    public init(customerID: String, consented: Bool? = nil, since: String? = nil, mergedInto: String? = nil) {
+        self.customerID = customerID
+        self.consented = consented
+        self.since = since
+        self.mergedInto = mergedInto
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case consented, since
+        case customerID = "customer_id"
+        case mergedInto = "merged_into"
+    }
+}

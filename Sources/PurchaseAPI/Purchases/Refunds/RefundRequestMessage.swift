@@ -1,0 +1,90 @@
+/// A customer's request for a refund, about which Apple asked the server.
+public struct RefundRequestMessage: Codable, Sendable, Equatable {
+    /// The entry of Apple's question.
+    public var entryID: String
+    public var environment: EnvironmentName
+    public var transactionID: String
+    public var originalTransactionID: String
+    public var productID: String?
+    /// The present owner of the purchase.
+    public var customerID: String?
+    /// The customer's reason (Apple, "consumptionRequestReason").
+    public var reason: String?
+    public var askedAt: String
+    /// Until when Apple takes an answer.
+    public var deadline: String
+    /// `open`, `sent`, `declined`, `closed` or `expired`.
+    public var state: String
+    /// When Apple took the answer, or when it was decided to send none.
+    public var answeredAt: String?
+    /// What was sent.
+    public var answer: Answer?
+    /// Why nothing was sent, or Apple's refusal.
+    public var refusal: String?
+    /// Apple's number of the refusal.
+    public var appStoreNumber: Int64?
+    /// Apple's decision: `REFUND` or `REFUND_DECLINED`.
+    public var closedBy: String?
+    public var closedAt: String?
+
+    /// What Apple was told.
+    public struct Answer: Codable, Sendable, Equatable {
+        public var delivered: Bool
+        /// The used part in thousandths of a percent; absent if it is not measured.
+        public var consumptionPercentage: Int64?
+        /// `decline`, `grant_full` or `grant_prorated`; absent without a preference.
+        public var refundPreference: String?
+        public var sampleContentProvided: Bool
+        /// The units of a consumable, and how many of them its owner took.
+        public var quantity: Int64?
+        public var used: Int64?
+
+        /// An answer by its parts.
+        public init(
+            delivered: Bool, consumptionPercentage: Int64?, refundPreference: String?, sampleContentProvided: Bool,
+            quantity: Int64? = nil, used: Int64? = nil
+        ) {
+            self.delivered = delivered
+            self.consumptionPercentage = consumptionPercentage
+            self.refundPreference = refundPreference
+            self.sampleContentProvided = sampleContentProvided
+            self.quantity = quantity
+            self.used = used
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case delivered, quantity, used
+            case consumptionPercentage = "consumption_percentage"
+            case refundPreference = "refund_preference"
+            case sampleContentProvided = "sample_content_provided"
+        }
+    }
+
+    /// A request by its required parts.
+    public init(
+        entryID: String, environment: EnvironmentName, transactionID: String, originalTransactionID: String,
+        askedAt: String, deadline: String, state: String
+    ) {
+        self.entryID = entryID
+        self.environment = environment
+        self.transactionID = transactionID
+        self.originalTransactionID = originalTransactionID
+        self.askedAt = askedAt
+        self.deadline = deadline
+        self.state = state
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case environment, reason, deadline, state, answer, refusal
+        case entryID = "entry_id"
+        case transactionID = "transaction_id"
+        case originalTransactionID = "original_transaction_id"
+        case productID = "product_id"
+        case customerID = "customer_id"
+        case askedAt = "asked_at"
+        case answeredAt = "answered_at"
+        case appStoreNumber = "app_store_number"
+        case closedBy = "closed_by"
+        case closedAt = "closed_at"
+    }
+}
