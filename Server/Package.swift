@@ -234,8 +234,6 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
-            // Written and not run yet (CHANGELOG.md, "Known gaps").
-            exclude: ["ServerAPI"],
             swiftSettings: strict
         ),
         // A device of the simulated store, for the tests of the kit and for their second process.
