@@ -431,6 +431,7 @@ async def call_all(world, client, name, ask):
         except APIException as error:
             raise AssertionError(f"{method}: {vars(error)}") from error
     print(f"{name}, {world.environment.value}: {len(found)} methods accepted")
+    print("\n".join(f"    {method}" for method in found))
 
 
 def verify_offers(key):
