@@ -21,6 +21,8 @@ public struct ServerDependencies: Sendable {
     package var appStoreTiming: AppStoreTiming?
     /// The clock of pauses and circuit breakers of the connection to the App Store.
     package var connectionClock = ConnectionClock.system
+    /// The time limits of one attempt to reach the App Store.
+    package var appStoreLimits = AttemptLimits()
 
     public init() {}
 }
