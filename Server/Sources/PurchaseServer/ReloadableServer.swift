@@ -16,6 +16,7 @@ import Synchronization
 final class ReloadableServer: Sendable {
     private let started: ServerConfiguration
     private let uptime: @Sendable () -> Double
+    private let offerTime: Duration
     private let readiness: ReadinessMonitor
     private let bodies: BodyReader
     private let workers: WorkerPool
@@ -49,9 +50,11 @@ final class ReloadableServer: Sendable {
     ///     the server.
     ///   - clock: the ledger's clock.
     ///   - uptime: seconds since any moment, never going back; rate limits are measured with it.
+    ///   - offerTime: how long an offer of a realtime answer may take.
     init(
         _ configuration: ServerConfiguration, ledger: PurchaseLedger, appStoreClaims: AppStoreClaimService,
-        clock: @escaping @Sendable () -> Timestamp, uptime: @escaping @Sendable () -> Double, logger: Logger
+        clock: @escaping @Sendable () -> Timestamp, uptime: @escaping @Sendable () -> Double, offerTime: Duration,
+        logger: Logger
     ) {
         let limits = configuration.limits
         started = configuration
@@ -60,6 +63,7 @@ final class ReloadableServer: Sendable {
         (self.clock, self.logger) = (clock, logger)
         self.ledger = ledger
         self.uptime = uptime
+        self.offerTime = offerTime
         readiness = ReadinessMonitor(ledger)
         workers = WorkerPool(limit: limits.waitingVerifications)
         bodies = BodyReader(limits)
@@ -176,7 +180,7 @@ final class ReloadableServer: Sendable {
             ledger: TimedLedger(ledger: ledger, deadlines: deadlines), access: appStoreAccess,
             rules: configuration.retention, apps: configuration.apps,
             bodies: bodies.limited(to: min(RetentionRoutes.bodyBytes, configuration.limits.bodyBytes)),
-            workers: workers, lanes: notificationLanes, clock: clock
+            workers: workers, lanes: notificationLanes, offerTime: offerTime, clock: clock
         ).add(to: router)
         VerifyReceiptRoutes(
             service: VerifyReceiptService(
