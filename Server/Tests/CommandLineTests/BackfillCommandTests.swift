@@ -117,7 +117,8 @@ struct BackfillCommandTests {
             // The server learns nothing of these by notification.
             try await store.post("transactions/\(coins)/refund", [:])
             try await store.post("subscriptions/\(gold)/extend", ["days": 7])
-            // Bought after what the ledger knows, beside the subscription: its statuses are not those of its own number.
+            // Bought after what the ledger knows, beside the subscription: its statuses are not those of its own
+            // number.
             let later = try await store.buy("coins", by: "ada")
             let before = try await store.shown("ada")
             let one = try await store.assay("backfill --app game --customer ada")
