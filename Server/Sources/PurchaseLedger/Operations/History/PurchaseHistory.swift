@@ -44,6 +44,11 @@ struct PurchaseHistory {
     /// The newest signed status of the copies of a holder.
     func status(of holder: PurchaseHolder) -> SignedStatus? { statuses[holder.name] }
 
+    /// Whether one of its transactions is a period of a subscription.
+    var isSubscription: Bool {
+        records.contains { $0.facts.kind == .autoRenewable || $0.row.kind == .autoRenewable }
+    }
+
     /// Takes over what is stored about the subscription.
     mutating func read(_ news: RenewalsTable.News) {
         (renewal, formerRenewal) = (news.renewal, news.renewal)
