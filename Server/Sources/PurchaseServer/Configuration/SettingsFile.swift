@@ -1,4 +1,5 @@
 import Foundation
+import PurchaseAPI
 public import PurchaseLedger
 import Yams
 
@@ -18,6 +19,8 @@ public struct SettingsFile: Sendable {
         public var sharedSecretFile: String?
         /// Its keys of the App Store Server API.
         package var appStoreKeys: [AppStoreKeySettings] = []
+        /// How `verifyReceipt` answers for its receipts.
+        public var dropIn = DropInSettings(app: "")
         /// The receivers of its events and of its notifications.
         package var webhooks: [WebhookSettings] = []
         /// What is answered when Apple asks what to show to a customer who is about to cancel.
@@ -205,10 +208,26 @@ extension SettingsReader {
             for entry in products.entries { app.products[entry.key] = product(entry) }
         }
         let webhooks = webhooks(&section, app: entry.key) + forwards(&section, of: app)
+        let dropIn = dropIn(&section, app: entry.key)
         finish(section)
         return SettingsFile.App(
-            app: app, sharedSecret: sharedSecret, sharedSecretFile: sharedSecretFile, appStoreKeys: keys,
+            app: app, sharedSecret: sharedSecret, sharedSecretFile: sharedSecretFile, appStoreKeys: keys, dropIn: dropIn,
             webhooks: webhooks, retention: retention)
+    }
+
+    private mutating func dropIn(_ section: inout SettingsSection, app: String) -> DropInSettings {
+        var settings = DropInSettings(app: app)
+        let years = Int64(VerifyReceiptForm.years.lowerBound)...Int64(VerifyReceiptForm.years.upperBound)
+        if let year = number(&section, "answers_as_of", in: years) {
+            settings.form = VerifyReceiptForm(year: Int(year))
+        }
+        if let record = choice(&section, "record_verify_receipt", DropInSettings.Recording.self) {
+            settings.recording = record
+        }
+        if let answer = choice(&section, "answer_erased", DropInSettings.ErasedAnswer.self) {
+            settings.erased = answer
+        }
+        return settings
     }
 
     private mutating func product(_ entry: SettingsSection.Entry) -> RegisteredProduct? {
