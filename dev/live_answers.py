@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures verifyReceipt with the ledger's state: its rate, and how long answers take while the database stands still.
 
-usage: live_answers.py PROGRAM [--seconds N] [--receipts N] [--part rates|stops]
+usage: live_answers.py PROGRAM [--seconds N] [--rounds N] [--receipts N] [--part rates|stops]
 
 A simulated store sells subscriptions, and the server gets the notifications of half of them. Then the receipts are sent to a server
 that does not know the app, which answers from the receipt alone, and to one with SQLite and one with PostgreSQL: first those with
@@ -155,14 +155,21 @@ def load(port, bodies, seconds, during=None):
     return results
 
 
-def rate(served, bodies, seconds, more=()):
-    load(served.port, bodies, 1)
-    processes = [served.identifier, *more]
-    before = ticks(processes)
-    results = load(served.port, bodies, seconds)
-    used = (ticks(processes) - before) / os.sysconf("SC_CLK_TCK")
-    states = {state: sum(each[1] == state for each in results) for state in {each[1] for each in results}}
-    return len(results) / used, states
+def rates(servers, bodies, seconds, rounds):
+    """Requests per second of the processor of each server, in rounds that take turns, so that all have the same noise."""
+    totals = [[0, 0, {}] for _ in servers]
+    for served, _ in servers:
+        load(served.port, bodies, 1)
+    for _ in range(rounds):
+        for (served, more), total in zip(servers, totals):
+            processes = [served.identifier, *more()]
+            before = ticks(processes)
+            results = load(served.port, bodies, seconds / rounds)
+            total[0] += len(results)
+            total[1] += (ticks(processes) - before) / os.sysconf("SC_CLK_TCK")
+            for each in results:
+                total[2][each[1]] = total[2].get(each[1], 0) + 1
+    return [(number / used, states) for number, used, states in totals]
 
 
 def postgresql():
@@ -191,6 +198,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
     parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--receipts", type=int, default=100)
     parser.add_argument("--part", choices=["rates", "stops"])
     arguments = parser.parse_args()
@@ -209,16 +217,13 @@ def main():
             if arguments.part != "stops":
                 print("| receipts | database | per second of the processor | of that without state | target | states |\n|---|---|---|---|---|---|")
                 for known in (True, False):
-                    bodies = shop.requests(known)
-                    base, states = rate(alone, bodies, seconds)
                     words = "with state" if known else "unknown"
-                    print(f"| {words} | none | {base:.0f} | 1 | | {states} |", flush=True)
-                    for name, server, more, target in (
-                            ("SQLite", sqlite, [], 0.5 if known else 0.9),
-                            ("PostgreSQL", remote, None, 0.3 if known else 0.9)):
-                        processes = [] if more is not None else [master, *children(master)]
-                        found, states = rate(server, bodies, seconds, processes)
-                        print(f"| {words} | {name} | {found:.0f} | {found / base:.2f} | {target} | {states} |", flush=True)
+                    chosen = [
+                        (alone, lambda: []), (sqlite, lambda: []), (remote, lambda: [master, *children(master)])]
+                    found = rates(chosen, shop.requests(known), seconds, arguments.rounds)
+                    targets = (1, 0.5, 0.3) if known else (1, 0.9, 0.9)
+                    for name, target, (number, states) in zip(("none", "SQLite", "PostgreSQL"), targets, found):
+                        print(f"| {words} | {name} | {number:.0f} | {number / found[0][0]:.2f} | {target} | {states} |", flush=True)
             if arguments.part != "rates":
                 bodies = shop.requests(True)
                 print("\n| while | answers | median, ms | 99 %, ms | longest, ms | states |\n|---|---|---|---|---|---|")

@@ -36,11 +36,13 @@ HEAD = """\
 The life of [a subscription over two years](two-years.md), asked another way: after each step the app's backend sends
 the receipt of the first purchase, which is as old as the life, to `verifyReceipt`, once to the simulated store and once
 to the drop-in. inapppy and itunes-iap, unmodified, read both answers. The verdicts are those of a backend that looks at
-the newest period, its cancellation and the grace period. The last column counts the values of `latest_receipt_info` and
+the newest period, its cancellation and the grace period; they are reached twice, from the JSON that inapppy returns and
+from the typed values of itunes-iap, and have to be the same. The last column counts the values of `latest_receipt_info` and
 `pending_renewal_info` that are the same in both answers, and names those that differ.
 
 The drop-in learned everything from the store's notifications, of which every second one arrived twice, and those of one
-step in random order.
+step in random order. The values that differ are those of the period that an upgrade ended: notifications carry the
+new period, and Apple signs the old one again only in answers of the App Store Server API.
 
 `dev/interop/two_years.py` writes this page with `assay dev`, and with `--check` compares it. It fails if a verdict
 differs.
@@ -90,30 +92,57 @@ class DropInYears(TwoYears):
         self.control("clock", {"time": later.strftime("%Y-%m-%dT%H:%M:%SZ")})
 
     def verdict(self, url, now):
-        """The verdict of a backend by both clients, and the answer."""
+        """The verdict of a backend, which is the same by both clients, and the answer."""
         answer = Validator(url).validate(self.receipt, None)
         itunesiap.request.RequestBase.PRODUCTION_VALIDATION_URL = url
         response = itunesiap.verify(self.receipt, env=itunesiap.env.production)
         expect(answer["status"] == response.status == 0, "Both clients read the answer", answer)
+        moment = datetime.datetime.fromisoformat(now.replace("Z", "+00:00"))
+        found, typed = self.by_keys(answer, moment), self.by_types(response, moment)
+        expect(found == typed, f"itunes-iap has the verdict '{found}'", typed)
+        return found, answer
+
+    @staticmethod
+    def by_keys(answer, moment):
+        """The verdict from the JSON that inapppy returns."""
         newest = max(answer["latest_receipt_info"], key=lambda each: int(each["purchase_date_ms"]))
-        typed = [each for each in response.latest_receipt_info if str(each.transaction_id) == newest["transaction_id"]]
-        seen = [int(each.expires_date.timestamp() * 1000) for each in typed]
-        expect(seen == [int(newest["expires_date_ms"])], f"Both clients see the same end of the newest period, {newest}", seen)
         renewal = next(
             (each for each in answer.get("pending_renewal_info", []) if each["original_transaction_id"] == newest["original_transaction_id"]), {})
-        end, product = newest["expires_date"][:10], newest["product_id"]
-        moment = datetime.datetime.fromisoformat(now.replace("Z", "+00:00")).timestamp() * 1000
+        end, product, now = newest["expires_date"][:10], newest["product_id"], moment.timestamp() * 1000
         if newest.get("cancellation_date_ms"):
-            return f"no {product}: cancelled {newest['cancellation_date'][:10]}", answer
-        if moment < int(newest["expires_date_ms"]):
+            return f"no {product}: cancelled {newest['cancellation_date'][:10]}"
+        if now < int(newest["expires_date_ms"]):
             renews = "renews" if renewal.get("auto_renew_status") == "1" else "ends"
-            return f"{product} until {end}, then {renews}", answer
+            return f"{product} until {end}, then {renews}"
         grace = renewal.get("grace_period_expires_date_ms")
-        if grace and moment < int(grace):
-            return f"{product} in grace until {renewal['grace_period_expires_date'][:10]}", answer
+        if grace and now < int(grace):
+            return f"{product} in grace until {renewal['grace_period_expires_date'][:10]}"
         if renewal.get("is_in_billing_retry_period") == "1":
-            return f"no {product}: billing retry", answer
-        return f"no {product}: expired {end}, intent {renewal.get('expiration_intent', 'none')}", answer
+            return f"no {product}: billing retry"
+        return f"no {product}: expired {end}, intent {renewal.get('expiration_intent', 'none')}"
+
+    @staticmethod
+    def by_types(response, moment):
+        """The verdict from the typed values of itunes-iap, which reads every value that it has a type for."""
+        renewals = response.pending_renewal_info if "pending_renewal_info" in response else []
+        for entry in [*response.receipt.in_app, *response.latest_receipt_info, *renewals]:
+            for name in type(entry).__FIELD_ADAPTERS__:
+                if name in entry:
+                    expect(getattr(entry, name) is not None, f"itunes-iap reads {name}", entry)
+        newest = max(response.latest_receipt_info, key=lambda each: each.purchase_date)
+        renewal = next((each for each in renewals if each["original_transaction_id"] == newest.original_transaction_id), None)
+        end, product = f"{newest.expires_date:%Y-%m-%d}", newest.product_id
+        if "cancellation_date" in newest:
+            return f"no {product}: cancelled {newest.cancellation_date:%Y-%m-%d}"
+        if moment < newest.expires_date:
+            return f"{product} until {end}, then {'renews' if renewal and renewal.auto_renew_status == 1 else 'ends'}"
+        # It has no type for the grace period.
+        if renewal and "grace_period_expires_date_ms" in renewal and moment.timestamp() * 1000 < int(renewal["grace_period_expires_date_ms"]):
+            return f"{product} in grace until {renewal['grace_period_expires_date'][:10]}"
+        if renewal and "is_in_billing_retry_period" in renewal and renewal.is_in_billing_retry_period == 1:
+            return f"no {product}: billing retry"
+        intent = renewal.expiration_intent if renewal and "expiration_intent" in renewal else "none"
+        return f"no {product}: expired {end}, intent {intent}"
 
     @staticmethod
     def values(theirs, ours):

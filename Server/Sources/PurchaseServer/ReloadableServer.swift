@@ -32,7 +32,7 @@ final class ReloadableServer: Sendable {
     private let stateDeadlines: ShortDeadlines
     private let newsDeadlines: ShortDeadlines
     private let receiptRecording: ReceiptRecording
-    private let dependencies: ServerDependencies
+    private let missingNews: StatusesForReceipts
     private let appStoreAccess: AppStoreAccess
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
@@ -51,27 +51,26 @@ final class ReloadableServer: Sendable {
     ///   - ledger: where purchases are recorded.
     ///   - appStoreClaims: asks the App Store about claims of apps with the mode `apple` or `both`; it must run beside
     ///     the server.
-    ///   - dependencies: the clocks. Rate limits are measured with its uptime.
-    ///   - logger: where to log what is not about a request.
+    ///   - clock: the ledger's clock.
+    ///   - uptime: seconds since any moment, never going back; rate limits are measured with it.
     init(
         _ configuration: ServerConfiguration, ledger: PurchaseLedger, appStoreClaims: AppStoreClaimService,
-        _ dependencies: ServerDependencies, logger: Logger
+        clock: @escaping @Sendable () -> Timestamp, uptime: @escaping @Sendable () -> Double, logger: Logger
     ) {
-        let uptime = dependencies.uptime
-        self.dependencies = dependencies
         stateDeadlines = ShortDeadlines(uptime: uptime)
         newsDeadlines = ShortDeadlines(uptime: uptime)
         let limits = configuration.limits
         started = configuration
         self.appStoreClaims = appStoreClaims
         appStoreAccess = AppStoreAccess(appStoreClaims.server, AppStoreAccess.Terms(ledger, configuration))
-        (clock, self.logger) = (dependencies.clock, logger)
+        (self.clock, self.logger) = (clock, logger)
         self.ledger = ledger
         self.uptime = uptime
         readiness = ReadinessMonitor(ledger)
         let workers = WorkerPool(limit: limits.waitingVerifications)
         self.workers = workers
         receiptRecording = ReceiptRecording(workers: workers, logger: logger)
+        missingNews = StatusesForReceipts(access: appStoreAccess, workers: workers, uptime: uptime, logger: logger)
         bodies = BodyReader(limits)
         access = AccessLimits(limits, uptime: uptime)
         wrongSecrets = RateLimiter(limits.wrongSecrets, uptime: uptime)
@@ -195,10 +194,10 @@ final class ReloadableServer: Sendable {
         VerifyReceiptRoutes(
             live: LiveAnswers(
                 service: service, ledger: ledger, deadlines: stateDeadlines, workers: workers,
-                news: dependencies.missingNews, newsDeadlines: newsDeadlines),
+                news: missingNews, newsDeadlines: newsDeadlines),
             recording: ReceiptRecords(
                 settings: configuration.dropInOfApps, recording: receiptRecording, ledger: ledger),
-            clock: dependencies.clock, bodies: bodies.limited(to: configuration.limits.bodyBytes), workers: workers,
+            clock: clock, bodies: bodies.limited(to: configuration.limits.bodyBytes), workers: workers,
             addresses: access.addresses
         ).add(to: router)
         MethodRoutes().add(to: router)

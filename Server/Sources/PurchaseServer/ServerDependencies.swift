@@ -21,8 +21,6 @@ public struct ServerDependencies: Sendable {
     package var appStoreTiming: AppStoreTiming?
     /// The clock of pauses and circuit breakers of the connection to the App Store.
     package var connectionClock = ConnectionClock.system
-    /// Asks the App Store for news about subscriptions that answers of `verifyReceipt` lack; `nil` asks nobody.
-    package var missingNews: (any MissingNewsSource)?
 
     public init() {}
 }

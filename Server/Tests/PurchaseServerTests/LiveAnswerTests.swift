@@ -1,7 +1,6 @@
 import EvidenceMint
 import Foundation
 import HTTPTypes
-import NIOCore
 import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
@@ -12,109 +11,23 @@ import Testing
 /// The drop-in with what the ledger knows, over real HTTP.
 @Suite("verifyReceipt from live state")
 struct LiveAnswerTests {
-    private static let monthly = "com.example.app.monthly"
-
-    private static func date(_ day: Double) -> Date { MintedWorld.moment.addingTimeInterval(day * 86_400) }
-
-    private static func period(_ number: Int) -> PurchaseTemplate {
-        var period = PurchaseTemplate.subscription(
-            productID: monthly, transactionID: "900\(number)", originalTransactionID: "9001",
-            purchaseDate: date(Double(number - 1) * 30), originalPurchaseDate: date(0),
-            expiresDate: date(Double(number) * 30))
-        period.webOrderLineItemID = 500 + UInt64(number)
-        return period
-    }
-
-    private static func receipt(_ purchases: [PurchaseTemplate] = [period(1)]) throws -> [UInt8] {
-        try MintedWorld.mint(
-            .production(bundleID: "com.example.app", creationDate: MintedWorld.moment, purchases: purchases))
-    }
-
-    private static func signed(
-        _ number: Int, _ change: (inout SignedTransactionTemplate) -> Void = { _ in }
-    ) -> SignedTransactionTemplate {
-        var template = SignedTransactionTemplate()
-        template.transactionID = "900\(number)"
-        template.originalTransactionID = "9001"
-        template.webOrderLineItemID = "\(500 + number)"
-        template.bundleID = "com.example.app"
-        template.productID = monthly
-        template.subscriptionGroupIdentifier = "club"
-        template.type = .autoRenewableSubscription
-        template.quantity = 1
-        // With a fraction of a second, which the answer leaves out.
-        template.purchaseDate = date(Double(number - 1) * 30).addingTimeInterval(0.345)
-        template.originalPurchaseDate = date(0)
-        template.expiresDate = date(Double(number) * 30).addingTimeInterval(0.345)
-        template.signedDate = template.purchaseDate
-        template.inAppOwnershipType = "PURCHASED"
-        template.environment = "Production"
-        change(&template)
-        return template
-    }
-
-    /// Delivers a notification about a period.
-    private static func tell(
-        _ world: PurchaseServerWorld, _ period: SignedTransactionTemplate, on day: Double, status: Int64? = nil,
-        _ change: (inout RenewalInfoTemplate) -> Void = { _ in }
-    ) async throws {
-        var period = period
-        period.signedDate = date(day)
-        var renewal = RenewalInfoTemplate(transaction: period)
-        renewal.signedDate = date(day)
-        change(&renewal)
-        var template = NotificationTemplate(notificationType: "DID_RENEW", transaction: period, renewalInfo: renewal)
-        template.data?.status = status
-        template.signedDate = date(day)
-        template.notificationUUID = UUID().uuidString.lowercased()
-        let payload = String(decoding: try MintedWorld.mint(template), as: UTF8.self)
-        let answer = try await world.send(
-            .post, "/notifications/v2", NotificationRequest(signedPayload: payload), as: nil, idempotencyKey: nil)
-        #expect(answer.status == 200, "\(answer.text)")
-    }
-
-    private struct Reply {
-        let state: String?
-        let text: String
-        let json: [String: Any]
-
-        var status: Int? { json["status"] as? Int }
-        var info: [[String: Any]] { json["latest_receipt_info"] as? [[String: Any]] ?? [] }
-        var renewals: [[String: String]] { json["pending_renewal_info"] as? [[String: String]] ?? [] }
-    }
-
-    private static func ask(
-        _ world: PurchaseServerWorld, _ receipt: [UInt8], excludingOld: Bool = false
-    ) async throws -> Reply {
-        let object: [String: Any] = [
-            "receipt-data": Data(receipt).base64EncodedString(), "exclude-old-transactions": excludingOld,
-        ]
-        let answer = try await world.send(
-            .post, "/verifyReceipt", data: try JSONSerialization.data(withJSONObject: object), as: nil,
-            idempotencyKey: nil)
-        let json = try #require(try JSONSerialization.jsonObject(with: Data(answer.text.utf8)) as? [String: Any])
-        return Reply(
-            state: answer.headers[try #require(HTTPField.Name("Assay-State"))], text: answer.text, json: json)
-    }
-
     @Test(
         "30.1 Renewals after the signature are in the answer, newest first, in whole seconds, with what only they state"
     )
     func renewed() async throws {
         try await PurchaseServerWorld.run { world async throws in
             world.clock.advance(days: 31)
-            let receipt = try Self.receipt()
-            #expect(try await Self.ask(world, receipt).state == "as-of-signing")
-            try await Self.tell(
-                world, Self.signed(2) { $0.appAccountToken = "6F1B5B5E-3C1E-4C0F-9F0A-0D7F4C1E2A3B".lowercased() },
+            let receipt = try DropInWorld.receipt()
+            #expect(try await DropInWorld.ask(world.client, receipt).state == "as-of-signing")
+            try await DropInWorld.tell(world.client, DropInWorld.signed(2) { $0.appAccountToken = "6F1B5B5E-3C1E-4C0F-9F0A-0D7F4C1E2A3B".lowercased() },
                 on: 30.5)
-            let reply = try await Self.ask(world, receipt)
+            let reply = try await DropInWorld.ask(world.client, receipt)
             #expect(reply.state == "live" && reply.status == 0)
             #expect(reply.info.map { $0["transaction_id"] as? String } == ["9002", "9001"])
             let renewed = try #require(reply.info.first as? [String: String])
-            let milliseconds = Int64(Self.date(30).timeIntervalSince1970) * 1000
+            let milliseconds = Int64(DropInWorld.date(30).timeIntervalSince1970) * 1000
             #expect(renewed["purchase_date_ms"] == "\(milliseconds)")
-            #expect(renewed["expires_date_ms"] == "\(Int64(Self.date(60).timeIntervalSince1970) * 1000)")
+            #expect(renewed["expires_date_ms"] == "\(Int64(DropInWorld.date(60).timeIntervalSince1970) * 1000)")
             #expect(renewed["web_order_line_item_id"] == "502" && renewed["quantity"] == "1")
             #expect(renewed["is_trial_period"] == "false" && renewed["is_in_intro_offer_period"] == "false")
             #expect(
@@ -124,7 +37,7 @@ struct LiveAnswerTests {
             #expect(
                 reply.renewals == [
                     [
-                        "auto_renew_product_id": Self.monthly, "product_id": Self.monthly,
+                        "auto_renew_product_id": DropInWorld.monthly, "product_id": DropInWorld.monthly,
                         "original_transaction_id": "9001", "auto_renew_status": "1",
                     ]
                 ])
@@ -132,7 +45,7 @@ struct LiveAnswerTests {
             let inApp = (reply.json["receipt"] as? [String: Any])?["in_app"] as? [[String: Any]]
             #expect(inApp?.map { $0["transaction_id"] as? String } == ["9001"])
             #expect(reply.json["latest_receipt"] as? String == Data(receipt).base64EncodedString())
-            let latest = try await Self.ask(world, receipt, excludingOld: true)
+            let latest = try await DropInWorld.ask(world.client, receipt, excludingOld: true)
             #expect(latest.info.map { $0["transaction_id"] as? String } == ["9002"])
             let keys = [
                 "environment", "receipt", "latest_receipt_info", "latest_receipt", "pending_renewal_info", "status",
@@ -148,36 +61,32 @@ struct LiveAnswerTests {
     func withdrawn() async throws {
         try await PurchaseServerWorld.run { world async throws in
             world.clock.advance(days: 12)
-            let receipt = try Self.receipt()
-            try await Self.tell(
-                world,
-                Self.signed(1) {
-                    $0.revocationDate = Self.date(10)
+            let receipt = try DropInWorld.receipt()
+            try await DropInWorld.tell(world.client, DropInWorld.signed(1) {
+                    $0.revocationDate = DropInWorld.date(10)
                     $0.revocationReason = 1
                 }, on: 10.5, status: 5)
-            let refunded = try await Self.ask(world, receipt)
+            let refunded = try await DropInWorld.ask(world.client, receipt)
             #expect(refunded.state == "live")
             #expect(refunded.info.first?["cancellation_reason"] as? String == "1")
             #expect(
                 refunded.info.first?["cancellation_date_ms"] as? String
-                    == "\(Int64(Self.date(10).timeIntervalSince1970) * 1000)")
-            try await Self.tell(world, Self.signed(1), on: 11, status: 1)
-            let reversed = try await Self.ask(world, receipt)
+                    == "\(Int64(DropInWorld.date(10).timeIntervalSince1970) * 1000)")
+            try await DropInWorld.tell(world.client, DropInWorld.signed(1), on: 11, status: 1)
+            let reversed = try await DropInWorld.ask(world.client, receipt)
             #expect(
                 reversed.info.first?["cancellation_date"] == nil && reversed.info.first?["cancellation_reason"] == nil)
-            try await Self.tell(world, Self.signed(1) { $0.isUpgraded = true }, on: 11.5)
-            try await Self.tell(
-                world,
-                Self.signed(2) {
+            try await DropInWorld.tell(world.client, DropInWorld.signed(1) { $0.isUpgraded = true }, on: 11.5)
+            try await DropInWorld.tell(world.client, DropInWorld.signed(2) {
                     $0.productID = "com.example.app.yearly"
-                    $0.purchaseDate = Self.date(11.4)
+                    $0.purchaseDate = DropInWorld.date(11.4)
                 }, on: 11.6)
-            let upgraded = try await Self.ask(world, receipt)
+            let upgraded = try await DropInWorld.ask(world.client, receipt)
             let former = upgraded.info.first { $0["transaction_id"] as? String == "9001" }
             #expect(former?["is_upgraded"] as? String == "true")
             #expect(
                 former?["cancellation_date_ms"] as? String
-                    == "\(Int64(Self.date(11.4).timeIntervalSince1970) * 1000)")
+                    == "\(Int64(DropInWorld.date(11.4).timeIntervalSince1970) * 1000)")
             #expect(upgraded.info.first?["is_upgraded"] == nil)
         }
     }
@@ -186,27 +95,27 @@ struct LiveAnswerTests {
     func renewals() async throws {
         try await PurchaseServerWorld.run { world async throws in
             world.clock.advance(days: 31)
-            let receipt = try Self.receipt()
-            try await Self.tell(world, Self.signed(1), on: 30.2, status: 4) {
+            let receipt = try DropInWorld.receipt()
+            try await DropInWorld.tell(world.client, DropInWorld.signed(1), on: 30.2, status: 4) {
                 $0.expirationIntent = 2
                 $0.isInBillingRetryPeriod = true
-                $0.gracePeriodExpiresDate = Self.date(40)
+                $0.gracePeriodExpiresDate = DropInWorld.date(40)
                 $0.autoRenewProductID = "com.example.app.yearly"
                 $0.priceIncreaseStatus = 0
                 $0.offerType = 3
                 $0.offerIdentifier = "spring"
             }
-            let reply = try await Self.ask(world, receipt)
+            let reply = try await DropInWorld.ask(world.client, receipt)
             #expect(reply.state == "live")
             let renewal = try #require(reply.renewals.first)
             #expect(renewal["expiration_intent"] == "2" && renewal["is_in_billing_retry_period"] == "1")
             #expect(
-                renewal["grace_period_expires_date_ms"] == "\(Int64(Self.date(40).timeIntervalSince1970) * 1000)")
+                renewal["grace_period_expires_date_ms"] == "\(Int64(DropInWorld.date(40).timeIntervalSince1970) * 1000)")
             #expect(renewal["auto_renew_product_id"] == "com.example.app.yearly")
-            #expect(renewal["product_id"] == Self.monthly && renewal["auto_renew_status"] == "1")
+            #expect(renewal["product_id"] == DropInWorld.monthly && renewal["auto_renew_status"] == "1")
             #expect(renewal["price_consent_status"] == "0" && renewal["offer_code_ref_name"] == "spring")
-            try await Self.tell(world, Self.signed(1), on: 31, status: 1) { $0.isInBillingRetryPeriod = false }
-            let active = try #require(try await Self.ask(world, receipt).renewals.first)
+            try await DropInWorld.tell(world.client, DropInWorld.signed(1), on: 31, status: 1) { $0.isInBillingRetryPeriod = false }
+            let active = try #require(try await DropInWorld.ask(world.client, receipt).renewals.first)
             #expect(active["is_in_billing_retry_period"] == nil && active["expiration_intent"] == nil)
         }
     }
@@ -217,33 +126,33 @@ struct LiveAnswerTests {
             var template = TransactionReceiptTemplate()
             template.transactionID = "9001"
             template.originalTransactionID = "9001"
-            template.productID = Self.monthly
+            template.productID = DropInWorld.monthly
             template.bundleID = "com.example.app"
-            template.purchaseDate = Self.date(0)
-            template.originalPurchaseDate = Self.date(0)
-            template.expiresDate = Self.date(30)
+            template.purchaseDate = DropInWorld.date(0)
+            template.originalPurchaseDate = DropInWorld.date(0)
+            template.expiresDate = DropInWorld.date(30)
             template.webOrderLineItemID = "501"
             let receipt = try MintedWorld.mint(template, .three)
-            #expect(try await Self.ask(world, receipt).status == 0)
+            #expect(try await DropInWorld.ask(world.client, receipt).status == 0)
             world.clock.advance(days: 31)
-            let expired = try await Self.ask(world, receipt)
+            let expired = try await DropInWorld.ask(world.client, receipt)
             #expect(expired.status == 21006 && expired.state == "as-of-signing")
-            try await Self.tell(world, Self.signed(2), on: 30.5)
-            let renewed = try await Self.ask(world, receipt)
+            try await DropInWorld.tell(world.client, DropInWorld.signed(2), on: 30.5)
+            let renewed = try await DropInWorld.ask(world.client, receipt)
             #expect(renewed.status == 0 && renewed.state == "live")
             let latest = try #require(renewed.json["latest_receipt_info"] as? [String: String])
             #expect(latest["transaction_id"] == "9002" && latest["web_order_line_item_id"] == "502")
-            #expect(latest["expires_date"] == "\(Int64(Self.date(60).timeIntervalSince1970) * 1000 + 345)")
+            #expect(latest["expires_date"] == "\(Int64(DropInWorld.date(60).timeIntervalSince1970) * 1000 + 345)")
             #expect((renewed.json["receipt"] as? [String: String])?["transaction_id"] == "9001")
             #expect(renewed.json["auto_renew_status"] as? Int == 1 && renewed.json["expiration_intent"] == nil)
             world.clock.advance(days: 30)
-            #expect(try await Self.ask(world, receipt).status == 21006)
-            try await Self.tell(world, Self.signed(2), on: 60.5, status: 2) {
+            #expect(try await DropInWorld.ask(world.client, receipt).status == 21006)
+            try await DropInWorld.tell(world.client, DropInWorld.signed(2), on: 60.5, status: 2) {
                 $0.autoRenewStatus = 0
                 $0.expirationIntent = 1
                 $0.isInBillingRetryPeriod = false
             }
-            let over = try await Self.ask(world, receipt)
+            let over = try await DropInWorld.ask(world.client, receipt)
             #expect(over.status == 21006 && over.state == "live")
             #expect(
                 (over.json["latest_expired_receipt_info"] as? [String: String])?["transaction_id"] == "9002")
@@ -254,15 +163,15 @@ struct LiveAnswerTests {
 
     @Test("30.4 The form of another year has its order, its entries and its keys")
     func forms() async throws {
-        func run(_ year: Int, _ body: @escaping @Sendable (Reply) throws -> Void) async throws {
+        func run(_ year: Int, _ body: @escaping @Sendable (DropInWorld.Reply) throws -> Void) async throws {
             try await PurchaseServerWorld.run {
                 var settings = DropInSettings(app: "example")
                 settings.form = VerifyReceiptForm(year: year)
                 $0.dropIn = ["com.example.app": settings]
             } _: { world async throws in
                 world.clock.advance(days: 31)
-                try await Self.tell(world, Self.signed(2), on: 30.5)
-                try body(try await Self.ask(world, try Self.receipt()))
+                try await DropInWorld.tell(world.client, DropInWorld.signed(2), on: 30.5)
+                try body(try await DropInWorld.ask(world.client, try DropInWorld.receipt()))
             }
         }
         try await run(2019) { reply in
@@ -292,11 +201,11 @@ struct LiveAnswerTests {
                 settings.erased = answer
                 $0.dropIn = ["com.example.app": settings]
             } _: { world async throws in
-                let receipt = try Self.receipt()
-                let claim = try PurchaseServerWorld.purchase("9001", product: Self.monthly, receipt: receipt)
+                let receipt = try DropInWorld.receipt()
+                let claim = try PurchaseServerWorld.purchase("9001", product: DropInWorld.monthly, receipt: receipt)
                 #expect(try await world.send(.post, "/v1/purchases", claim, as: .client).status == 200)
                 _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "alice", reason: "asked"))
-                let reply = try await Self.ask(world, receipt)
+                let reply = try await DropInWorld.ask(world.client, receipt)
                 #expect(reply.status == (answer == .accountNotFound ? 21010 : 0))
                 #expect(reply.state == (answer == .accountNotFound ? nil : "as-of-signing"))
             }
@@ -355,10 +264,10 @@ struct LiveAnswerTests {
                 settings.recording = mode
                 $0.dropIn = ["com.example.app": settings]
             } _: { world async throws in
-                var forged = try Self.receipt()
+                var forged = try DropInWorld.receipt()
                 forged[forged.count - 5] ^= 1
-                #expect(try await Self.ask(world, forged).status == 21003)
-                #expect(try await Self.ask(world, try Self.receipt()).status == 0)
+                #expect(try await DropInWorld.ask(world.client, forged).status == 21003)
+                #expect(try await DropInWorld.ask(world.client, try DropInWorld.receipt()).status == 0)
                 let expected: Int64 = mode == .off ? 0 : mode == .refused ? 1 : 2
                 var kept: Int64 = -1
                 for _ in 0..<600 where kept < expected {

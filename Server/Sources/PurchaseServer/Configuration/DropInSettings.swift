@@ -10,6 +10,9 @@ public struct DropInSettings: Sendable, Equatable {
     public var recording = Recording.off
     /// The answer to a receipt whose customer was erased.
     public var erased = ErasedAnswer.asOfSigning
+    /// How long an answer waits for the App Store if signed news about a subscription are missing, in seconds; `nil` if
+    /// it is not asked.
+    public var askSeconds: Double?
 
     /// The defaults for an app.
     public init(app: String) { self.app = app }

@@ -1,5 +1,4 @@
 import Foundation
-import PurchaseAPI
 public import PurchaseLedger
 import Yams
 
@@ -208,26 +207,11 @@ extension SettingsReader {
             for entry in products.entries { app.products[entry.key] = product(entry) }
         }
         let webhooks = webhooks(&section, app: entry.key) + forwards(&section, of: app)
-        let dropIn = dropIn(&section, app: entry.key)
+        let dropIn = dropIn(&section, app)
         finish(section)
         return SettingsFile.App(
             app: app, sharedSecret: sharedSecret, sharedSecretFile: sharedSecretFile, appStoreKeys: keys, dropIn: dropIn,
             webhooks: webhooks, retention: retention)
-    }
-
-    private mutating func dropIn(_ section: inout SettingsSection, app: String) -> DropInSettings {
-        var settings = DropInSettings(app: app)
-        let years = Int64(VerifyReceiptForm.years.lowerBound)...Int64(VerifyReceiptForm.years.upperBound)
-        if let year = number(&section, "answers_as_of", in: years) {
-            settings.form = VerifyReceiptForm(year: Int(year))
-        }
-        if let record = choice(&section, "record_verify_receipt", DropInSettings.Recording.self) {
-            settings.recording = record
-        }
-        if let answer = choice(&section, "answer_erased", DropInSettings.ErasedAnswer.self) {
-            settings.erased = answer
-        }
-        return settings
     }
 
     private mutating func product(_ entry: SettingsSection.Entry) -> RegisteredProduct? {

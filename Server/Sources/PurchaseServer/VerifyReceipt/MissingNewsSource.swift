@@ -1,16 +1,7 @@
-package import PurchaseLedger
-
-/// Asks the App Store for the news about subscriptions that the ledger lacks, and records them. The composition root
-/// provides it; without one, the drop-in answers from what the ledger has.
+/// Asks the App Store for news about subscriptions that the ledger lacks, and records them.
 package protocol MissingNewsSource: Sendable {
-    /// Whether the settings of an app let the App Store be asked for the answers of `verifyReceipt`.
-    func isAsked(for app: String) -> Bool
-
-    /// How long an answer waits for the App Store, in seconds.
-    var budget: Double { get }
-
-    /// Asks about the original transactions of a receipt.
+    /// Asks about subscriptions, and records what the App Store signed.
     ///
-    /// - Returns: whether something new was recorded, so that the state is read again.
-    func fetch(_ question: StateOfReceipt, app: String) async throws -> Bool
+    /// - Returns: whether anything was recorded, so that the state is read again.
+    func fetch(_ news: MissingNews) async throws -> Bool
 }

@@ -45,6 +45,8 @@ package struct VerifyReceiptService: Sendable {
         package let reason: VerifyReceiptReason?
         /// Whether signed news are known about the latest period of every subscription in the answer.
         package var isLive = false
+        /// The original transactions of the other subscriptions, in the order of the receipt.
+        var unconfirmed: [String] = []
         /// What the answer describes, for the header `Assay-State`; `nil` if it describes no purchases.
         package var state: AnswerState? {
             guard response.receipt != nil || response.flatReceipt != nil else { return nil }
@@ -136,6 +138,7 @@ package struct VerifyReceiptService: Sendable {
         var prepared = PreparedAnswer(Answer(response: Self.response(sent, receipt), reason: nil))
         guard let settings = sent.settings else { return prepared }
         (prepared.app, prepared.evidence) = (settings.app, sent.request.receiptText)
+        prepared.askSeconds = settings.askSeconds
         let observation = Observation(.appReceipt(receipt))
         (prepared.subject, prepared.observation) = (.app(sent, receipt), observation)
         if let bundleID = receipt.bundleID, let environment = receipt.environment {
@@ -161,6 +164,7 @@ package struct VerifyReceiptService: Sendable {
             Answer(response: response, reason: response.status == .expired ? .expired : nil))
         guard let settings = sent.settings else { return prepared }
         (prepared.app, prepared.evidence) = (settings.app, sent.request.receiptText)
+        prepared.askSeconds = settings.askSeconds
         let observation = Observation(.transactionReceipt(receipt))
         (prepared.subject, prepared.observation) = (.transaction(sent, receipt), observation)
         if let bundleID = receipt.bundleID, let environment = receipt.environment {
@@ -213,7 +217,8 @@ package struct VerifyReceiptService: Sendable {
                 (try? RecognizedEvidence(bytes)).map { Self.base64(bytes, $0) }
             }
             return Answer(
-                response: Self.response(sent, receipt, standing, latest: latest), reason: nil, isLive: standing.isLive)
+                response: Self.response(sent, receipt, standing, latest: latest), reason: nil, isLive: standing.isLive,
+                unconfirmed: standing.unconfirmed)
         case .transaction(let sent, let receipt):
             if let refusal = erased(sent, state) { return refusal }
             let standing = ReceiptStanding(observation, state, at: sent.now)
@@ -223,7 +228,8 @@ package struct VerifyReceiptService: Sendable {
             response.form = sent.form
             response.flatRenewalInfo = FlatRenewalInfo(subscription, isExpired: response.status == .expired)
             return Answer(
-                response: response, reason: response.status == .expired ? .expired : nil, isLive: standing.isLive)
+                response: response, reason: response.status == .expired ? .expired : nil, isLive: standing.isLive,
+                unconfirmed: standing.unconfirmed)
         }
     }
 

@@ -31,6 +31,11 @@ public struct ReceiptStanding: Sendable {
         !subscriptions.isEmpty && subscriptions.allSatisfy { $0.standing?.isConfirmed ?? false }
     }
 
+    /// The original transactions of the subscriptions without such news.
+    public var unconfirmed: [String] {
+        subscriptions.filter { !($0.standing?.isConfirmed ?? false) }.map(\.originalID.string)
+    }
+
     /// - Parameters:
     ///   - receipt: the statements of the receipt.
     ///   - state: what the ledger knows.

@@ -5,7 +5,7 @@ public import PurchaseVerification
 /// It follows the receipt's own app, environment and originals, and nothing else: of what a family or a group shares,
 /// only the copies of the receipt's own holder.
 public struct StateOfReceipt: LedgerQuery {
-    public static let access = LedgerReadAccess.keys
+    public static let access = LedgerReadAccess.statement
 
     /// The most originals of a receipt whose state is read.
     public static let originalLimit = 1024
@@ -14,8 +14,10 @@ public struct StateOfReceipt: LedgerQuery {
     /// How many newer receipts of the download are looked at.
     private static let receiptLimit = 4
 
-    private let bundleID: ExactText
-    private let environment: AppStoreEnvironment
+    /// The app of the receipt.
+    public let bundleID: ExactText
+    /// Its environment.
+    public let environment: AppStoreEnvironment
     /// The transactions of the receipt, by their original.
     private let own: [ExactText: [ExactText: PurchaseHolder]]
     private let place: ReceiptPlace?
@@ -54,7 +56,9 @@ public struct StateOfReceipt: LedgerQuery {
         var count = 1
         while count < originals.count { count *= 2 }
         for index in 0..<count { parameters.append(.text(originals[min(index, originals.count - 1)].string)) }
-        let statement = Self.statement(count: count, isFixed: EnvironmentsTable.fixedKey(of: environment) != nil)
+        let isFixed = EnvironmentsTable.fixedKey(of: environment) != nil
+        let statement =
+            isFixed ? Self.statements[count.trailingZeroBitCount] : Self.statement(count: count, isFixed: false)
         let rows = try reader.connection.rows(statement, parameters)
         guard !rows.isEmpty, rows.count <= Self.rowLimit else { return ReceiptState() }
         return try state(rows)
@@ -66,6 +70,11 @@ public struct StateOfReceipt: LedgerQuery {
         case receipt = 1
         case transaction = 2
         case renewal = 3
+    }
+
+    /// The statements for production and the sandbox, by the logarithm of the number of originals.
+    private static let statements = (0...originalLimit.trailingZeroBitCount).map {
+        statement(count: 1 << $0, isFixed: true)
     }
 
     static func statement(count: Int, isFixed: Bool) -> String {
