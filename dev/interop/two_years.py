@@ -37,8 +37,8 @@ The life of [a subscription over two years](two-years.md), asked another way: af
 the receipt of the first purchase, which is as old as the life, to `verifyReceipt`, once to the simulated store and once
 to the drop-in. inapppy and itunes-iap, unmodified, read both answers. The verdicts are those of a backend that looks at
 the newest period, its cancellation and the grace period; they are reached twice, from the JSON that inapppy returns and
-from the typed values of itunes-iap, and have to be the same. The last column counts the values of `latest_receipt_info` and
-`pending_renewal_info` that are the same in both answers, and names those that differ.
+from the typed values of itunes-iap, and have to be the same. The last column counts the values of `latest_receipt_info`
+and `pending_renewal_info` that are the same in both answers, and names those that differ.
 
 The drop-in learned everything from the store's notifications, of which every second one arrived twice, and those of one
 step in random order. The values that differ are those of the period that an upgrade ended: notifications carry the

@@ -19,7 +19,9 @@ struct LiveAnswerTests {
             world.clock.advance(days: 31)
             let receipt = try DropInWorld.receipt()
             #expect(try await DropInWorld.ask(world.client, receipt).state == "as-of-signing")
-            try await DropInWorld.tell(world.client, DropInWorld.signed(2) { $0.appAccountToken = "6F1B5B5E-3C1E-4C0F-9F0A-0D7F4C1E2A3B".lowercased() },
+            try await DropInWorld.tell(
+                world.client,
+                DropInWorld.signed(2) { $0.appAccountToken = "6F1B5B5E-3C1E-4C0F-9F0A-0D7F4C1E2A3B".lowercased() },
                 on: 30.5)
             let reply = try await DropInWorld.ask(world.client, receipt)
             #expect(reply.state == "live" && reply.status == 0)
@@ -62,7 +64,9 @@ struct LiveAnswerTests {
         try await PurchaseServerWorld.run { world async throws in
             world.clock.advance(days: 12)
             let receipt = try DropInWorld.receipt()
-            try await DropInWorld.tell(world.client, DropInWorld.signed(1) {
+            try await DropInWorld.tell(
+                world.client,
+                DropInWorld.signed(1) {
                     $0.revocationDate = DropInWorld.date(10)
                     $0.revocationReason = 1
                 }, on: 10.5, status: 5)
@@ -77,7 +81,9 @@ struct LiveAnswerTests {
             #expect(
                 reversed.info.first?["cancellation_date"] == nil && reversed.info.first?["cancellation_reason"] == nil)
             try await DropInWorld.tell(world.client, DropInWorld.signed(1) { $0.isUpgraded = true }, on: 11.5)
-            try await DropInWorld.tell(world.client, DropInWorld.signed(2) {
+            try await DropInWorld.tell(
+                world.client,
+                DropInWorld.signed(2) {
                     $0.productID = "com.example.app.yearly"
                     $0.purchaseDate = DropInWorld.date(11.4)
                 }, on: 11.6)
@@ -110,11 +116,14 @@ struct LiveAnswerTests {
             let renewal = try #require(reply.renewals.first)
             #expect(renewal["expiration_intent"] == "2" && renewal["is_in_billing_retry_period"] == "1")
             #expect(
-                renewal["grace_period_expires_date_ms"] == "\(Int64(DropInWorld.date(40).timeIntervalSince1970) * 1000)")
+                renewal["grace_period_expires_date_ms"] == "\(Int64(DropInWorld.date(40).timeIntervalSince1970) * 1000)"
+            )
             #expect(renewal["auto_renew_product_id"] == "com.example.app.yearly")
             #expect(renewal["product_id"] == DropInWorld.monthly && renewal["auto_renew_status"] == "1")
             #expect(renewal["price_consent_status"] == "0" && renewal["offer_code_ref_name"] == "spring")
-            try await DropInWorld.tell(world.client, DropInWorld.signed(1), on: 31, status: 1) { $0.isInBillingRetryPeriod = false }
+            try await DropInWorld.tell(world.client, DropInWorld.signed(1), on: 31, status: 1) {
+                $0.isInBillingRetryPeriod = false
+            }
             let active = try #require(try await DropInWorld.ask(world.client, receipt).renewals.first)
             #expect(active["is_in_billing_retry_period"] == nil && active["expiration_intent"] == nil)
         }

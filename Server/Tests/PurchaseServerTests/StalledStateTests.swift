@@ -56,7 +56,8 @@ struct StalledStateTests {
         func answer(_: LedgerTransaction) { gate.pass() }
     }
 
-    @Test("30.3 An answer waits for the database until the limit and no longer, and not at all while two reads are late")
+    @Test(
+        "30.3 An answer waits for the database until the limit and no longer, and not at all while two reads are late")
     func deadline() async throws {
         let uptime = TestUptime()
         try await PurchaseServerWorld.run(uptime: uptime) { world async throws in

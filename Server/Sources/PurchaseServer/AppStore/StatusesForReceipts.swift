@@ -4,8 +4,8 @@ import PurchaseLedger
 import PurchaseVerification
 import Synchronization
 
-/// Asks the App Store Server API for the statuses of subscriptions that an answer of `verifyReceipt` lacks, and observes
-/// what Apple signed. The periods between the receipt and the latest one are read later, as a history.
+/// Asks the App Store Server API for the statuses of subscriptions that an answer of `verifyReceipt` lacks, and
+/// observes what Apple signed. The periods between the receipt and the latest one are read later, as a history.
 final class StatusesForReceipts: MissingNewsSource {
     /// How long the same subscription is not asked about again, in seconds. Clients of `verifyReceipt` need no key, and
     /// each call counts against Apple's limit for the app.

@@ -210,7 +210,8 @@ extension SettingsReader {
         let dropIn = dropIn(&section, app)
         finish(section)
         return SettingsFile.App(
-            app: app, sharedSecret: sharedSecret, sharedSecretFile: sharedSecretFile, appStoreKeys: keys, dropIn: dropIn,
+            app: app, sharedSecret: sharedSecret, sharedSecretFile: sharedSecretFile, appStoreKeys: keys,
+            dropIn: dropIn,
             webhooks: webhooks, retention: retention)
     }
 

@@ -96,7 +96,9 @@ struct MissingNewsTests {
         func note(_ state: String?) { content.withLock { $0 = state ?? "none" } }
     }
 
-    @Test("30.2 A receipt of which nothing is known is answered with what the App Store signs, and later with its history")
+    @Test(
+        "30.2 A receipt of which nothing is known is answered with what the App Store signs, and later with its history"
+    )
     func asked() async throws {
         try await ServerAPIClaimWorld.run(
             dropIn: Self.asking(within: 1), uptime: { 0 }, answer: Self.answer

@@ -78,7 +78,8 @@ public final class SQLiteDatabase: LedgerDatabase {
         }
     }
 
-    /// Runs a read of a single statement. It passes to one queue and back; GRDB's asynchronous reads pass through three.
+    /// Runs a read of a single statement. It passes to one queue and back; GRDB's asynchronous reads pass through
+    /// three.
     private func statement<Value: Sendable>(
         _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
     ) async throws -> Value {
