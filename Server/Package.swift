@@ -348,7 +348,8 @@ let package = Package(
         .testTarget(
             name: "RecordedAnswerTests",
             dependencies: [
-                "AppStoreConnection", "PurchaseServer",
+                "AppStoreConnection", "PurchaseLedger", "PurchaseServer",
+                .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "TestSupport", package: "assay"),
