@@ -180,7 +180,7 @@ struct PostgreSQLCostTests {
             #expect(gems?.balance == Int64(pieces - pieces / 10))
             let again = try await cost(database) {
                 let outcome = try await world.ledger.restore(restore)
-                #expect(outcome.purchases.allSatisfy(\.isReplayed))
+                #expect(outcome.purchases.allSatisfy { $0.isReplayed })
             }
             print("PostgreSQL, the same again: \(again.trips) round trips, \(again.statements) statements")
             #expect(again.trips <= 4)

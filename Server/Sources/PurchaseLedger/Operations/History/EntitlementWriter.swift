@@ -73,12 +73,12 @@ struct EntitlementWriter {
         _ grounds: [AccessGround], of history: PurchaseHistory, claimants: Set<Int64>
     ) throws(LedgerStorageError) {
         var owners: Set<Chain> = []
-        if history.records.contains(where: { $0.formerFacts !== $0.facts }) {
-            for customer in claimants {
-                for record in history.records where record.row.ownerKey != customer {
-                    owners.insert(
-                        Chain(
-                            customer: customer, product: record.row.productKey, environment: record.row.environment))
+        if !history.departed.isEmpty || history.records.contains(where: { $0.formerFacts !== $0.facts }) {
+            for record in history.everyRecord {
+                for row in [record.row, record.formerRow].compactMap(\.self) {
+                    for customer in claimants where row.ownerKey != customer {
+                        owners.insert(Chain(customer: customer, product: row.productKey, environment: row.environment))
+                    }
                 }
             }
         }

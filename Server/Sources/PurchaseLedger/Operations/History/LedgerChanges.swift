@@ -166,6 +166,7 @@ final class LedgerChanges {
         open.histories[index].records.append(record)
         let acts = open.histories[place.history].acts.filter { $0.transaction == record.facts.key }
         open.histories[place.history].acts.removeAll { $0.transaction == record.facts.key }
+        open.histories[place.history].departedActs += acts
         open.histories[index].acts = (open.histories[index].acts + acts).sorted { $0.entry ?? .max < $1.entry ?? .max }
     }
 
@@ -393,7 +394,7 @@ final class LedgerChanges {
                 written.append(EntitlementWriter.Written(lot: history.formerLot))
                 continue
             }
-            let claimants = history.acts.flatMap { [$0.customerKey, $0.formerKey].compactMap(\.self) }
+            let claimants = (history.acts + history.departedActs).flatMap { [$0.customerKey, $0.formerKey].compactMap(\.self) }
             written.append(
                 try EntitlementWriter(
                     transaction: transaction, app: app,

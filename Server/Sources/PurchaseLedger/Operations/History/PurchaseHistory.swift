@@ -13,6 +13,8 @@ struct PurchaseHistory {
     var everyRecord: [TransactionRecord] { departed.isEmpty ? records : records + departed }
     /// The acts, in the order of the journal.
     var acts: [RecordedAct]
+    /// The acts on departed transactions, which go with them.
+    var departedActs: [RecordedAct] = []
     var renewal: ObservedRenewal?
     /// The renewal facts before this database transaction.
     var formerRenewal: ObservedRenewal?
