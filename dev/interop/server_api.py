@@ -316,8 +316,7 @@ class Calls:
             header="Stay", body="Half the price for a year",
             image=UploadMessageImage(imageIdentifier=self.image, altText="A landscape"))
         await self.ask("upload_message", self.message, body)
-        body.header = "x" * 67
-        await self.refused(APIError.HEADER_TOO_LONG, "upload_message", uuid.uuid4(), body)
+        await self.refused(APIError.MESSAGE_ALREADY_EXISTS, "upload_message", self.message, body)
 
     async def get_message_list(self):
         await self.ensure("upload_message")

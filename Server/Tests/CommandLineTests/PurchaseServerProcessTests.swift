@@ -141,12 +141,13 @@ struct PurchaseServerProcessTests {
         try await Program.inTemporaryFolder { folder in
             try await prepare(folder, claims: 8)
             let status = try await RunningServer.run(Self.serve(), in: folder) { server in
-                // Slow enough to be in flight when the signal arrives.
+                // The bodies are sent slowly enough to be in flight when the signal arrives. The interim answer shows that the
+                // server has read the head: a connection that it has not read from is closed, and its client asks again.
                 let command = """
                     mkdir -p answers; for n in $(seq 0 7); do
-                    (\(Self.post) -v --limit-rate 1000 \(server.address)/v1/purchases >codes.$n 2>said.$n) & done
-                    for n in $(seq 0 7); do until grep -qs '^> POST' said.$n; do sleep 0.02; done; done
-                    cat said.* | grep -c '^< HTTP'; kill -TERM \(server.processIdentifier); wait; cat codes.*
+                    (\(Self.post) -v -H 'Expect: 100-continue' --expect100-timeout 60 --limit-rate 1000 \(server.address)/v1/purchases >codes.$n 2>said.$n) & done
+                    for n in $(seq 0 7); do until grep -qs '^< HTTP/1.1 100' said.$n; do sleep 0.02; done; done
+                    cat said.* | grep -c '^< HTTP/1.1 [2-5]'; kill -TERM \(server.processIdentifier); wait; cat codes.*
                     """
                 let lines = try await Program.shell(command, in: folder).output.split(separator: "\n")
                 #expect(lines.first == "0", "an answer was there before the signal")

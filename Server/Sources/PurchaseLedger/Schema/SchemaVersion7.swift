@@ -5,7 +5,8 @@ enum SchemaVersion7 {
         statements: [
             // A row for each notification history, subscription and account token. The subject is a bundle id or an
             // original transaction id; `progress` is where the work continues. While `next_at` has a value, something
-            // is left to be done.
+            // is left to be done. `scheduled` counts how often it was scheduled, so that work that is done meanwhile
+            // does not end what was scheduled later.
             .definition(
                 """
                 CREATE TABLE app_store_tasks (
@@ -14,6 +15,7 @@ enum SchemaVersion7 {
                     environment INTEGER NOT NULL,
                     subject TEXT NOT NULL,
                     progress TEXT,
+                    scheduled INTEGER NOT NULL,
                     attempts INTEGER NOT NULL,
                     next_at INTEGER,
                     leased_until INTEGER,

@@ -18,9 +18,11 @@ struct AppStoreTasksTable {
         try connection.send(
             to: "app_store_tasks",
             """
-            INSERT INTO app_store_tasks (kind, app_key, environment, subject, progress, attempts, next_at, leased_until)
-            VALUES (?1, ?2, ?3, ?4, NULL, 0, ?5, NULL)
-            ON CONFLICT (kind, app_key, environment, subject) DO UPDATE SET next_at = ?5, attempts = 0
+            INSERT INTO app_store_tasks
+            (kind, app_key, environment, subject, progress, scheduled, attempts, next_at, leased_until)
+            VALUES (?1, ?2, ?3, ?4, NULL, 0, 0, ?5, NULL)
+            ON CONFLICT (kind, app_key, environment, subject)
+            DO UPDATE SET next_at = ?5, attempts = 0, scheduled = app_store_tasks.scheduled + 1
             """, [.text(kind.rawValue), .integer(appKey), .integer(environment), .text(subject), .time(next)])
     }
 

@@ -13,6 +13,9 @@ public struct AppStoreTask: Sendable, Equatable {
     /// The number of attempts without an answer.
     public var attempts: Int
 
+    /// How often it was scheduled when it was leased.
+    var scheduled: Int64 = 0
+
     public init(
         _ kind: AppStoreTaskKind, app: String, environment: AppStoreEnvironment, subject: String,
         progress: String? = nil, attempts: Int = 0

@@ -83,6 +83,9 @@ struct AppStoreTaskRunner: Sendable {
                 page = try await server.call(
                     GetNotificationHistory(filter, paginationToken: backfill.token), for: app, in: environment
                 ).value
+            } catch where error.number == .startDateTooFarInPast && backfill.isShortened() {
+                // Apple's clock is ahead of ours.
+                continue
             } catch {
                 // The period is read again from its beginning; what is known already changes nothing.
                 guard backfill.token != nil, restarts < 3,

@@ -56,6 +56,16 @@ struct NotificationBackfill: Codable, Equatable {
         }
     }
 
+    /// Lets the period begin a day later.
+    ///
+    /// - Returns: whether something of it is left.
+    mutating func isShortened() -> Bool {
+        guard let from, let to, from + 86_400_000 < to else { return false }
+        self.from = from + 86_400_000
+        token = nil
+        return true
+    }
+
     /// The period was read to its end.
     mutating func end() {
         seen = to

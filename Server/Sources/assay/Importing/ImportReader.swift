@@ -119,8 +119,12 @@ struct ImportReader {
         guard columns.contains(.customerID) else {
             throw InputError(source, "the header lacks the column 'customer_id'")
         }
-        guard columns.contains(.receiptData) || columns.contains(.signedTransaction) else {
-            throw InputError(source, "the header lacks 'receipt_data' and 'signed_transaction'; one of them is needed")
+        let proofs: [ImportColumn] = [.receiptData, .signedTransaction, .originalTransactionID, .transactionID]
+        guard proofs.contains(where: columns.contains) else {
+            throw InputError(
+                source,
+                "the header lacks 'receipt_data' and 'signed_transaction'; one of them is needed, or the number of a "
+                    + "purchase in 'original_transaction_id' or 'transaction_id'")
         }
         reader.largestFieldCount = columns.count
         return .csv(reader, columns: columns)

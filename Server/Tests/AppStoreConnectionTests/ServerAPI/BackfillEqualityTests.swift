@@ -49,10 +49,14 @@ struct BackfillEqualityTests {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("assay-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let complete = try await server("complete", nil, store, folder, time, silent)
+        // The clock of both servers shows a time when the store has sent everything until then: the simulated clock
+        // jumps over days, and what happens in them is sent after the jump.
+        let clock = Mutex(time.now)
+        let show: @Sendable () -> Timestamp = { clock.withLock { Timestamp($0) } }
+        let complete = try await server("complete", nil, store, folder, show, silent)
         let tokens = try await openShop(store, seed)
         try await store.post("server-api/limits", ["factor": 1000])
-        let lossy = try await server("lossy", try await store.makeAPIKey(), store, folder, time, silent)
+        let lossy = try await server("lossy", try await store.makeAPIKey(), store, folder, show, silent)
         for (customer, token) in tokens {
             for ledger in [complete.ledger, lossy.ledger] {
                 _ = try await ledger.perform(AssignToken(app: "game", customerID: customer, token: token))
@@ -75,30 +79,20 @@ struct BackfillEqualityTests {
                         body: ByteBuffer(string: body))
                     #expect(answer.status == .ok, "\(String(buffer: answer.body))")
                 }
+                clock.withLock { $0 = time.now }
             }
             #expect(read > 10 && lost > 0)
-            // Two hours later everything has been read.
-            let last = Int64(time.now.timeIntervalSince1970 * 1000)
-            try await advance(store, hours: 2)
-            try await arrive(inbox, store, &read) { body in
-                _ = try await complete.ledger.observe(
-                    EvidenceSubmission(sentNotification: Array(try payload(body).utf8)))
-            }
-            var isRead = false
-            for _ in 0..<3000 where !isRead {
-                let state = try await lossy.ledger.answer(
-                    AppStoreTaskState(
-                        .notifications, app: "game", environment: .production, subject: ConnectionWorld.app))
-                struct Progress: Decodable {
-                    let seen: Int64?
+            // What was sent last is read an hour later.
+            for _ in 0..<2 {
+                let last = Int64(time.now.timeIntervalSince1970 * 1000)
+                try await advance(store, hours: 2)
+                try await arrive(inbox, store, &read) { body in
+                    _ = try await complete.ledger.observe(
+                        EvidenceSubmission(sentNotification: Array(try payload(body).utf8)))
                 }
-                let progress = try state?.progress.map {
-                    try JSONDecoder().decode(Progress.self, from: Data($0.utf8))
-                }
-                isRead = progress?.seen.map { $0 > last + 3_600_000 } ?? false
-                if !isRead { try await Task.sleep(for: .milliseconds(20)) }
+                clock.withLock { $0 = time.now }
+                try await isRead(upTo: last + 3_600_000, lossy.ledger)
             }
-            #expect(isRead, "the backfill did not end")
             for customer in tokens.keys.sorted() {
                 let expected = try await state(of: customer, complete.ledger)
                 let found = try await state(of: customer, lossy.ledger)
@@ -111,6 +105,22 @@ struct BackfillEqualityTests {
             #expect(try await lossy.ledger.audit().findings == [])
         }
         try await complete.close()
+    }
+
+    /// Waits for a backfill that has read everything up to a time.
+    private static func isRead(upTo time: Int64, _ ledger: PurchaseLedger) async throws {
+        struct Progress: Decodable {
+            let seen: Int64?
+        }
+        let query = AppStoreTaskState(
+            .notifications, app: "game", environment: .production, subject: ConnectionWorld.app)
+        for _ in 0..<3000 {
+            let text = try await ledger.answer(query)?.progress ?? "{}"
+            let seen = try JSONDecoder().decode(Progress.self, from: Data(text.utf8)).seen
+            if let seen, seen > time { return }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        Issue.record("the backfill did not end")
     }
 
     /// What the ledger says of a customer.
@@ -139,19 +149,28 @@ struct BackfillEqualityTests {
         // The store refuses some actions, such as the second refund of a purchase.
         switch (kind, id) {
         case (0..<4, _), (_, nil):
-            _ = try? await store.post(
+            try await act(
+                store,
                 "purchases",
                 [
                     "bundle_id": ConnectionWorld.app, "product_id": kind % 2 == 0 ? "coins" : "gold",
                     "customer_id": customer, "app_account_token": tokens[customer]?.uuidString.lowercased() ?? "",
                 ])
-        case (4..<6, let id?): _ = try? await store.post("transactions/\(id)/refund", [:])
-        case (6, let id?): _ = try? await store.post("transactions/\(id)/reverse-refund", [:])
+        case (4..<6, let id?): try await act(store, "transactions/\(id)/refund", [:])
+        case (6, let id?): try await act(store, "transactions/\(id)/reverse-refund", [:])
         case (7, let id?):
-            _ = try? await store.post("subscriptions/\(id)/billing", ["works": Bool.random(using: &random)])
+            try await act(store, "subscriptions/\(id)/billing", ["works": Bool.random(using: &random)])
         default: break
         }
         try await advance(store, hours: Int.random(in: 1...200, using: &random))
+    }
+
+    /// Does something that the store may refuse.
+    private static func act(_ store: ConnectionWorld, _ path: String, _ body: [String: Any]) async throws {
+        let data = try JSONSerialization.data(withJSONObject: body)
+        _ = try await store.control.execute(
+            uri: "/control/\(path)", method: .post, headers: [.contentType: "application/json"],
+            body: ByteBuffer(data: data))
     }
 
     private static func advance(_ store: ConnectionWorld, hours: Int) async throws {
@@ -200,7 +219,8 @@ struct BackfillEqualityTests {
     }
 
     private static func server(
-        _ name: String, _ key: AppStoreServerKey?, _ store: ConnectionWorld, _ folder: URL, _ time: SimulatorTime,
+        _ name: String, _ key: AppStoreServerKey?, _ store: ConnectionWorld, _ folder: URL,
+        _ clock: @escaping @Sendable () -> Timestamp,
         _ silent: Logger
     ) async throws -> StartedServer {
         var app = RegisteredApp(id: "game", bundleIDs: [ConnectionWorld.app])
@@ -224,7 +244,7 @@ struct BackfillEqualityTests {
         var timing = AppStoreTiming()
         timing.looksEvery = .milliseconds(20)
         var dependencies = ServerDependencies()
-        dependencies.clock = { Timestamp(time.now) }
+        dependencies.clock = clock
         dependencies.appStoreTiming = timing
         dependencies.uptime = { ProcessInfo.processInfo.systemUptime * 1000 }
         return try await startPurchaseServer(configuration, dependencies, logger: silent)

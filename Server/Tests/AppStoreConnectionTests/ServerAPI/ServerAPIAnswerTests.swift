@@ -38,12 +38,12 @@ struct ServerAPIAnswerTests {
             "an authority of their own", "app_store_unverified",
             { try SignedAnswer.transaction(authority: AppStoreAuthority()) }
         ),
-        ("renewal info", "app_store_other_answer", { try SignedAnswer.renewalInfo(of: id) }),
+        ("renewal info", "app_store_unverified", { try SignedAnswer.renewalInfo(of: id) }),
         ("no signature", "app_store_unverified", { "e30.e30.e30" }),
     ]
 
     @Test("A lying network is not believed", arguments: lies.indices)
-    func lies(_ index: Int) async throws {
+    func lyingNetwork(_ index: Int) async throws {
         let lie = Self.lies[index]
         try await ServerAPIWorld.run(answer: { _ in
             try .json(#"{"signedTransactionInfo":"\#(lie.answer())"}"#)
@@ -56,7 +56,9 @@ struct ServerAPIAnswerTests {
 
     @Test("Statuses are about the subscription that was asked for, and their parts about each other")
     func statuses() async throws {
-        func body(_ original: String, _ transaction: String, _ renewal: String, bundle: String? = nil) -> String {
+        @Sendable func body(_ original: String, _ transaction: String, _ renewal: String, bundle: String? = nil)
+            -> String
+        {
             """
             {"environment":"Production","bundleId":"\(bundle ?? ServerAPIWorld.bundleID)","data":[
             {"subscriptionGroupIdentifier":"9","lastTransactions":[{"status":1,"originalTransactionId":"\(original)",
@@ -94,7 +96,7 @@ struct ServerAPIAnswerTests {
         let (own, foreign) = (
             try SignedAnswer.transaction(), try SignedAnswer.transaction("5", bundleID: "com.example.other")
         )
-        func body(_ texts: [String], _ rest: String = #""revision":"7","hasMore":true"#) -> String {
+        @Sendable func body(_ texts: [String], _ rest: String = #""revision":"7","hasMore":true"#) -> String {
             #"{"signedTransactions":[\#(texts.map { "\"\($0)\"" }.joined(separator: ","))],\#(rest)}"#
         }
         let cases = [
@@ -113,7 +115,7 @@ struct ServerAPIAnswerTests {
             #expect(page.concerns(Self.id) && !page.concerns("5"))
         }
         // An order that Apple does not know has no list at all.
-        try await ServerAPIWorld.run(answer: { _ in .json(#"{"status":1}"#) }) { world in
+        try await ServerAPIWorld.run(answer: { _ in .json(#"{"status":1}"#) }) { world async throws in
             #expect(try await world.client.call(LookUpOrder("M1"), for: world.app).value == nil)
         }
     }
@@ -122,7 +124,7 @@ struct ServerAPIAnswerTests {
     func notifications() async throws {
         let unreadable = "e30.e30"
         let genuine = try SignedAnswer.notification("a")
-        func body(_ payloads: [String]) -> String {
+        @Sendable func body(_ payloads: [String]) -> String {
             let items = payloads.map {
                 #"{"signedPayload":"\#($0)","sendAttempts":[{"attemptDate":1,"sendAttemptResult":"TIMED_OUT"}]}"#
             }

@@ -68,7 +68,7 @@ struct ServerAPIErrorTests {
             return reply
         }) { world in
             for number in 0..<2 {
-                do {
+                do throws(AppStoreServerError) {
                     _ = try await world.client.call(GetTransaction("1"), for: world.app)
                     Issue.record("it was answered")
                 } catch {

@@ -1,6 +1,7 @@
 import AppStoreConnection
 import Foundation
 import NIOHTTP1
+import PurchaseVerification
 import Synchronization
 import Testing
 
@@ -10,7 +11,7 @@ struct ServerAPIRequestTests {
 
     /// Every operation with the line and the body of its request.
     private static let operations: [(any AppStoreServerOperation, String, String?)] = {
-        let uuid = uuid
+        let uuid = Self.uuid
         let text = "0b8c4c4e-5f3a-4b57-9d60-11e0a1b2c3d4"
         var filter = GetTransactionHistory.Filter()
         (filter.startDate, filter.endDate) = (1, 2)
@@ -197,7 +198,7 @@ struct ServerAPIRequestTests {
         try await ServerAPIWorld.run(
             keys: [old, new],
             answer: { request in
-                (try? old.claims(of: request)) != nil ? .json("Unauthenticated", status: .unauthorized) : .json("{}")
+                old.signed(request) ? .json("Unauthenticated", status: .unauthorized) : .json("{}")
             }
         ) { world in
             for _ in 0..<2 { _ = try await world.client.call(FinishTransaction("1"), for: world.app) }

@@ -211,7 +211,7 @@ struct ServerAPIWorkTests {
     @Test("The token is not set for an app that does not ask for it, nor for a purchase that has one")
     func noToken() async throws {
         try await ServerAPIClaimWorld.run(answer: { _ in .json(#"{"notificationHistory":[],"hasMore":false}"#) }) {
-            world in
+            world async throws in
             #expect(try await world.claim(SignedAnswer.transaction()).status == 200)
             #expect(try await world.task(.token, Self.id) == nil)
             #expect(try await world.task(.status, Self.id) != nil)

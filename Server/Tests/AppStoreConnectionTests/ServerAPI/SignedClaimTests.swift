@@ -61,7 +61,7 @@ struct SignedClaimTests {
         ) { world in
             let evidence = try SignedAnswer.transaction(
                 signedAt: ServerAPIWorld.moment.addingTimeInterval(-86_400))
-            #expect(try await world.claim(evidence).code == "purchase_revoked")
+            #expect(try await world.claim(evidence).code == "purchase_withdrawn")
             #expect(try await world.state() != "active")
         }
     }

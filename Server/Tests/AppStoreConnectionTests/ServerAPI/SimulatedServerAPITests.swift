@@ -1,5 +1,7 @@
 import AppStoreConnection
 import Foundation
+import HTTPTypes
+import NIOCore
 import PurchaseVerification
 import Synchronization
 import Testing
@@ -89,7 +91,7 @@ struct SimulatedServerAPITests {
             try await world.store.post(
                 "products", ["bundle_id": "com.example.other", "product_id": "gems", "kind": "consumable"])
             try await world.store.post(
-                "purchases", ["bundle_id": "com.example.other", "product_id": "gems", "customer_id": "ada"])
+                "purchases", ["bundle_id": "com.example.other", "product_id": "gems", "customer_id": "grace"])
             _ = try await world.store.buy("coins", by: "grace")
             let id = try await world.store.buy("coins").transaction
             try await world.store.post("faults/server-api", fault.body)
@@ -134,7 +136,7 @@ struct SimulatedServerAPITests {
             let answer = try await world.client.call(GetTransaction(id), for: app)
             #expect(answer.environment == .production)
             try await world.store.post("faults/server-api", ["kind": "silence", "count": 4])
-            do {
+            do throws(AppStoreServerError) {
                 _ = try await world.client.call(GetTransaction(id), for: app)
                 Issue.record("it was answered")
             } catch {

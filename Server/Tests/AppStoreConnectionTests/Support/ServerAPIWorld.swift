@@ -96,6 +96,13 @@ struct TestKey: Sendable {
         return try #require(try JSONSerialization.jsonObject(with: Self.decoded(parts[1])) as? [String: Any])
     }
 
+    /// Whether the token of a request names this key.
+    func signed(_ request: RecordingServer.Request) -> Bool {
+        let bearer = request.head.headers.first(name: "authorization") ?? ""
+        let head = bearer.replacing("Bearer ", with: "").split(separator: ".").first.map(String.init) ?? ""
+        return (try? Self.decoded(head)).map { String(decoding: $0, as: UTF8.self).contains(keyID) } ?? false
+    }
+
     private static func decoded(_ text: String) throws -> Data {
         var base64 = text.replacing("-", with: "+").replacing("_", with: "/")
         base64 += String(repeating: "=", count: (4 - base64.count % 4) % 4)

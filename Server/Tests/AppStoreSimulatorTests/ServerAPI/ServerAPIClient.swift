@@ -3,6 +3,7 @@ import Crypto
 import Foundation
 import HTTPTypes
 import NIOCore
+import NIOFoundationCompat
 import ServerTestSupport
 import Testing
 
@@ -90,7 +91,7 @@ struct ServerAPIClient {
         var bytes: ByteBuffer?
         if let body {
             headers[.contentType] = "application/json"
-            bytes = ByteBuffer(bytes: try JSONSerialization.data(withJSONObject: body))
+            bytes = ByteBuffer(data: try JSONSerialization.data(withJSONObject: body))
         }
         let response = try await simulator.http.execute(
             uri: (sandbox ? "/sandbox" : "") + path, method: method, headers: headers, body: bytes)

@@ -5,9 +5,9 @@ import Testing
 
 @Suite("29.1 What the App Store Server API is told changes the store")
 struct ServerAPICommandTests {
-    private static let wanted: [String: any Sendable] = [
-        "extendByDays": 30, "extendReasonCode": 1, "requestIdentifier": "outage-1",
-    ]
+    private static var wanted: [String: Any] {
+        ["extendByDays": 30, "extendReasonCode": 1, "requestIdentifier": "outage-1"]
+    }
 
     @Test("29.1 A subscription is extended twice a year, and only if it was paid for")
     func extend() async throws {
@@ -19,7 +19,7 @@ struct ServerAPICommandTests {
                 (["extendReasonCode": 4], 4_000_010),
                 (["requestIdentifier": String(repeating: "x", count: 129)], 4_000_011),
             ] as [([String: Any], Int)] {
-                let answer = try await client.send(.put, path, (Self.wanted as [String: Any]).merging(change) { $1 })
+                let answer = try await client.send(.put, path, Self.wanted.merging(change) { $1 })
                 #expect(try answer.status == 400 && answer.errorCode == code, "\(answer.text)")
             }
             let before = try await Self.expiry(client, id)
@@ -56,7 +56,7 @@ struct ServerAPICommandTests {
                 try await client.simulator.post("/control/clock", ["advance_seconds": 31 * 86_400])
                 try await client.simulator.deliver()
                 let earlier = receiver.arrivals.count
-                let wanted = (Self.wanted as [String: Any]).merging(["productId": "gold"]) { $1 }
+                let wanted = Self.wanted.merging(["productId": "gold"]) { $1 }
                 let path = "/inApps/v1/subscriptions/extend/mass"
                 for (change, code) in [
                     (["storefrontCountryCodes": [String]()], 4_000_027),

@@ -220,7 +220,7 @@ struct ServerAPIHistoryTests {
             let page = try answer.signed("signedTransactions")
             ids += page.compactMap { $0["transactionId"] as? String }
             revision = try #require(try answer.object["revision"] as? String)
-            let hasMore = try #require(try answer.object["hasMore"] as? Bool)
+            let hasMore = try answer.object["hasMore"] as? Bool == true
             #expect(page.count == 20 || !hasMore)
             guard hasMore else { return (ids, revision) }
         }

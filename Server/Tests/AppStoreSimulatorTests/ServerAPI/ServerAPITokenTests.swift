@@ -2,6 +2,7 @@ import AppStoreSimulator
 import Crypto
 import Foundation
 import HTTPTypes
+import ServerTestSupport
 import Testing
 
 @Suite("29.1 Each wrong token of the App Store Server API has a name")

@@ -28,11 +28,12 @@ public struct LeaseAppStoreTasks: LedgerOperation {
                 let app = transaction.registry.app(key: row.appKey)
             else { continue }
             try table.lease(row, until: end)
-            tasks.append(
-                AppStoreTask(
-                    kind, app: app.settings.id,
-                    environment: try transaction.environments.environment(row.environment), subject: row.subject,
-                    progress: row.progress, attempts: Int(row.attempts)))
+            var task = AppStoreTask(
+                kind, app: app.settings.id,
+                environment: try transaction.environments.environment(row.environment), subject: row.subject,
+                progress: row.progress, attempts: Int(row.attempts))
+            task.scheduled = row.scheduled
+            tasks.append(task)
         }
         return tasks
     }

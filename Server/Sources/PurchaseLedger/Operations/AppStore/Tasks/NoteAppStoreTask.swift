@@ -29,7 +29,7 @@ public struct NoteAppStoreTask: LedgerOperation {
         guard let row = try known() else { return }
         var next = next
         // What was scheduled while the work was done is still to be done.
-        if !isHeld, let scheduled = row.nextAt, scheduled > transaction.now, next == nil { next = scheduled }
+        if !isHeld, row.scheduled != task.scheduled { next = row.nextAt }
         try table.note(
             row, progress: task.progress, attempts: Int64(task.attempts), next: next,
             leasedUntil: isHeld ? transaction.now.taskLeaseEnd : nil)
