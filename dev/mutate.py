@@ -33,6 +33,9 @@ EQUIVALENT = {
     ("ChangedRenewal.swift", "fileprivate var renews: Bool { autoRenewStatus != 0 }", "!= becomes =="),
     # Statements of one slot have the same transaction beside them, so both ways keep the left one.
     ("RenewalMerge.swift", "guard left.info != right.info else {", "the condition is dropped"),
+    # Only periods with an end are asked whether they have ended.
+    ("SubscriptionRenewals.swift",
+     "period.end.map { $0 <= stamp.adding(milliseconds: period.allowance, times: 1) } ?? false", "false is negated"),
 }
 # "Smaller" and "at most" are the same where the two are known to differ.
 DIFFERENT = [re.compile(r"guard (.+) == (.+) else \{ return \1 < \2\b"), re.compile(r"if (.+) != (.+) \{ return \1 < \2 \}")]

@@ -51,6 +51,25 @@ struct ContradictingEvidenceTests {
         }
     }
 
+    @Test("33.3 The note that a purchase belongs to another customer follows it to another original")
+    func originalOfANote() async throws {
+        try await LedgerWorld.with { world in
+            let token = UUID()
+            _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "alice", token: token))
+            _ = try await world.claim("1", customer: "bob", try signed(0) { $0.originalTransactionID = "7" })
+            try await world.observe(
+                try signed(1) {
+                    $0.originalTransactionID = "7"
+                    $0.appAccountToken = token.uuidString
+                })
+            #expect(try await world.entitlement(of: "bob")?.reason == .ownedByAnother)
+            try await world.observe(try signed(2) { $0.appAccountToken = token.uuidString })
+            #expect(try await world.entitlement(of: "bob")?.reason == .ownedByAnother)
+            #expect(try await world.entitlement(of: "alice")?.balance == 5)
+            try await world.requireConsistency()
+        }
+    }
+
     @Test("The largest quantities are added up without an overflow", arguments: 1...3)
     func quantity(count: Int) async throws {
         try await LedgerWorld.with { world in

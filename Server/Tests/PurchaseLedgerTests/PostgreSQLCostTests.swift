@@ -155,6 +155,99 @@ struct PostgreSQLCostTests {
         }
     }
 
+    @Test(
+        "33.3 The round trips of a restore do not grow with its pieces: new consumables of one new product, some of them refunded",
+        arguments: [40, 100])
+    func oneProduct(pieces: Int) async throws {
+        var app = LedgerWorld.app()
+        app.products["gems"] = RegisteredProduct(kind: .consumable)
+        try await withWorld(app) { world, database in
+            let restore = RestoreSubmission(
+                app: "example", customerID: "newcomer",
+                evidence: try (0..<pieces).map { piece in
+                    try LedgerWorld.signed("\(6000 + piece)", product: "gems") {
+                        if piece % 10 == 3 { $0.revocationDate = $0.purchaseDate }
+                    }
+                })
+            let first = try await cost(database) {
+                let outcome = try await world.ledger.restore(restore)
+                #expect(outcome.purchases.count == pieces)
+            }
+            print("PostgreSQL, \(pieces) gems: \(first.trips) round trips, \(first.statements) statements")
+            #expect(first.decisions == 1)
+            #expect(first.trips <= 8)
+            let gems = try await world.entitlement("gems", of: "newcomer")
+            #expect(gems?.balance == Int64(pieces - pieces / 10))
+            let again = try await cost(database) {
+                let outcome = try await world.ledger.restore(restore)
+                #expect(outcome.purchases.allSatisfy { $0.isReplayed })
+            }
+            print("PostgreSQL, the same again: \(again.trips) round trips, \(again.statements) statements")
+            #expect(again.trips <= 4)
+        }
+    }
+
+    @Test(
+        "33.3 The round trips of a restore do not grow with its pieces: periods of one subscription, signed one by one",
+        arguments: [40, 100])
+    func oneSubscription(pieces: Int) async throws {
+        try await withWorld { world, database in
+            let restore = RestoreSubmission(
+                app: "example", customerID: "newcomer",
+                evidence: try (0..<pieces).map {
+                    try LedgerWorld.period("\(950 + $0)", original: "950", from: Double($0 * 30))
+                })
+            let cost = try await cost(database) {
+                let outcome = try await world.ledger.restore(restore)
+                #expect(outcome.purchases.count == pieces)
+            }
+            print("PostgreSQL, \(pieces) periods: \(cost.trips) round trips, \(cost.statements) statements")
+            #expect(cost.decisions == 1)
+            #expect(cost.trips <= 8)
+            let page = try await world.ledger.answer(
+                PurchasesOfCustomer(app: "example", customerID: "newcomer", before: nil, limit: 200))
+            #expect(page.purchases.count == pieces)
+        }
+    }
+
+    @Test("33.3 The round trips of a restore do not grow with its pieces: each pays an open order")
+    func openOrders() async throws {
+        try await withWorld { world, database in
+            for _ in 0..<40 { _ = try await world.order() }
+            let restore = RestoreSubmission(
+                app: "example", customerID: LedgerWorld.customer,
+                evidence: try (0..<40).map { try LedgerWorld.signed("\(6000 + $0)") })
+            let cost = try await cost(database) { _ = try await world.ledger.restore(restore) }
+            print("PostgreSQL, 40 purchases that pay orders: \(cost.trips) round trips, \(cost.statements) statements")
+            #expect(cost.decisions == 1)
+            #expect(cost.trips <= 12)
+            let paid = try await world.ledger.answer(
+                OrderList(app: "example", status: .paid, customerID: LedgerWorld.customer, limit: 100))
+            #expect(paid.orders.count == 40)
+        }
+    }
+
+    @Test("33.3 The round trips of an import do not grow with its rows: consumables that another system delivered")
+    func importedRows() async throws {
+        try await withWorld { world, database in
+            let rows = try (0..<40).map {
+                world.ledger.examine(
+                    ImportSubmission(
+                        customerID: "customer \($0 / 2)", evidence: [try LedgerWorld.signed("\(6000 + $0)")]),
+                    app: "example")
+            }
+            let cost = try await cost(database) {
+                let outcomes = try await world.ledger.perform(
+                    ImportPurchases(app: "example", isAnnounced: false, consumables: .delivered, rows))
+                #expect(outcomes.allSatisfy { $0.rejection == nil })
+            }
+            print("PostgreSQL, an import of 40 rows: \(cost.trips) round trips, \(cost.statements) statements")
+            #expect(cost.trips <= 60)
+            #expect(try await world.entitlement(of: "customer 7")?.balance == 0)
+            #expect(try await world.entitlement(of: "customer 7")?.reason == .consumed)
+        }
+    }
+
     @Test("33.1 Former owners, and the customers into whom others were merged, are locked before a write is decided")
     func formerOwners() async throws {
         try await withWorld { world, database in
@@ -231,25 +324,59 @@ struct PostgreSQLCostTests {
         }
     }
 
-    @Test("Purchases of one customer share a transaction and see each other")
+    @Test("33.3 Purchases of one customer share a transaction and see each other, without a round trip for each")
     func oneCustomer() async throws {
         try await withWorld { world, database in
-            let evidence = try (0..<100).map { try LedgerWorld.signed("\(8000 + $0)") }
-            let before = database.writerFigures
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for (number, evidence) in evidence.enumerated() {
+            for (customer, first, balance) in [(LedgerWorld.customer, 8000, 101), ("newcomer", 9000, 100)] {
+                let evidence = try (0..<100).map { try LedgerWorld.signed("\(first + $0)") }
+                let before = database.writerFigures
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for (number, evidence) in evidence.enumerated() {
+                        group.addTask {
+                            let outcome = try await world.claim("\(first + number)", customer: customer, evidence)
+                            #expect(outcome.code == "accepted")
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                let after = database.writerFigures
+                let transactions = after.transactions - before.transactions
+                let trips = after.roundTrips - before.roundTrips
+                print("PostgreSQL, 100 purchases of \(customer): \(transactions) transactions, \(trips) round trips")
+                // A new customer is read once more by those after the first claim.
+                #expect(trips <= 2 * transactions + 2)
+                #expect(after.decisions - before.decisions == 100)
+                #expect(try await world.entitlement(of: customer)?.balance == Int64(balance))
+            }
+        }
+    }
+
+    @Test("33.3 Claims that share a transaction see what those before them did: renewals, and rivals for one purchase")
+    func sharedOriginal() async throws {
+        try await withWorld { world, _ in
+            let periods = try (0..<8).map {
+                try LedgerWorld.period("\(950 + $0)", original: "950", from: Double($0 * 30))
+            }
+            let pro = try LedgerWorld.signed("70", product: LedgerWorld.pro, kind: .nonConsumable)
+            let codes: [String: Int] = try await withThrowingTaskGroup(of: String.self) { group in
+                for (number, evidence) in periods.enumerated() {
                     group.addTask {
-                        let outcome = try await world.claim("\(8000 + number)", evidence)
-                        #expect(outcome.code == "accepted")
+                        let id = "\(950 + number)"
+                        return try await world.claim(id, product: LedgerWorld.monthly, customer: "bob", evidence).code
                     }
                 }
-                try await group.waitForAll()
+                for number in 0..<8 {
+                    group.addTask {
+                        try await world.claim("70", product: LedgerWorld.pro, customer: "rival \(number)", pro).code
+                    }
+                }
+                return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
             }
-            let after = database.writerFigures
-            print(
-                "PostgreSQL, 100 purchases of one customer: \(after.transactions - before.transactions) transactions, "
-                    + "\(after.roundTrips - before.roundTrips) round trips")
-            #expect(try await world.entitlement()?.balance == 101)
+            #expect(codes["already_claimed"] == 7)
+            let owned = try await world.ledger.answer(PurchasesOfTransaction(app: "example", transactionID: "70"))
+            #expect(owned.count == 1)
+            let page = try await world.ledger.answer(PurchasesOfCustomer(app: "example", customerID: "bob", limit: 20))
+            #expect(page.purchases.count == 8)
         }
     }
 }

@@ -26,6 +26,8 @@ public final class LedgerTransaction {
     let refusalNotes: RefusalNotes?
     /// What the ledger of this rebuild has not moved yet of a merge; `nil` outside of a rebuild.
     let unmoved: UnmovedRows?
+    /// What a write of several pieces of evidence knows; `nil` for any other.
+    private(set) var situation: Situation?
     /// The merge in progress, once it was read.
     private var knownMove: CustomerMoveRow??
     /// The version of the rules in force. In a rebuild it is that of the entry, because events are never written again.
@@ -74,6 +76,24 @@ public final class LedgerTransaction {
     func keys(of customer: Int64) throws(LedgerStorageError) -> [Int64] {
         guard let move = try move(), move.targetKey == customer else { return [customer] }
         return [customer, move.customerKey]
+    }
+
+    /// Reads what the ledger has for several pieces of evidence, before anything is written. From then on, each
+    /// decision about them sees the effects of those before it without reading them.
+    ///
+    /// - Parameter app: the app that the evidence was sent for.
+    func load(_ evidence: [ExaminedEvidence], claimedFor app: RegistryApp) throws(LedgerStorageError) {
+        guard evidence.count > 1 else { return }
+        situation = Situation()
+        entitlementWrites?.explainLast()
+        for piece in evidence {
+            guard case .success(let observation) = piece.verified,
+                let observer = registry.observer(of: piece, claimedFor: app)
+            else { continue }
+            let open = OpenHistories(
+                self, app: observer, CustomerIdentities(self, app: observer), situation, movesMerged: true)
+            for facts in observation.transactionFacts where facts.productID != nil { try open.load(facts) }
+        }
     }
 
     /// Reads the merge in progress again.

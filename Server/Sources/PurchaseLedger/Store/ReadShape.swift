@@ -20,6 +20,9 @@ final class ReadShape: Sendable {
     let numbering: String?
     /// The query for one of its rows by the number in the first column. Each row that was read answers it, too.
     let single: ReadShape?
+    /// The insertion that replaces one of its rows, if these are whole rows of that table in any order. Then a change
+    /// by another write of the transaction needs no second read.
+    let replacement: LedgerInsertion?
     /// The same query with values for all parameters.
     let flatSQL: String
     /// The same query for lists of values. Its first column is the position in the lists, from 1.
@@ -29,12 +32,13 @@ final class ReadShape: Sendable {
 
     init(
         _ sql: String, of scope: ReadScope, _ parameters: [Parameter], numbering: String? = nil,
-        single: ReadShape? = nil
+        single: ReadShape? = nil, replacement: LedgerInsertion? = nil
     ) {
         self.sql = sql
         self.scope = scope
         self.numbering = numbering
         self.single = single
+        self.replacement = replacement
         self.parameters = parameters
         var texts: [String] = []
         var count = 0

@@ -13,6 +13,8 @@ final class EntitlementWrites {
     /// Products whose rows were changed by a statement that only the database can evaluate.
     private var unknown: Set<Product> = []
     private var isEverythingUnknown = false
+    /// The empty balances whose reasons are written last; `nil` if each is written at once.
+    private var unexplained: [Product: EntitlementRow]?
 
     /// Whether the rows of a product are those of the database with the changes noted here.
     func isKnown(_ product: Product) -> Bool { !isEverythingUnknown && !unknown.contains(product) }
@@ -28,6 +30,25 @@ final class EntitlementWrites {
 
     func forget(_ row: EntitlementRow) {
         unknown.insert(Product(customer: row.customerKey, product: row.productKey, environment: row.environment))
+    }
+
+    /// Leaves the reasons of empty balances to the end of the write, because later decisions can change the lots.
+    func explainLast() { unexplained = [:] }
+
+    /// Notes an empty balance whose reason is written last.
+    ///
+    /// - Returns: whether reasons are.
+    func noteUnexplained(_ row: EntitlementRow) -> Bool {
+        guard unexplained != nil else { return false }
+        unexplained?[Product(customer: row.customerKey, product: row.productKey, environment: row.environment)] = row
+        return true
+    }
+
+    /// The balances whose reasons are to be written now.
+    func takeUnexplained() -> [EntitlementRow] {
+        let rows = unexplained?.values.sorted { ($0.customerKey, $0.productKey) < ($1.customerKey, $1.productKey) }
+        unexplained = nil
+        return rows ?? []
     }
 
     func forgetEverything() { isEverythingUnknown = true }

@@ -34,7 +34,7 @@ struct EntitlementsTable {
         of: ReadScope(
             EntitlementRow.table.name, by: "customer_key", "product_key", "environment",
             and: [SeatRow.table.name, SeatAccessRow.table.name]),
-        [.column(0, of: CustomersTable.byName), .column(0, of: ProductsTable.byID), .value])
+        [.column(0, of: CustomersTable.byName), .column(0, of: ProductsTable.byID), .value], replacement: replacement)
 
     /// The grounds of the owner of an original.
     static let ofOwner = ReadShape(
@@ -43,7 +43,7 @@ struct EntitlementsTable {
             .column(TransactionsTable.ownerColumn, of: TransactionsTable.ofOriginal),
             .column(0, of: ProductsTable.byID),
             .value,
-        ])
+        ], replacement: replacement)
 
     let connection: any LedgerConnection
     /// The rows that this write has changed already.
@@ -161,6 +161,7 @@ struct EntitlementsTable {
     /// Records why a balance is empty: the reason of its newest lot, or that the used units belong to another customer.
     /// A customer who has no lot and used nothing has no balance.
     func explain(_ row: EntitlementRow) throws(LedgerStorageError) {
+        guard writes?.noteUnexplained(row) != true else { return }
         writes?.forget(row)
         let reason = try LotsTable(connection: connection)
             .emptiness(row.customerKey, product: row.productKey, environment: row.environment)
@@ -186,6 +187,11 @@ struct EntitlementsTable {
                 .integer(row.customerKey), .integer(row.productKey), .integer(row.environment), .integer(row.ground),
                 .text((reason ?? .ownedByAnother).rawValue),
             ])
+    }
+
+    /// Records why balances are empty that were left to the end of the write.
+    func explainRest() throws(LedgerStorageError) {
+        for row in writes?.takeUnexplained() ?? [] { try explain(row) }
     }
 
     /// Some rows of a customer whose grounds are originals.

@@ -62,19 +62,24 @@ struct OrdersTable {
         try OrderRow.query(Self.byNumber, of: [OrderRow.table.name], [.integer(key)], connection).first
     }
 
-    func row(paidBy transactionKey: Int64) throws(LedgerStorageError) -> OrderRow? {
-        try OrderRow.first(Self.byPayment, [.integer(transactionKey)], connection)
+    /// - Parameter addsChanges: whether the caller adds the orders that the write has changed.
+    func row(paidBy transactionKey: Int64, addsChanges: Bool = false) throws(LedgerStorageError) -> OrderRow? {
+        try OrderRow.query(
+            Self.byPayment.sql, of: addsChanges ? [] : Self.byPayment.scope, [.integer(transactionKey)], connection
+        ).first
     }
 
     /// A page of the unpaid orders of a customer for a quantity of a product, those first that expire first.
     ///
-    /// - Parameter cursor: the last order of the previous page; for the first page, the time of the purchase and the
-    ///   greatest key.
+    /// - Parameters:
+    ///   - cursor: the last order of the previous page; for the first page, the time of the purchase and the greatest
+    ///     key.
+    ///   - skipsChanges: whether the caller skips the orders that the write has changed.
     func open(
-        of customer: Int64, product: Int64, quantity: Int64, after cursor: OrderCursor, limit: Int64
+        of customer: Int64, product: Int64, quantity: Int64, after cursor: OrderCursor, limit: Int64, skipsChanges: Bool
     ) throws(LedgerStorageError) -> [OrderRow] {
         let rows = try OrderRow.query(
-            Self.openOfName,
+            Self.openOfName.sql, of: skipsChanges ? [CustomerMoveRow.table.name] : Self.openOfName.scope,
             [
                 .integer(customer), .integer(product), .integer(quantity), .time(cursor.expiresAt),
                 .integer(cursor.key), .integer(limit),

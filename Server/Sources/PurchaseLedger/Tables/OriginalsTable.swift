@@ -10,6 +10,10 @@ struct OriginalsTable {
         OriginalRow.table.select("WHERE original_key = ?1"), of: ReadScope(OriginalRow.table.name, by: "original_key"),
         [.column(0, of: byNumber)])
 
+    static let withID = ReadShape(
+        OriginalRow.table.select("WHERE environment = ?1 AND original_id = ?2"),
+        of: ReadScope(OriginalRow.table.name, by: "environment", "original_id"), [.value, .value])
+
     let connection: any LedgerConnection
 
     func row(_ key: Int64) throws(LedgerStorageError) -> OriginalRow {
@@ -27,8 +31,7 @@ struct OriginalsTable {
 
     /// All originals with an id; there is more than one only in Xcode.
     func rows(id: String, environment: Int64) throws(LedgerStorageError) -> [OriginalRow] {
-        try OriginalRow.all(
-            "WHERE environment = ?1 AND original_id = ?2", [.integer(environment), .text(id)], connection)
+        try OriginalRow.query(Self.withID, [.integer(environment), .text(id)], connection)
     }
 
     /// All originals with an id, of every environment.

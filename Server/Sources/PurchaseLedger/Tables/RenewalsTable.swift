@@ -4,8 +4,12 @@ import PurchaseVerification
 /// holder the newest status.
 struct RenewalsTable {
     static let byNumber = ReadShape(
-        "SELECT beside, concern, facts FROM renewals WHERE environment = ?1 AND original_id = ?2", of: ["renewals"],
-        [.value, .value])
+        "SELECT beside, concern, facts FROM renewals WHERE environment = ?1 AND original_id = ?2",
+        of: ReadScope("renewals", by: "environment", "original_id"), [.value, .value])
+    private static let replacement = LedgerInsertion(
+        "renewals", ["environment", "original_id", "beside", "concern", "facts", "evidence_key"],
+        onConflict: ["environment", "original_id", "beside", "concern"],
+        "DO UPDATE SET facts = excluded.facts, evidence_key = excluded.evidence_key")
 
     let connection: any LedgerConnection
 
@@ -26,15 +30,26 @@ struct RenewalsTable {
     }
 
     func news(_ key: RenewalKey, environment: Int64) throws(LedgerStorageError) -> News {
-        var (news, statements): (News, [RenewalStatement]) = (News(), [])
+        var rows: [Row] = []
         for row in try connection.rows(
             Self.byNumber, [.integer(environment), .text(key.originalTransactionID.string)])
         {
             var reader = row.reader
-            let (beside, concern, bytes) = (try reader.text(), try reader.integer(), try reader.blob())
+            rows.append((try reader.text(), try reader.integer(), try reader.blob()))
+        }
+        return try Self.news(key, rows)
+    }
+
+    /// The columns of a row besides its subscription.
+    typealias Row = (beside: String, concern: Int64, facts: [UInt8])
+
+    /// What the rows of a subscription say.
+    static func news(_ key: RenewalKey, _ rows: [Row]) throws(LedgerStorageError) -> News {
+        var (news, statements): (News, [RenewalStatement]) = (News(), [])
+        for (beside, concern, bytes) in rows {
             do throws(FactsDecodingError) {
-                guard concern != Self.status else {
-                    news.statuses[beside] = try Self.status(bytes)
+                guard concern != status else {
+                    news.statuses[beside] = try status(bytes)
                     continue
                 }
                 statements.append(
@@ -85,13 +100,8 @@ struct RenewalsTable {
     private func write(
         _ key: RenewalKey, _ beside: String, _ concern: Int64, _ facts: [UInt8], environment: Int64, evidence: Int64
     ) throws(LedgerStorageError) {
-        try connection.send(
-            to: "renewals",
-            """
-            INSERT INTO renewals (environment, original_id, beside, concern, facts, evidence_key)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-            ON CONFLICT (environment, original_id, beside, concern) DO UPDATE SET facts = ?5, evidence_key = ?6
-            """,
+        try connection.insert(
+            Self.replacement,
             [
                 .integer(environment), .text(key.originalTransactionID.string), .text(beside), .integer(concern),
                 .blob(facts), .integer(evidence),

@@ -31,7 +31,7 @@ private struct EvidenceReads {
     ///
     /// - Parameter customer: the customer who claims it.
     mutating func add(_ evidence: ExaminedEvidence, app: RegistryApp?, customer: String?) {
-        insertions[JournalRow.table.numbering, default: 0] += 1
+        addEntry()
         // An order that it pays.
         insertions[EventRow.table.numbering, default: 0] += 1
         insertions[EvidenceRow.table.numbering, default: 0] += 1
@@ -50,8 +50,11 @@ private struct EvidenceReads {
             guard let environment = EnvironmentsTable.fixedKey(of: renewal.key.environment) else { continue }
             let number = LedgerValue.text(renewal.key.originalTransactionID.string)
             reads.append(ExpectedRead(RenewalsTable.byNumber, [.integer(environment), number]))
+            reads.append(ExpectedRead(OriginalsTable.withID, [.integer(environment), number]))
         }
     }
+
+    mutating func addEntry() { insertions[JournalRow.table.numbering, default: 0] += 1 }
 
     /// Adds the customer with a name.
     mutating func add(customer: String, app: RegistryApp) {
@@ -232,7 +235,11 @@ extension RestorePurchases: PlannedOperation {
         guard let app = registry.app(examined.submission.app) else { return LedgerWritePlan(locks: locks) }
         let customer = examined.submission.customerID
         reads.add(claimant: customer, app: app)
-        for evidence in examined.evidence { reads.add(evidence, app: app, customer: customer) }
+        for evidence in examined.evidence {
+            reads.add(evidence, app: app, customer: customer)
+            // It can be observed under an entry of its own before it is decided.
+            if examined.evidence.count > 1 { reads.addEntry() }
+        }
         return reads.plan(locks)
     }
 }

@@ -21,6 +21,7 @@ struct EarlierClaims {
     mutating func contains(_ record: TransactionRecord, in history: Int) throws(LedgerStorageError) -> Bool {
         guard !record.isNew, customer.key != 0 else { return false }
         if changes.isClaimed(record.facts.key, by: customer.key, in: history) { return true }
+        if changes.transaction.situation?.hasInserted(record.row.key) ?? false { return false }
         let journal = JournalTable(connection: changes.connection)
         if try journal.hasClaim(of: customer.key, transaction: record.row.key) { return true }
         if restored == nil {

@@ -13,8 +13,10 @@ extension LedgerTransaction {
     ) throws(LedgerStorageError) -> KeptEvidence {
         let store = EvidenceStore(connection: connection, parts: evidenceParts)
         guard !evidence.isVerified else {
+            if let known = situation?.evidence(evidence.sha256) { return known }
             let stored = try store.keep(evidence)
             var kept = stored.evidence
+            situation?.note(kept)
             kept.uncharged = EvidenceBudget.space(of: stored.bytes)
             return kept
         }

@@ -27,6 +27,7 @@ public struct ImportPurchases: LedgerOperation {
                 expected: ImportedConsumables.allCases.map(\.rawValue).joined(separator: " or "))
         }
         try transaction.lockCustomers(of: rows.flatMap(\.evidence), claimedFor: app)
+        try transaction.load(rows.flatMap(\.evidence), claimedFor: app)
         var outcomes: [ImportOutcome] = []
         for row in rows {
             var imported = ImportedRow(
@@ -34,6 +35,7 @@ public struct ImportPurchases: LedgerOperation {
             try imported.write()
             outcomes.append(imported.outcome)
         }
+        try transaction.entitlements.explainRest()
         return outcomes
     }
 }

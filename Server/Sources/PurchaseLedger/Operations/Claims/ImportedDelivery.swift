@@ -40,10 +40,11 @@ struct ImportedDelivery {
             guard consumables == .delivered, try isNew(record, in: history),
                 originals.insert(history.original.key).inserted
             else { continue }
-            let lot = try LotsTable(connection: transaction.connection).row(history.original.key)
+            let lot = changes.lot(in: place.history)
             let units = lot?.quantity ?? record.facts.quantity
             let taken = try LotTaking(transaction: transaction)
-                .takeDelivered(units, of: history.original.key, by: customer.key)
+                .takeDelivered(units, of: history.original, lot, by: customer.key)
+            changes.note(taken.lot ?? lot, in: place.history)
             delivery.takes = (delivery.takes ?? []) + taken.takes
             guard let balance = taken.balance else { continue }
             delivery.taken.append(Taken(record: record, units: units, balance: balance))
@@ -81,8 +82,9 @@ struct ImportedDelivery {
                 let original = try OriginalsTable(connection: transaction.connection)
                     .row(key, environment: try transaction.environments.keyToWrite(of: environment))
             else { throw LedgerStorageError(.corrupt, "an import takes from a purchase that does not exist") }
+            let lot = try LotsTable(connection: transaction.connection).row(original.key)
             let taken = try LotTaking(transaction: transaction)
-                .takeDelivered(take.units, of: original.key, by: customer.key)
+                .takeDelivered(take.units, of: original, lot, by: customer.key)
             let record = changes.histories.first { $0.original.key == original.key }?.records.first(
                 where: \.canBeConsumable)
             guard let balance = taken.balance, let record else { continue }

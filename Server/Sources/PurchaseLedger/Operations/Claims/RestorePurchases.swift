@@ -47,6 +47,7 @@ public struct RestorePurchases: LedgerOperation {
             return outcome.completed(
                 with: try EntitlementsOfCustomer.current(transaction, app, customer: known), examined.evidence)
         }
+        try transaction.load(examined.evidence, claimedFor: app)
         let customer = try transaction.customerToWrite(examined.submission.customerID, app)
         outcome.mergedInto = customer.survivor(of: examined.submission.customerID)
         var seen: [TransactionKey: String] = [:]
@@ -68,6 +69,7 @@ public struct RestorePurchases: LedgerOperation {
             revised.counted.merge(idle) { _, later in later }
             throw RevisedOperation(operation: revised)
         }
+        try transaction.entitlements.explainRest()
         return outcome.completed(
             with: try EntitlementsOfCustomer.current(transaction, app, customer: customer), examined.evidence)
     }

@@ -20,10 +20,16 @@ struct LotTaking {
     struct Taken {
         var takes: [LotTake] = []
         var balance: EntitlementWriter.Balances.Value?
+        /// The last lot afterwards.
+        var lot: LotRow?
     }
 
     /// Takes units from lots of one balance, and from the balance.
-    func take(_ takes: [(lot: LotRow, units: Int64)], by customer: Int64) throws(LedgerStorageError) -> Taken {
+    ///
+    /// - Parameter original: the original of the lots, if it was read before.
+    func take(
+        _ takes: [(lot: LotRow, units: Int64)], of original: OriginalRow? = nil, by customer: Int64
+    ) throws(LedgerStorageError) -> Taken {
         let connection = transaction.connection
         var taken = Taken()
         var (balance, shortfall): (Int64, Int64) = (0, 0)
@@ -34,7 +40,8 @@ struct LotTaking {
             shortfall += row.shortfall - lot.shortfall
             try LotsTable(connection: connection).write(row, isNew: false)
             try TakesTable(connection: connection).add(units, from: lot.ground, by: customer)
-            taken.takes.append(try name(lot, units))
+            taken.takes.append(try name(lot, of: original, units))
+            taken.lot = row
         }
         if let lot = takes.first?.lot {
             let row = EntitlementRow(
@@ -50,15 +57,12 @@ struct LotTaking {
     ///
     /// - Returns: the units taken, and the balance afterwards, if there is one.
     func takeDelivered(
-        _ units: Int64, of original: Int64, by customer: Int64
+        _ units: Int64, of original: OriginalRow, _ lot: LotRow?, by customer: Int64
     ) throws(LedgerStorageError) -> Taken {
-        if let lot = try LotsTable(connection: transaction.connection).row(original), lot.customerKey == customer {
-            return try take([(lot, units)], by: customer)
-        }
-        try TakesTable(connection: transaction.connection).add(units, from: original, by: customer)
-        let row = try OriginalsTable(connection: transaction.connection).row(original)
-        let environment = try transaction.environments.environment(row.environment).name
-        return Taken(takes: [name(row, in: environment, units)])
+        if let lot, lot.customerKey == customer { return try take([(lot, units)], of: original, by: customer) }
+        try TakesTable(connection: transaction.connection).add(units, from: original.key, by: customer)
+        let environment = try transaction.environments.environment(original.environment).name
+        return Taken(takes: [name(original, in: environment, units)])
     }
 
     private func name(_ original: OriginalRow, in environment: String, _ units: Int64) -> LotTake {
@@ -68,7 +72,9 @@ struct LotTaking {
     }
 
     /// The lot in the form that the journal stores.
-    private func name(_ lot: LotRow, _ units: Int64) throws(LedgerStorageError) -> LotTake {
+    private func name(
+        _ lot: LotRow, of original: OriginalRow?, _ units: Int64
+    ) throws(LedgerStorageError) -> LotTake {
         let environment = try transaction.environments.environment(lot.environment).name
         guard lot.ground > 0 else {
             guard let grant = try HandGrantsTable(connection: transaction.connection).row(key: -lot.ground) else {
@@ -76,6 +82,7 @@ struct LotTaking {
             }
             return LotTake(environment: environment, originalID: nil, second: nil, grantID: grant.id.text, units: units)
         }
+        if let original { return name(original, in: environment, units) }
         return name(try OriginalsTable(connection: transaction.connection).row(lot.ground), in: environment, units)
     }
 }

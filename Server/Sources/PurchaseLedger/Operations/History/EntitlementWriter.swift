@@ -13,6 +13,14 @@ struct EntitlementWriter {
     /// The balances after a change, by customer.
     typealias Balances = [Int64: (balance: Int64, shortfall: Int64)]
 
+    /// What a change leaves of an original.
+    struct Written {
+        /// The lot, if the product is a consumable with an owner.
+        var lot: LotRow?
+        /// The balances that changed.
+        var balances: Balances = [:]
+    }
+
     /// Writes the entitlements of an original.
     ///
     /// - Parameters:
@@ -20,13 +28,12 @@ struct EntitlementWriter {
     ///   - claimants: all customers who ever claimed it or had it transferred to them. Better facts can end the part
     ///     that one of
     ///     them has in it; then their rows are deleted.
-    /// - Returns: the balances that changed.
     func write(
         _ history: PurchaseHistory, _ ownership: [PurchaseHolder: Ownership], claimants: Set<Int64>
-    ) throws(LedgerStorageError) -> Balances {
+    ) throws(LedgerStorageError) -> Written {
         var grounds: [AccessGround] = []
         var passes: Set<Chain> = []
-        var balances: Balances = [:]
+        var written = Written()
         var lot: ConsumableLot?
         for holder in history.holders {
             let revocations = history.handRevocations(of: holder)
@@ -49,14 +56,14 @@ struct EntitlementWriter {
         try write(grounds, of: history, claimants: claimants)
         try writeSeatAccess(history, ownership[.buyer] ?? Ownership(owners: [:]))
         if lot != nil || history.formerLot != nil {
-            balances = try write(lot, of: history)
+            written = try write(lot, of: history)
             try writeOthers(of: lot, history)
         }
         for chain in passes.sorted(by: { ($0.customer, $0.product) < ($1.customer, $1.product) }) {
             if mayBeErased, try isErased(chain.customer) { continue }
             try write(chain)
         }
-        return balances
+        return written
     }
 
     // MARK: Grounds
@@ -66,12 +73,12 @@ struct EntitlementWriter {
         _ grounds: [AccessGround], of history: PurchaseHistory, claimants: Set<Int64>
     ) throws(LedgerStorageError) {
         var owners: Set<Chain> = []
-        if history.records.contains(where: { $0.formerFacts !== $0.facts }) {
-            for customer in claimants {
-                for record in history.records where record.row.ownerKey != customer {
-                    owners.insert(
-                        Chain(
-                            customer: customer, product: record.row.productKey, environment: record.row.environment))
+        if !history.departed.isEmpty || history.records.contains(where: { $0.formerFacts !== $0.facts }) {
+            for record in history.everyRecord {
+                for row in [record.row, record.formerRow].compactMap(\.self) {
+                    for customer in claimants where row.ownerKey != customer {
+                        owners.insert(Chain(customer: customer, product: row.productKey, environment: row.environment))
+                    }
                 }
             }
         }
@@ -180,7 +187,7 @@ struct EntitlementWriter {
     // MARK: Balances
 
     /// Writes a lot and adds the difference to the balances of all customers who ever had it.
-    private func write(_ lot: ConsumableLot?, of history: PurchaseHistory) throws(LedgerStorageError) -> Balances {
+    private func write(_ lot: ConsumableLot?, of history: PurchaseHistory) throws(LedgerStorageError) -> Written {
         var row: LotRow?
         if let lot, let record = history.records.first(where: { ExactText($0.productID) == lot.productID }) {
             row = LotRow(
@@ -220,23 +227,25 @@ struct EntitlementWriter {
     /// - Parameter isFirst: whether nobody can have used it yet.
     func write(
         _ lot: LotRow?, former: LotRow?, ground: Int64, isFirst: Bool
-    ) throws(LedgerStorageError) -> Balances {
+    ) throws(LedgerStorageError) -> Written {
         let lots = LotsTable(connection: connection)
         let takes = isFirst ? [:] : try TakesTable(connection: connection).units(of: ground)
         var lot = lot
         if let owner = lot?.customerKey { lot?.taken = takes[owner] ?? 0 }
-        guard lot != former else { return [:] }
+        var written = Written(lot: lot)
+        guard lot != former else { return written }
         if let lot, let former, lot.productKey != former.productKey {
             // The units of the lot are subtracted from the balance of its former product.
             let left = try write(nil, former: former, ground: ground, isFirst: false)
-            return try write(lot, former: nil, ground: ground, isFirst: false).merging(left) { entered, _ in entered }
+            written = try write(lot, former: nil, ground: ground, isFirst: false)
+            written.balances.merge(left.balances) { entered, _ in entered }
+            return written
         }
         if let lot {
             try lots.write(lot, isNew: former == nil)
         } else {
             try lots.delete(ground)
         }
-        var balances: Balances = [:]
         let customers = Set(takes.keys).union([lot?.customerKey, former?.customerKey].compactMap(\.self))
         if !takes.isEmpty { try transaction.lock(customers: { customers }) }
         for customer in customers.sorted() {
@@ -256,10 +265,10 @@ struct EntitlementWriter {
                 try table.explain(row)
                 continue
             }
-            balances[customer] = try transaction.add(
+            written.balances[customer] = try transaction.add(
                 after.remaining - before.remaining, shortfall: after.shortfall - before.shortfall, to: row)
         }
-        return balances
+        return written
     }
 }
 

@@ -32,7 +32,7 @@ struct HistoryReader {
             }
         }
         var history = PurchaseHistory(original: original, key: key, records: records, acts: acts)
-        if records.contains(where: { $0.facts.kind == .autoRenewable || $0.row.kind == .autoRenewable }) {
+        if history.isSubscription {
             history.read(try news(key, environment: original.environment))
         }
         if records.contains(where: { $0.row.kind == .consumable || $0.facts.kind == .consumable }) {

@@ -11,6 +11,7 @@ final class LedgerChanges {
     let transaction: LedgerTransaction
     let app: RegistryApp
     private let open: OpenHistories
+    private let situation: Situation?
     /// The orders that it pays, refunds or restores.
     let payments: OrderPayments
     let identities: CustomerIdentities
@@ -20,8 +21,8 @@ final class LedgerChanges {
     private var purchases: [Int: [OwnedPurchase]] = [:]
     /// For each history, the owners by holder. `own` computes them.
     private var ownerships: [[PurchaseHolder: Ownership]] = []
-    /// The balances after the change, by the position of the history.
-    private var balances: [EntitlementWriter.Balances] = []
+    /// The lots and balances after the change, by the position of the history.
+    private var written: [EntitlementWriter.Written] = []
 
     /// - Parameter isMoving: whether the change itself moves an original of a merge.
     init(_ transaction: LedgerTransaction, app: RegistryApp, isMoving: Bool = false) {
@@ -29,7 +30,9 @@ final class LedgerChanges {
         self.app = app
         identities = CustomerIdentities(transaction, app: app)
         payments = OrderPayments(transaction, app: app, identities)
-        open = OpenHistories(transaction, app: app, identities, movesMerged: !isMoving)
+        // A step of a merge is taken before its history is known to the write.
+        situation = isMoving ? nil : transaction.situation
+        open = OpenHistories(transaction, app: app, identities, situation, movesMerged: !isMoving)
     }
 
     var connection: any LedgerConnection { transaction.connection }
@@ -163,6 +166,7 @@ final class LedgerChanges {
         open.histories[index].records.append(record)
         let acts = open.histories[place.history].acts.filter { $0.transaction == record.facts.key }
         open.histories[place.history].acts.removeAll { $0.transaction == record.facts.key }
+        open.histories[place.history].departedActs += acts
         open.histories[index].acts = (open.histories[index].acts + acts).sorted { $0.entry ?? .max < $1.entry ?? .max }
     }
 
@@ -197,11 +201,7 @@ final class LedgerChanges {
     /// Opens the histories of a subscription of which something new is signed.
     private func openHistories(of key: RenewalKey, environment: Int64) throws(LedgerStorageError) -> [Int] {
         hasNewRenewal = true
-        for original in try OriginalsTable(connection: connection)
-            .rows(id: key.originalTransactionID.string, environment: environment)
-        where !open.histories.contains(where: { $0.original.key == original.key }) {
-            _ = try open.append(original)
-        }
+        for original in try open.originals(of: key, environment: environment) { _ = try history(original) }
         return open.histories.indices.filter { index in
             open.histories[index].key.environment == key.environment
                 && open.histories[index].key.transactionID == key.originalTransactionID
@@ -388,14 +388,14 @@ final class LedgerChanges {
 
     /// Writes the entitlements of every history that changed. It needs the facts in the database, but no journal entry.
     private func writeEntitlements() throws(LedgerStorageError) {
-        balances = []
+        written = []
         for (history, ownership) in zip(histories, ownerships) {
             guard history.isChanged, !history.isNew else {
-                balances.append([:])
+                written.append(EntitlementWriter.Written(lot: history.formerLot))
                 continue
             }
-            let claimants = history.acts.flatMap { [$0.customerKey, $0.formerKey].compactMap(\.self) }
-            balances.append(
+            let claimants = (history.acts + history.departedActs).flatMap { [$0.customerKey, $0.formerKey].compactMap(\.self) }
+            written.append(
                 try EntitlementWriter(
                     transaction: transaction, app: app,
                     isErased: { [identities] customer throws(LedgerStorageError) in try identities.isErased(customer) }
@@ -412,10 +412,14 @@ final class LedgerChanges {
         for (index, history) in open.histories.enumerated() where !history.isNew {
             try writeActs(of: history, entry)
             if history.isChanged {
-                try events.write(history, balances: balances.indices.contains(index) ? balances[index] : [:])
+                try events.write(history, balances: written.indices.contains(index) ? written[index].balances : [:])
             }
         }
         try payments.write(histories, events)
+        guard let situation else { return }
+        for (history, written) in zip(histories, written) where !history.isNew {
+            try situation.lay(history, entry: entry.key, lot: written.lot)
+        }
     }
 
     private func writeActs(of history: PurchaseHistory, _ entry: JournalEntry) throws(LedgerStorageError) {
@@ -434,8 +438,14 @@ final class LedgerChanges {
         }
     }
 
+    /// The lot of a history after the change.
+    func lot(in index: Int) -> LotRow? { written.indices.contains(index) ? written[index].lot : nil }
+
+    /// Notes the lot of a history from which units were taken after the change.
+    func note(_ lot: LotRow?, in index: Int) { if written.indices.contains(index) { written[index].lot = lot } }
+
     /// The balance of a customer after the change, if a history changed it.
     func balance(of customer: Int64, in index: Int) -> (balance: Int64, shortfall: Int64)? {
-        balances.indices.contains(index) ? balances[index][customer] : nil
+        written.indices.contains(index) ? written[index].balances[customer] : nil
     }
 }

@@ -56,10 +56,20 @@ final class OrderPayments {
     /// The order that a transaction paid earlier or pays now.
     func order(paidBy record: TransactionRecord) throws(LedgerStorageError) -> OrderRow? {
         if let key = paying.first(where: { $0.value == record.facts.key })?.key { return orders[key]?.row }
-        guard !record.isNew, let order = try transaction.orders.row(paidBy: record.row.key) else { return nil }
+        guard !record.isNew, let order = try storedOrder(paidBy: record.row.key) else { return nil }
         guard let changed = orders[order.key]?.row else { return order }
         // The order can be open again, or paid by another transaction.
         return changed.paidBy == record.row.key && paying[order.key] == nil ? changed : nil
+    }
+
+    /// The order that a transaction paid, after the decisions before this one.
+    private func storedOrder(paidBy key: Int64) throws(LedgerStorageError) -> OrderRow? {
+        guard let situation = transaction.situation else {
+            return try transaction.orders.row(paidBy: key)
+        }
+        if let changed = situation.order(paidBy: key) { return changed }
+        let order = try transaction.orders.row(paidBy: key, addsChanges: true)
+        return order.flatMap { situation.order($0.key) == nil ? $0 : nil }
     }
 
     /// The id of the order that a transaction pays in this change.
@@ -115,11 +125,12 @@ final class OrderPayments {
         guard claimed.wholeWithdrawal == nil else { return }
         let isRenewal = claimed.isAutomaticRenewal(among: history.records.map(\.facts))
         var cursor = OrderCursor(expiresAt: date, key: .max)
+        let situation = transaction.situation
         while true {
             let open = try transaction.orders.open(
                 of: owner, product: record.row.productKey, quantity: record.facts.quantity, after: cursor,
-                limit: Self.openOrders)
-            for order in open where orders[order.key] == nil {
+                limit: Self.openOrders, skipsChanges: situation?.hasOnlyClosedOrders ?? false)
+            for order in open where orders[order.key] == nil && situation?.hasClosed(order.key) != true {
                 let terms = try terms(of: order, purchase: record)
                 if terms.isPaidUnnamed(by: claimed, isRenewal: isRenewal) {
                     try pay(order, with: record, among: copies)
@@ -196,6 +207,7 @@ final class OrderPayments {
                     }.first
             }
             try transaction.orders.update(row, from: former.status)
+            transaction.situation?.note(row)
             try events.write(order: row, former: former)
         }
     }

@@ -13,6 +13,8 @@ struct PurchaseHistory {
     var everyRecord: [TransactionRecord] { departed.isEmpty ? records : records + departed }
     /// The acts, in the order of the journal.
     var acts: [RecordedAct]
+    /// The acts on departed transactions, which go with them.
+    var departedActs: [RecordedAct] = []
     var renewal: ObservedRenewal?
     /// The renewal facts before this database transaction.
     var formerRenewal: ObservedRenewal?
@@ -43,6 +45,11 @@ struct PurchaseHistory {
 
     /// The newest signed status of the copies of a holder.
     func status(of holder: PurchaseHolder) -> SignedStatus? { statuses[holder.name] }
+
+    /// Whether one of its transactions is a period of a subscription.
+    var isSubscription: Bool {
+        records.contains { $0.facts.kind == .autoRenewable || $0.row.kind == .autoRenewable }
+    }
 
     /// Takes over what is stored about the subscription.
     mutating func read(_ news: RenewalsTable.News) {

@@ -26,7 +26,7 @@ struct HandGrantWriter {
             lot, ground: -grant.key, product: grant.productKey, environment: grant.environment, taken: 0)
         let former = try LotsTable(connection: transaction.connection).row(-grant.key)
         return try EntitlementWriter(transaction: transaction, app: app)
-            .write(row, former: former, ground: -grant.key, isFirst: former == nil)
+            .write(row, former: former, ground: -grant.key, isFirst: former == nil).balances
     }
 
     /// Recomputes the subject of a grant or a revocation, and writes the event.

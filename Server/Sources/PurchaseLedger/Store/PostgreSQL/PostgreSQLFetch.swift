@@ -75,7 +75,8 @@ struct PostgreSQLFetch {
             }
             for (values, rows) in zip(group.values, rows) {
                 guard let statement = group.shape.statement(values[...], rows: { known[$0]?.rows }) else { continue }
-                known[statement] = PostgreSQLKnownRows(rows: rows, scope: group.shape.scope)
+                known[statement] = PostgreSQLKnownRows(
+                    rows: rows, scope: group.shape.scope, replacement: group.shape.replacement?.sql)
                 guard let single = group.shape.single else { continue }
                 for row in rows {
                     guard let number = row.values.first else { continue }

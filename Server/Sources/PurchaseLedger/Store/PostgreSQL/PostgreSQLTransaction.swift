@@ -13,6 +13,8 @@ final class PostgreSQLTransaction {
     private var pending: [PostgreSQLChange] = []
     /// The rows that were read for the current writes.
     private var known: [LedgerStatement: PostgreSQLKnownRows] = [:]
+    /// The changes of finished writes that the rows do not show; `nil` if some of them were only executed.
+    private var unseen: [PostgreSQLChange]? = []
     /// The expected queries, by text.
     private var shapes: [String: [ReadShape]] = [:]
     /// The numbers that were reserved for new rows, by table and column.
@@ -97,10 +99,46 @@ final class PostgreSQLTransaction {
         return known[statement]?.rows
     }
 
-    /// Loads rows in one round trip, after the pending changes were sent, and forgets all others.
-    func load(_ reads: [ExpectedRead]) throws(LedgerStorageError) {
-        known = [:]
-        try loadMore(reads, [:])
+    /// Makes rows those after the finished writes: from the changes of these writes if they say enough, otherwise by
+    /// reading them again in one round trip, after the pending changes were sent.
+    ///
+    /// - Parameter later: further rows, which are read again at the same time.
+    func advance(_ reads: [ExpectedRead], later: [ExpectedRead]) throws(LedgerStorageError) {
+        if let changes = unseen {
+            unseen = []
+            show(changes)
+            if reads.allSatisfy({ isLoaded($0.shape, $0.values[...]) }) { return }
+        }
+        (known, unseen) = ([:], [])
+        try loadMore(reads + later, [:])
+    }
+
+    /// Lays the changes of finished writes over the rows, and forgets those of which the changes do not say enough.
+    private func show(_ changes: [PostgreSQLChange]) {
+        let changes = Dictionary(grouping: changes, by: \.table)
+        guard !changes.isEmpty else { return }
+        for (statement, rows) in known {
+            switch rows.effect(of: changes, statement.parameters) {
+            case .none: break
+            case .rows(let rows): known[statement] = rows
+            case .unknown: known[statement] = nil
+            }
+        }
+    }
+
+    /// Whether a query and those that it refers to were read.
+    private func isLoaded(_ shape: ReadShape, _ values: ArraySlice<LedgerValue>) -> Bool {
+        var rest = values
+        for parameter in shape.parameters {
+            switch parameter {
+            case .value: rest = rest.dropFirst()
+            case .column(_, let other):
+                guard isLoaded(other, rest.prefix(other.valueCount)) else { return false }
+                rest = rest.dropFirst(other.valueCount)
+            }
+        }
+        guard let statement = shape.statement(values, rows: { known[$0]?.rows }) else { return true }
+        return known[statement] != nil
     }
 
     /// Loads further rows, and reserves further numbers, in one round trip, after the pending changes were sent.
@@ -112,7 +150,7 @@ final class PostgreSQLTransaction {
     /// Reads rows that were not loaded, after the pending changes were sent.
     func read(_ statement: LedgerStatement, of scope: ReadScope?) throws(LedgerStorageError) -> [LedgerRow] {
         let rows = try run([PostgreSQLStatement(statement)]).last?.rows ?? []
-        known[statement] = PostgreSQLKnownRows(rows: rows, scope: scope)
+        known[statement] = PostgreSQLKnownRows(rows: rows, scope: scope, isLate: true)
         return rows
     }
 
@@ -135,7 +173,7 @@ final class PostgreSQLTransaction {
     func lock(
         _ parts: [Set<LedgerLock>], _ reads: [ExpectedRead], _ insertions: [String: Int]
     ) throws(LedgerStorageError) -> [Bool] {
-        (known, keys) = ([:], [:])
+        (known, keys, unseen) = ([:], [:], [])
         let fetch = PostgreSQLFetch(reads, insertions)
         let changes = PostgreSQLChange.statements(pending)
         pending = []
@@ -164,8 +202,11 @@ final class PostgreSQLTransaction {
     // MARK: Writing
 
     /// Adds the changes of a finished write.
-    func add(_ changes: [PostgreSQLChange]) {
+    ///
+    /// - Parameter isComplete: whether these are all of its changes, and none was sent before.
+    func add(_ changes: [PostgreSQLChange], isComplete: Bool) {
         pending += changes
+        if isComplete { unseen? += changes } else { unseen = nil }
         let dictionaries = Set(changes.lazy.map(\.table)).intersection(Self.dictionaries)
         guard !dictionaries.isEmpty else { return }
         // The next write must find the row.

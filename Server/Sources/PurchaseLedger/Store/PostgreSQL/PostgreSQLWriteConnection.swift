@@ -42,7 +42,7 @@ final class PostgreSQLWriteConnection: LedgerConnection {
             for index in changes.indices { changes[index].isOrdered = true }
             changes.append(.end)
         }
-        transaction.add(changes)
+        transaction.add(changes, isComplete: !isSaved)
         changes = []
     }
 

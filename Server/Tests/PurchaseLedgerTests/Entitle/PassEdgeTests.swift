@@ -1,0 +1,40 @@
+import PurchaseLedger
+import PurchaseVerification
+import Testing
+
+/// Passes at the edge of a rule. `dev/mutate.py` found that no other test without a database has them.
+@Suite("Edges of the rules of passes")
+struct PassEdgeTests {
+    private static let alice = PurchaseStory.alice
+
+    private static func story(_ statements: [TransactionStatement]) -> PurchaseStory {
+        var story = PurchaseStory()
+        for statement in statements { story.claim(statement.key.transactionID.string, alice) }
+        story.statements = statements
+        return story
+    }
+
+    @Test("33.3 A pass that is bought at the end of the one before it counts its months from the start of that one")
+    func boughtAtTheEnd() {
+        // 31 January is day 30 of 2026, 28 February day 58, 28 March day 86, 31 March day 89.
+        let passes: [TransactionStatement] = [
+            .signed("1", "pass", .nonRenewing, on: 30), .signed("2", "pass", .nonRenewing, on: 58),
+        ]
+        #expect(Self.story(passes).access(Self.alice, "pass", day: 60)?.until == .day(89))
+        // After a gap, they are counted from its own start.
+        let later = [passes[0], .signed("2", "pass", .nonRenewing, on: 58 + 1.0 / 1440)]
+        #expect(Self.story(later).access(Self.alice, "pass", day: 60)?.until == .day(86 + 1.0 / 1440))
+    }
+
+    @Test("33.3 A refund at the end of the units that are left cuts nothing, and later passes do not drift")
+    func refundedAtTheEnd() {
+        for (day, end) in [(57, 89), (58, 89), (59, 90)] as [(Double, Double)] {
+            // Two months from 31 January, of which one is refunded; the other ends on 28 February.
+            let story = Self.story([
+                .signed("1", "pass", .nonRenewing, on: 30, quantity: 2, stamp: day, revoked: day, percentage: 50_000),
+                .signed("2", "pass", .nonRenewing, on: 31),
+            ])
+            #expect(story.access(Self.alice, "pass", day: 70)?.until == .day(end), "refunded on day \(day)")
+        }
+    }
+}
