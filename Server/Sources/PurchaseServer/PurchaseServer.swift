@@ -36,7 +36,8 @@ public func startPurchaseServer(
         // From here on nothing fails, so its connections are closed by its own service.
         let appStoreClaims = try AppStoreClaimService(
             ledger: ledger, configuration: configuration, timing: dependencies.appStoreTiming,
-            connectionClock: dependencies.connectionClock, clock: clock, logger: logger)
+            connectionClock: dependencies.connectionClock, limits: dependencies.appStoreLimits, clock: clock,
+            logger: logger)
         return StartedServer(
             configuration, dependencies, logger, ledger: ledger, database: database, sealing: sealing,
             webhooks: WebhookDispatcher(

@@ -16,6 +16,7 @@ import Synchronization
 final class ReloadableServer: Sendable {
     private let started: ServerConfiguration
     private let uptime: @Sendable () -> Double
+    private let offerTime: Duration
     private let readiness: ReadinessMonitor
     private let bodies: BodyReader
     private let workers: WorkerPool
@@ -53,9 +54,11 @@ final class ReloadableServer: Sendable {
     ///     the server.
     ///   - clock: the ledger's clock.
     ///   - uptime: seconds since any moment, never going back; rate limits are measured with it.
+    ///   - offerTime: how long an offer of a realtime answer may take.
     init(
         _ configuration: ServerConfiguration, ledger: PurchaseLedger, appStoreClaims: AppStoreClaimService,
-        clock: @escaping @Sendable () -> Timestamp, uptime: @escaping @Sendable () -> Double, logger: Logger
+        clock: @escaping @Sendable () -> Timestamp, uptime: @escaping @Sendable () -> Double, offerTime: Duration,
+        logger: Logger
     ) {
         stateDeadlines = ShortDeadlines(uptime: uptime)
         newsDeadlines = ShortDeadlines(uptime: uptime)
@@ -66,6 +69,7 @@ final class ReloadableServer: Sendable {
         (self.clock, self.logger) = (clock, logger)
         self.ledger = ledger
         self.uptime = uptime
+        self.offerTime = offerTime
         readiness = ReadinessMonitor(ledger)
         let workers = WorkerPool(limit: limits.waitingVerifications)
         self.workers = workers
@@ -185,7 +189,7 @@ final class ReloadableServer: Sendable {
             ledger: TimedLedger(ledger: ledger, deadlines: deadlines), access: appStoreAccess,
             rules: configuration.retention, apps: configuration.apps,
             bodies: bodies.limited(to: min(RetentionRoutes.bodyBytes, configuration.limits.bodyBytes)),
-            workers: workers, lanes: notificationLanes, clock: clock
+            workers: workers, lanes: notificationLanes, offerTime: offerTime, clock: clock
         ).add(to: router)
         let service = VerifyReceiptService(
             verifier: PurchaseVerifier(anchors: configuration.anchors), environments: configuration.environments,

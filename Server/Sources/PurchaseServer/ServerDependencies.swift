@@ -21,6 +21,10 @@ public struct ServerDependencies: Sendable {
     package var appStoreTiming: AppStoreTiming?
     /// The clock of pauses and circuit breakers of the connection to the App Store.
     package var connectionClock = ConnectionClock.system
+    /// How long an offer of a realtime answer may take until the message for other customers is shown.
+    package var retentionOfferTime = RetentionRoutes.offerTime
+    /// The time limits of one attempt to reach the App Store.
+    package var appStoreLimits = AttemptLimits()
 
     public init() {}
 }

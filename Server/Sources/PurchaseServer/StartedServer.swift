@@ -21,7 +21,7 @@ public struct StartedServer: Sendable {
         (self.ledger, self.database, self.logger) = (ledger, database, logger)
         let server = ReloadableServer(
             configuration, ledger: ledger, appStoreClaims: appStoreClaims, clock: dependencies.clock,
-            uptime: dependencies.uptime, logger: logger)
+            uptime: dependencies.uptime, offerTime: dependencies.retentionOfferTime, logger: logger)
         let reload = dependencies.settings.map { source in
             SettingsReload(
                 source: source, clock: dependencies.clock, server: server, webhooks: webhooks, ledger: ledger,

@@ -81,6 +81,67 @@ struct RefundDeskTests {
         }
     }
 
+    @Test("29.3 A simulated month of refunds: what the store is told is what was used, and it decides by that")
+    func month() async throws {
+        try await Self.run { desk in
+            let odds = ["decline": 0, "grant_full": 100, "grant_prorated": 100, "no_preference": 0, "no_answer": 100]
+            try await desk.control("refund-odds", ["odds": odds])
+            var bought: [(id: String, quantity: Int, used: Int, consents: Bool)] = []
+            for day in 0..<10 {
+                for part in 0..<3 {
+                    let number = day * 3 + part
+                    let (quantity, customer) = (1 + number % 4, "customer-\(number)")
+                    let used = (number / 2) % (quantity + 1)
+                    try await desk.control("customers", ["customer_id": customer, "environment": "production"])
+                    let token = UUID().uuidString.lowercased()
+                    _ = try await desk.ask(
+                        .put, "/v1/customers/\(customer)/app_account_token", ["app_account_token": token])
+                    let id = try await desk.buy("coins", quantity: quantity, by: customer, token)
+                    if used > 0 {
+                        _ = try await desk.ask(
+                            .post, "/v1/customers/\(customer)/consume",
+                            ["product_id": "coins", "quantity": used, "consumption_id": "c\(number)"])
+                    }
+                    let consents = part != 2
+                    if consents {
+                        _ = try await desk.ask(
+                            .put, "/v1/customers/\(customer)/consumption_consent", ["consented": true])
+                    }
+                    try await desk.control("transactions/\(id)/ask-for-refund")
+                    bought.append((id, quantity, used, consents))
+                }
+                for purchase in bought.suffix(3) where purchase.consents {
+                    _ = try await desk.request(of: purchase.id, until: ["sent"])
+                }
+                // Twelve hours later the store decides, and three days later the next ones ask.
+                try await desk.control("clock", ["advance": "P3D"])
+                for purchase in bought.suffix(3) {
+                    _ = try await desk.request(of: purchase.id, until: ["sent", "closed", "expired"]) {
+                        $0.closedBy != nil
+                    }
+                }
+            }
+            let told = try await desk.consumption()
+            #expect(told.count == 20, "one for each consent")
+            for purchase in bought {
+                let request = try await desk.request(of: purchase.id, until: ["sent", "closed", "expired"])
+                guard purchase.consents else {
+                    #expect(request.answer == nil && told[purchase.id] == nil)
+                    #expect(request.closedBy == "REFUND", "without an answer the store refunds, by its odds")
+                    continue
+                }
+                let said = try #require(told[purchase.id] as? [String: Any])
+                let share = (Double(purchase.used) / Double(purchase.quantity) * 100_000).rounded()
+                #expect(said["percentage"] as? Int == Int(share), "\(purchase)")
+                let preference =
+                    purchase.used == 0
+                    ? "GRANT_FULL" : purchase.used == purchase.quantity ? "DECLINE" : "GRANT_PRORATED"
+                #expect(said["refund_preference"] as? String == preference, "\(purchase)")
+                #expect(request.closedBy == (preference == "DECLINE" ? "REFUND_DECLINED" : "REFUND"), "\(purchase)")
+            }
+        }
+    }
+
     @Test("29.3 Without the consent the store is told nothing, and the request expires after 12 hours")
     func silence() async throws {
         try await Self.run { desk in
@@ -142,24 +203,27 @@ private struct Desk: Sendable {
         try await Self.send(store, .get, "/control/consumption", nil, nil)
     }
 
-    /// Buys a product for ada, whose token the server knows.
+    /// Buys a product for a customer whose token the server knows.
     ///
     /// - Returns: the transaction.
-    func buy(_ product: String, quantity: Int) async throws -> String {
+    func buy(
+        _ product: String, quantity: Int, by customer: String = "ada",
+        _ token: String = "6f1b5b5e-3c1e-4c0f-9f0a-0d7f4c1e2a3b"
+    ) async throws -> String {
         let bought = try await control(
             "purchases",
             [
-                "bundle_id": DeliveredWorld.bundleID, "product_id": product, "customer_id": "ada",
-                "quantity": quantity, "app_account_token": "6f1b5b5e-3c1e-4c0f-9f0a-0d7f4c1e2a3b",
+                "bundle_id": DeliveredWorld.bundleID, "product_id": product, "customer_id": customer,
+                "quantity": quantity, "app_account_token": token,
             ])
         let id = try #require((bought["transaction"] as? [String: Any])?["transaction_id"] as? String)
         // The purchase reaches the server by the store's notification.
-        try await wait { try await entitlement(product) != nil }
+        try await wait { try await entitlement(product, of: customer) != nil }
         return id
     }
 
-    private func entitlement(_ product: String) async throws -> [String: Any]? {
-        let answer = try await ask(.get, "/v1/customers/ada/entitlements", nil)
+    private func entitlement(_ product: String, of customer: String = "ada") async throws -> [String: Any]? {
+        let answer = try await ask(.get, "/v1/customers/\(customer)/entitlements", nil)
         return (answer["entitlements"] as? [[String: Any]])?.first { $0["product_id"] as? String == product }
     }
 

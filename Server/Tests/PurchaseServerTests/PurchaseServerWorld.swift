@@ -65,6 +65,8 @@ struct PurchaseServerWorld: Sendable {
         dependencies.clock = { clock.now }
         dependencies.openDatabase = { _ in database }
         dependencies.uptime = uptime.read
+        // No test depends on the speed of the machine.
+        dependencies.retentionOfferTime = .seconds(120)
         let server = try await startPurchaseServer(configuration, dependencies, logger: logger)
         let ledger = server.ledger
         let entryKey = try EntryKey(file: folder.appending(path: "assay-entries.key").path)

@@ -28,7 +28,7 @@ public final class AppStoreServerClient: AppStoreServer {
     private let time: @Sendable () -> Date
     private let storeTime: @Sendable () -> AppStoreTime
     private let tokens: ServerTokens
-    private let limit = CallLimit()
+    private let limit: CallLimit
     private let pace: ServerCallPace
     private let state = Mutex(State())
     private let onCircuitChange: @Sendable (ValidationEnvironment, CircuitBreaker.Change) -> Void
@@ -60,6 +60,7 @@ public final class AppStoreServerClient: AppStoreServer {
         self.time = time
         self.storeTime = storeTime ?? { AppStoreTime(time()) }
         tokens = ServerTokens(time: time)
+        limit = CallLimit(callsPerApp: settings.callsPerApp)
         pace = ServerCallPace(factor: settings.limitFactor)
         self.onCircuitChange = onCircuitChange
     }

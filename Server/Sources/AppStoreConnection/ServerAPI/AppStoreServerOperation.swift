@@ -26,5 +26,6 @@ extension AppStoreServerOperation {
 }
 
 extension AppStoreServerOperation where Answer == Void {
-    public func read(_ reply: AppStoreServerReply) throws(AppStoreServerReplyFault) {}
+    /// Apple answers without a body. A page that a proxy sent in place of the answer confirms nothing.
+    public func read(_ reply: AppStoreServerReply) throws(AppStoreServerReplyFault) { try reply.requireNoPage() }
 }

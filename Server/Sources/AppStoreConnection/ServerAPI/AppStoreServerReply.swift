@@ -71,6 +71,14 @@ public struct AppStoreServerReply: Sendable {
         }
     }
 
+    /// Refuses a body that is neither empty nor an object.
+    func requireNoPage() throws(AppStoreServerReplyFault) {
+        let first = body.first { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
+        guard first == nil || first == UInt8(ascii: "{") else {
+            throw .unreadable("the reply has a body that is not JSON of this operation")
+        }
+    }
+
     private var bundle: any PurchasePolicy { BundleIDPolicy(app.bundleID) }
 
     private func verified(

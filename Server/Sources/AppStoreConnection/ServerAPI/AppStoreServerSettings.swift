@@ -11,6 +11,9 @@ public struct AppStoreServerSettings: Sendable, Equatable {
     /// By how much Apple's limits are multiplied: below 1 for a server that shares its limits with others, above 1 only
     /// for a simulator whose limits were raised.
     public var limitFactor = 1.0
+    /// The calls of one app in progress. More are needed to use Apple's limits up if an answer takes long: 32 calls of
+    /// 600 ms are 53 in a second.
+    public var callsPerApp = CallLimit.callsPerApp
     /// How long ago Apple may have signed the data in an answer. Apple signs the data of each answer anew; older data
     /// was recorded and is sent again by somebody else. Clocks may differ by as much.
     public var freshness = Duration.seconds(3600)

@@ -51,20 +51,21 @@ final class AppStoreClaimService: Service {
     ///   - ledger: the ledger of the claims.
     ///   - configuration: the trusted certificates, the shared secrets, and the addresses of the App Store.
     ///   - connectionClock: the clock of pauses and circuit breakers.
+    ///   - limits: the time limits of an attempt.
     ///   - clock: the ledger's clock.
     ///   - logger: where to log; no receipt, reply or secret is logged.
     /// - Throws: `AppStoreConnectionSettingsError` if the trusted authorities cannot be read.
     init(
         ledger: PurchaseLedger, configuration: ServerConfiguration, timing: AppStoreTiming?,
-        connectionClock: ConnectionClock, clock: @escaping @Sendable () -> Timestamp,
+        connectionClock: ConnectionClock, limits: AttemptLimits, clock: @escaping @Sendable () -> Timestamp,
         logger: Logger
     ) throws {
         let (changes, continuation) = AsyncStream<(ValidationEnvironment, CircuitBreaker.Change)>.makeStream()
-        let client = try VerifyReceiptClient(try configuration.appStore.connection(), clock: connectionClock) {
-            continuation.yield(($0, $1))
-        }
+        let client = try VerifyReceiptClient(
+            try configuration.appStore.connection(), limits: limits, clock: connectionClock
+        ) { continuation.yield(($0, $1)) }
         let server = try AppStoreServerClient(
-            try configuration.appStore.serverAPI(), clock: connectionClock,
+            try configuration.appStore.serverAPI(), limits: limits, clock: connectionClock,
             storeTime: { AppStoreTime(millisecondsSince1970: clock().millisecondsSince1970) }
         ) { continuation.yield(($0, $1)) }
         (self.client, self.server) = (client, server)

@@ -83,7 +83,7 @@ struct AppStoreTaskRunner: Sendable {
                 page = try await server.call(
                     GetNotificationHistory(filter, paginationToken: backfill.token), for: app, in: environment
                 ).value
-            } catch where error.number == .startDateTooFarInPast && backfill.isShortened() {
+            } catch  where error.number == .startDateTooFarInPast && backfill.isShortened() {
                 // Apple's clock is ahead of ours.
                 continue
             } catch {
@@ -124,6 +124,7 @@ struct AppStoreTaskRunner: Sendable {
         else { return .nothing }
         do throws(AppStoreServerError) {
             let statuses = try await server.call(GetSubscriptionStatuses(task.subject), for: app, in: environment)
+            try statuses.value.requireOne(environment)
             try await observe(statuses.value, app: task.app)
         } catch {
             guard error.isFinal else { throw error }
@@ -191,6 +192,12 @@ struct AppStoreTaskRunner: Sendable {
 }
 
 extension SubscriptionStatuses {
+    /// Refuses an empty answer about a subscription that Apple sold: nothing in it is signed.
+    func requireOne(_ environment: ValidationEnvironment) throws(AppStoreServerError) {
+        guard subscriptions.isEmpty else { return }
+        throw AppStoreServerError(.otherAnswer, environment, seen: "no subscription, although Apple sold one")
+    }
+
     /// Everything that Apple signed in the answer.
     package var signedTexts: [String] {
         subscriptions.flatMap { [$0.transaction.text, $0.renewalInfo?.text].compactMap(\.self) }

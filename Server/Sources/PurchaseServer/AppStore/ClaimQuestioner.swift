@@ -55,7 +55,9 @@ struct ClaimQuestioner: Sendable {
                         GetTransaction(question.transaction.transactionID), for: question.app,
                         in: question.environment), question.transaction)
             } catch {
-                guard error.isNotFound else { return try await postpone(claim, error, self.terms()) }
+                guard error.isNotFound, !question.transaction.isNew(at: clock()) else {
+                    return try await postpone(claim, error, self.terms())
+                }
                 answer = AppStoreAnswer(unknownTo: error)
             }
             return .recorded(try await record(answer, of: claim, self.terms()))

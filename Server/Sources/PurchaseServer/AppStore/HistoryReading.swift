@@ -94,7 +94,7 @@ package struct HistoryReading: Sendable {
         var (outcome, progress) = (Outcome(), Progress(task.progress))
         let evidence = ServerAPIEvidence(ledger, workers)
         var isOfSubject = progress.revision != nil
-        var hasSubscription = false
+        var subscriptions: Set<String> = []
         var restarted = false
         while true {
             let page: TransactionHistoryPage
@@ -112,20 +112,38 @@ package struct HistoryReading: Sendable {
                 throw AppStoreServerError(
                     .otherAnswer, environment, seen: "a history without the transaction \(task.subject)")
             }
+            subscriptions.formUnion(try await newSubscriptions(page, task))
             try await evidence.observe(page.transactions.map(\.text), app: task.app)
             outcome.pages += 1
             outcome.transactions += page.transactions.count
-            hasSubscription =
-                hasSubscription || page.transactions.contains { $0.content.productType == .autoRenewableSubscription }
             progress.revision = page.revision
             progress.isComplete = progress.isComplete || !page.hasMore
             task.progress = progress.text
             try await ledger.perform(NoteAppStoreTask(task, next: nil, isHeld: page.hasMore))
             if !page.hasMore { break }
         }
-        if hasSubscription {
-            try await observeStatus(of: task.subject, app: task.app, for: app, in: environment)
+        // One answer has all subscriptions of the customer of Apple's.
+        if let asked = subscriptions.contains(task.subject) ? task.subject : subscriptions.min() {
+            try await observeStatus(of: asked, app: task.app, for: app, in: environment)
         }
         return outcome
+    }
+
+    /// The subscriptions of a page whose statuses are asked for: the one that is read, and those that the ledger did
+    /// not know. Every other has work of its own.
+    private func newSubscriptions(_ page: TransactionHistoryPage, _ task: AppStoreTask) async throws -> Set<String> {
+        var found: Set<String> = []
+        for transaction in page.transactions
+        where transaction.content.productType == .autoRenewableSubscription {
+            let original = transaction.content.originalTransactionID ?? transaction.content.transactionID
+            guard !found.contains(original) else { continue }
+            if original != task.subject,
+                try await ledger.answer(BundleOfOriginal(original, in: task.environment)) != nil
+            {
+                continue
+            }
+            found.insert(original)
+        }
+        return found
     }
 }

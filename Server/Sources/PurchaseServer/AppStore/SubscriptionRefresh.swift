@@ -71,6 +71,7 @@ struct SubscriptionRefresh: Sendable {
                 else { return false }
                 let statuses = try await access.server.call(
                     GetSubscriptionStatuses(original), for: app, in: environment)
+                try statuses.value.requireOne(environment)
                 var told: Set<String> = [original]
                 told.formUnion(statuses.value.subscriptions.map(\.originalTransactionID))
                 try await evidence.observe(statuses.value.signedTexts, app: name)

@@ -54,3 +54,12 @@ extension AppStoreAnswer {
         status = error.number?.rawValue
     }
 }
+
+extension SignedTransaction {
+    /// Whether the App Store may not know the transaction yet: its servers learn of a purchase later than the device.
+    /// The answer "not found" has no signature, so it refuses nothing that was bought a moment ago.
+    func isNew(at now: Timestamp) -> Bool {
+        guard let purchaseDate = self.purchaseDate else { return false }
+        return now.millisecondsSince1970 - purchaseDate.millisecondsSince1970 < 3_600_000
+    }
+}

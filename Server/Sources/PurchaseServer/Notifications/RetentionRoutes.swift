@@ -24,6 +24,7 @@ struct RetentionRoutes {
     let bodies: BodyReader
     let workers: WorkerPool
     let lanes: NotificationLanes
+    let offerTime: Duration
     let clock: @Sendable () -> Timestamp
 
     func add(to router: Router<ServerContext>) {
@@ -113,7 +114,7 @@ struct RetentionRoutes {
             let offer = Task {
                 try await signed(offerID, productID ?? content.productID ?? "", for: content, of: app)
             }
-            guard let jws = await Self.value(of: offer, until: start + Self.offerTime) else {
+            guard let jws = await Self.value(of: offer, until: start + offerTime) else {
                 return RealtimeAnswer(message: Self.message(otherwise))
             }
             return RealtimeAnswer(

@@ -17,8 +17,8 @@ struct BackfillRun {
         case all
     }
 
-    /// The purchases of a page of `--all`.
-    private static let pageSize = 256
+    /// The purchases of a page of `--all`. At its end, the last calls of the page are waited for.
+    private static let pageSize = 1024
     /// The work that notes how far `--all` is.
     private static let wholeSubject = "--all"
 

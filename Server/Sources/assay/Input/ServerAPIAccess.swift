@@ -11,9 +11,9 @@ struct ServerAPIAccess: Sendable {
     let apps: [AppStoreServerApp]
     let workers = WorkerPool(limit: 4096)
 
-    /// The calls that a command makes at the same time. A call takes some hundred milliseconds, and Apple accepts 50 in
-    /// a second.
-    static let atOnce = 14
+    /// The purchases that a command asks about at the same time. Each takes two calls of some hundred milliseconds, and
+    /// Apple accepts 50 of each in a second.
+    static let atOnce = 60
 
     /// - Parameters:
     ///   - app: the name of the app.
@@ -33,7 +33,9 @@ struct ServerAPIAccess: Sendable {
                     + "that file with --config")
         }
         do {
-            client = try AppStoreServerClient(try configuration.appStore.serverAPI())
+            var settings = try configuration.appStore.serverAPI()
+            settings.callsPerApp = Self.atOnce
+            client = try AppStoreServerClient(settings)
         } catch {
             throw InputError("app_store", "\(error)")
         }

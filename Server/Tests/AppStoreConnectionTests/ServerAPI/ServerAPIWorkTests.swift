@@ -111,7 +111,8 @@ struct ServerAPIWorkTests {
             }
             let answered = try Self.period(try #require(world.store.requests.last))
             #expect(answered.from == seen - 3_600_000)
-            #expect(answered.to >= seen + 7 * 86_400_000 - 3_600_000 * 2)
+            // It ends when the reading began, which is some hours of the fast clock before the answer.
+            #expect(answered.to >= seen + 6 * 86_400_000)
             // One probe and its repetitions at a time, not one call for each hour and each page.
             #expect(during < 7 * 24 * 5)
         }

@@ -125,6 +125,23 @@ struct SimulatedServerAPITests {
         }
     }
 
+    @Test(
+        "A server with a wrong certificate gets no call, and so no token",
+        arguments: ["wrong-host", "expired", "unknown-issuer"]
+    )
+    func certificates(_ fault: String) async throws {
+        try await SimulatedServerAPI.run { world in
+            let id = try await world.store.buy("coins").transaction
+            try await world.store.post("faults/certificates", ["fault": fault, "count": 4])
+            try await world.store.post("faults/server-api", ["kind": "latency", "milliseconds": 0, "count": 100])
+            #expect(await world.code(of: GetTransaction(id)) == "app_store_certificate")
+            let left = try await world.store.call("faults", .get)["server_api"] as? [[String: Any]]
+            #expect(left?.first?["count"] as? Int == 100, "no request arrived")
+            _ = try await world.store.call("faults", .delete)
+            #expect(await world.code(of: GetTransaction(id)) == "answered")
+        }
+    }
+
     @Test("Another key of the store is used when the first is revoked, and a silent store is not waited for")
     func keysAndSilence() async throws {
         let limits = AttemptLimits(connect: .seconds(20), read: .milliseconds(300), whole: .seconds(20))
