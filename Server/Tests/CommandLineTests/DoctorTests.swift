@@ -1,6 +1,6 @@
 import EvidenceMint
 import Foundation
-import ServerTestSupport
+import TestSupport
 import Testing
 
 /// `assay doctor` on installations that are sound and on broken ones.
@@ -201,8 +201,7 @@ struct DoctorTests {
             func authority(until end: Date) throws -> String {
                 let period = CertificateAuthority.Validity.Period(
                     notBefore: Date(timeIntervalSince1970: 1_500_000_000), notAfter: end)
-                let root = try CertificateAuthority(.signedPayloads, validity: .init(root: period)).root
-                return root.pem
+                return try CertificateAuthority(validity: .init(root: period)).root.pem
             }
             for (end, state) in [(Date(timeIntervalSinceNow: -86_400), "failed"), (.init(timeIntervalSinceNow: 864_000), "warning")] {
                 try authority(until: end).write(
@@ -254,7 +253,7 @@ struct DoctorTests {
     func postgreSQL() async throws {
         try await ThrowawayPostgreSQL.withDatabase { place in
             try await Self.installation { folder in
-                let database = "--database '\(place.url)'"
+                let database = "--database '\(place.url())'"
                 let created = try await Program.shell("assay migrate \(database)", in: folder)
                 try #require(created.status == 0, "\(created.output)")
                 // The tests' own PostgreSQL does not wait for the disk.
@@ -264,7 +263,7 @@ struct DoctorTests {
                 #expect(report.finding("clock", "fine") != nil && report.finding("database_writes", "fine") != nil)
                 let readOnly = try await Program.shell(
                     """
-                    psql '\(place.url)' -c "DO \\$\\$ BEGIN EXECUTE format('ALTER DATABASE %I SET \
+                    psql '\(place.url())' -c "DO \\$\\$ BEGIN EXECUTE format('ALTER DATABASE %I SET \
                     default_transaction_read_only = on', current_database()); END \\$\\$"
                     """, in: folder)
                 try #require(readOnly.status == 0, "\(readOnly.output)")

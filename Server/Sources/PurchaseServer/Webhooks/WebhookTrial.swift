@@ -1,4 +1,4 @@
-import PurchaseLedger
+package import PurchaseLedger
 import PurchaseVerification
 
 /// A signed message without an event, with which an operator tries a webhook before events depend on it

@@ -1,6 +1,7 @@
 import Foundation
 import PurchaseLedger
 import PurchaseServer
+import PurchaseVerification
 
 /// Whether the record is sealed, signed and published, and its clock goes forward.
 struct RecordExamination {
