@@ -10,8 +10,8 @@ struct ImportedNumbers: Sendable {
     let app: String
     let access: ServerAPIAccess
 
-    /// The rows that are fetched in one batch: few, so that many are fetched at the same time.
-    static let batchRows = 4
+    /// The rows that are fetched in one batch, one after the other: few, so that the last batch is short.
+    static let batchRows = 2
 
     enum Answer: Sendable {
         /// What Apple signed about the purchase.

@@ -138,7 +138,7 @@ extension AppStoreServerReply {
     fileprivate func historyPage() throws(AppStoreServerReplyFault) -> TransactionHistoryPage {
         let body = try decoded(HistoryBody.self)
         try require(bundleID: body.bundleId, environment: body.environment)
-        let hasMore = body.hasMore ?? false
+        guard let hasMore = body.hasMore else { throw .unreadable("no hasMore") }
         guard !hasMore || body.revision != nil else { throw .unreadable("more pages, and no revision") }
         return TransactionHistoryPage(
             transactions: try transactions(body.signedTransactions ?? []), revision: body.revision, hasMore: hasMore)

@@ -42,7 +42,8 @@ public struct GetNotificationHistory: AppStoreServerOperation {
 
     public func read(_ reply: AppStoreServerReply) throws(AppStoreServerReplyFault) -> NotificationHistoryPage {
         let body = try reply.decoded(NotificationHistoryBody.self)
-        let hasMore = body.hasMore ?? false
+        // An object without it is no page: taken for an empty one, it would end a period that nobody has read.
+        guard let hasMore = body.hasMore else { throw .unreadable("no hasMore") }
         guard !hasMore || body.paginationToken != nil else { throw .unreadable("more pages, and no token") }
         var notifications: [SentNotification] = []
         for item in body.notificationHistory ?? [] {
