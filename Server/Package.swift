@@ -145,6 +145,7 @@ let package = Package(
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -347,7 +348,8 @@ let package = Package(
         .testTarget(
             name: "RecordedAnswerTests",
             dependencies: [
-                "AppStoreConnection", "PurchaseServer",
+                "AppStoreConnection", "PurchaseLedger", "PurchaseServer",
+                .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "TestSupport", package: "assay"),

@@ -19,7 +19,7 @@ ORDERS = {
         "Answers", "Configuration", "HTTP", "Record", "Webhooks", "VerifyReceipt", "AppStore", "Purchases",
         "Notifications", ".",
     ],
-    "Server/Sources/assay": ["Terminal", "Input", "Output", "Minting", "Importing", "Commands", "."],
+    "Server/Sources/assay": ["Terminal", "Input", "Output", "Minting", "Importing", "Doctor", "Commands", "."],
     "Sources/EvidenceMint": [
         "Encoding", "Authority", "Receipt", "TransactionReceipt", "SignedPayload", "Faults", "Signing",
     ],

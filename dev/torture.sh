@@ -9,6 +9,9 @@
 #   dev/torture.sh store                  the ledger against the simulated store: 20 random histories of 1,000 steps
 #   dev/torture.sh news [COUNT]           random histories of the store, told by notifications alone: shuffled, repeated and late, on both
 #                                         engines, 1,000 by default
+#   dev/torture.sh backfill [COUNT]       random histories of the store of whose notifications a server loses three in ten and reads them
+#                                         from the App Store Server API, 1,000 by default
+#   dev/torture.sh numbers                imports of 1,000 numbers at Apple's limits, and of 100,000 with raised ones, killed and run again
 #   dev/torture.sh histories [COUNT]      the ledger: random histories in other orders of arrival, 10,000 by default, the laws of
 #                                         merging facts, rebuilds after random acts, and proofs of every size of a tree up to 300
 #   dev/torture.sh mutations [COUNT]      the pure rules: changes of the seeds 33, 34 and 35, 40 of each by default, and a test that fails for
@@ -75,6 +78,22 @@ store() {
 # Compares the ledger with the pure rules after each notification, and with the store in the end.
 news() {
     ASSAY_NEWS_HISTORIES="${1:-1000}" suite NotificationHistoryTests
+}
+
+# Compares a server that reads lost notifications from Apple with one that got all.
+backfill() {
+    ASSAY_BACKFILL_HISTORIES="${1:-1000}" suite BackfillEqualityTests
+}
+
+# The time of an import must be the one that it prints first.
+numbers() {
+    if [ -z "${ASSAY_PROGRAM:-}" ]; then
+        say "Building assay"
+        build_product release Server assay
+        ASSAY_PROGRAM="$(products_folder release)/assay"
+    fi
+    say "Importing numbers alone"
+    python3 dev/import_numbers.py "$ASSAY_PROGRAM"
 }
 
 # Facts, owners and entitlements must not depend on when evidence arrived, through real operations on SQLite.
@@ -178,7 +197,7 @@ soak() {
 }
 
 case ${1:-} in
-    '') debug; core; server; store; news; histories; erasures; worlds; mutations; role; ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
+    '') debug; core; server; store; news; backfill; numbers; histories; erasures; worlds; mutations; role; ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
         ASSAY_SHARED_CLAIMS=1000 suite 'threeProcesses|sameClaims'; kill_rounds; server_rounds; news_server_rounds; soak; abuse ;;
     debug) debug ;;
     role) role ;;
@@ -193,6 +212,8 @@ case ${1:-} in
     store) store ;;
     news) news "${2:-}" ;;
     news-servers) news_server_rounds "${2:-}" ;;
+    backfill) backfill "${2:-}" ;;
+    numbers) numbers ;;
     histories) histories "${2:-}" ;;
     erasures) erasures "${2:-}" ;;
     worlds) worlds "${2:-}" ;;

@@ -17,8 +17,8 @@
         ///   - service: the name of the items, such as the bundle id.
         ///   - account: another name, if the app has several stores.
         ///   - movesAlong: whether a new device that is set up from a backup of this one gets the store. RMStore's
-        ///     does: consumables that
-        ///     only the device counts are then kept. With a server, leave it out: the server counts.
+        ///     does: consumables that only the device counts are then kept. With a server, leave it out: the server
+        ///     counts.
         public init(service: String, account: String = "purchases", movesAlong: Bool = false) {
             self.service = service
             self.account = account

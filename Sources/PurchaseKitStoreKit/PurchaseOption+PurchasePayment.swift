@@ -17,9 +17,15 @@
             switch payment.offer {
             case nil: break
             case .promotional(let id, let keyID, let nonce, let signature, let timestamp):
+                // Milliseconds, which `Int` of a watch with 32 bits cannot hold.
+                guard let timestamp = Int(exactly: timestamp) else {
+                    throw PurchaseError(
+                        .queueFailed, expected: "a promotional offer as a JWS on this watch",
+                        found: "one whose time has 64 bits")
+                }
                 options.insert(
                     .promotionalOffer(
-                        offerID: id, keyID: keyID, nonce: nonce, signature: signature, timestamp: Int(timestamp)))
+                        offerID: id, keyID: keyID, nonce: nonce, signature: signature, timestamp: timestamp))
             case .promotionalJWS(let id, let jws):
                 options.formUnion(Product.PurchaseOption.promotionalOffer(id, compactJWS: jws))
             case .introductory(let jws): options.insert(.introductoryOfferEligibility(compactJWS: jws))

@@ -29,6 +29,10 @@ final class ReloadableServer: Sendable {
     private let notificationAlarm: NotificationAlarm
     private let refusedNotifications = RefusedNotifications()
     private let appStoreClaims: AppStoreClaimService
+    private let stateDeadlines: ShortDeadlines
+    private let newsDeadlines: ShortDeadlines
+    private let receiptRecording: ReceiptRecording
+    private let missingNews: StatusesForReceipts
     private let appStoreAccess: AppStoreAccess
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
@@ -53,6 +57,8 @@ final class ReloadableServer: Sendable {
         _ configuration: ServerConfiguration, ledger: PurchaseLedger, appStoreClaims: AppStoreClaimService,
         clock: @escaping @Sendable () -> Timestamp, uptime: @escaping @Sendable () -> Double, logger: Logger
     ) {
+        stateDeadlines = ShortDeadlines(uptime: uptime)
+        newsDeadlines = ShortDeadlines(uptime: uptime)
         let limits = configuration.limits
         started = configuration
         self.appStoreClaims = appStoreClaims
@@ -61,7 +67,10 @@ final class ReloadableServer: Sendable {
         self.ledger = ledger
         self.uptime = uptime
         readiness = ReadinessMonitor(ledger)
-        workers = WorkerPool(limit: limits.waitingVerifications)
+        let workers = WorkerPool(limit: limits.waitingVerifications)
+        self.workers = workers
+        receiptRecording = ReceiptRecording(workers: workers, logger: logger)
+        missingNews = StatusesForReceipts(access: appStoreAccess, workers: workers, uptime: uptime, logger: logger)
         bodies = BodyReader(limits)
         access = AccessLimits(limits, uptime: uptime)
         wrongSecrets = RateLimiter(limits.wrongSecrets, uptime: uptime)
@@ -96,7 +105,7 @@ final class ReloadableServer: Sendable {
             readiness, KeyUses.Recording(uses: uses, ledger: ledger, logger: logger),
             RefusalRecording(ledger: ledger, logger: logger),
             RefusedNotifications.LogLines(refused: refusedNotifications, logger: logger),
-            MergeResumption(ledger: ledger, logger: logger),
+            MergeResumption(ledger: ledger, logger: logger), receiptRecording,
             RefundDesk(access: appStoreAccess, clock: clock, logger: logger), extensions,
         ]
     }
@@ -178,13 +187,18 @@ final class ReloadableServer: Sendable {
             bodies: bodies.limited(to: min(RetentionRoutes.bodyBytes, configuration.limits.bodyBytes)),
             workers: workers, lanes: notificationLanes, clock: clock
         ).add(to: router)
+        let service = VerifyReceiptService(
+            verifier: PurchaseVerifier(anchors: configuration.anchors), environments: configuration.environments,
+            sharedSecret: configuration.sharedSecret, sharedSecrets: configuration.sharedSecrets,
+            wrongSecrets: wrongSecrets, dropIn: configuration.dropInOfApps)
         VerifyReceiptRoutes(
-            service: VerifyReceiptService(
-                verifier: PurchaseVerifier(anchors: configuration.anchors),
-                environments: configuration.environments,
-                sharedSecret: configuration.sharedSecret, sharedSecrets: configuration.sharedSecrets,
-                wrongSecrets: wrongSecrets),
-            bodies: bodies.limited(to: configuration.limits.bodyBytes), workers: workers, addresses: access.addresses
+            live: LiveAnswers(
+                service: service, ledger: ledger, deadlines: stateDeadlines, workers: workers,
+                news: missingNews, newsDeadlines: newsDeadlines),
+            recording: ReceiptRecords(
+                settings: configuration.dropInOfApps, recording: receiptRecording, ledger: ledger),
+            clock: clock, bodies: bodies.limited(to: configuration.limits.bodyBytes), workers: workers,
+            addresses: access.addresses
         ).add(to: router)
         MethodRoutes().add(to: router)
         return router.buildResponder()
@@ -234,6 +248,17 @@ final class ReloadableServer: Sendable {
 }
 
 extension ServerConfiguration {
+    /// How `verifyReceipt` answers for the receipts of each app, by bundle id.
+    fileprivate var dropInOfApps: [String: DropInSettings] {
+        var settings = dropIn
+        for app in apps.values {
+            for bundleID in app.bundleIDs where settings[bundleID] == nil {
+                settings[bundleID] = DropInSettings(app: app.id)
+            }
+        }
+        return settings
+    }
+
     /// The settings that differ from those of a running server and that only a restart changes.
     package func settingsThatNeedRestart(comparedWith running: ServerConfiguration) -> [ServerSetting] {
         var settings: [ServerSetting] = []

@@ -141,8 +141,9 @@ struct PurchaseServerProcessTests {
         try await Program.inTemporaryFolder { folder in
             try await prepare(folder, claims: 8)
             let status = try await RunningServer.run(Self.serve(), in: folder) { server in
-                // The bodies are sent slowly enough to be in flight when the signal arrives. The interim answer shows that the
-                // server has read the head: a connection that it has not read from is closed, and its client asks again.
+                // The bodies are sent slowly enough to be in flight when the signal arrives. The interim answer shows
+                // that the server has read the head: a connection that it has not read from is closed, and its client
+                // asks again.
                 let command = """
                     mkdir -p answers; for n in $(seq 0 7); do
                     (\(Self.post) -v -H 'Expect: 100-continue' --expect100-timeout 60 --limit-rate 1000 \(server.address)/v1/purchases >codes.$n 2>said.$n) & done

@@ -189,7 +189,7 @@ struct PostgreSQLCostTests {
 
     @Test(
         "33.3 The round trips of a restore do not grow with its pieces: periods of one subscription, signed one by one",
-        // The server ends a transaction that waits too long for a decision, which a slow machine takes for more of them.
+        // PostgreSQL ends a transaction that waits too long for its decision, as that of more periods in debug does.
         arguments: [20, 40])
     func oneSubscription(pieces: Int) async throws {
         try await withWorld { world, database in

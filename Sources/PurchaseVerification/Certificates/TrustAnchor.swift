@@ -30,6 +30,9 @@ public struct TrustAnchor: Sendable {
     /// The certificate's subject, in words.
     public var subject: String { certificate.subject.description }
 
+    /// The end of the certificate's validity (RFC 5280, section 4.1.2.5).
+    public var notAfter: AppStoreTime { certificate.validity.notAfter }
+
     /// Whether it is one of Apple's roots.
     var isApple: Bool {
         switch authority {

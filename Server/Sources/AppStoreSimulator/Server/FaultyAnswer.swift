@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import NIOPosix
+import ServiceLifecycle
 
 /// An answer of `verifyReceipt` with the fault of its transport.
 struct FaultyAnswer {
@@ -36,14 +37,18 @@ struct FaultyAnswer {
 
     func response(to request: Request) async throws -> Response {
         if let milliseconds = fault?.milliseconds, fault?.kind != .slowBody, fault?.kind != .silence {
-            try await Task.sleep(for: .milliseconds(milliseconds))
+            try await Self.wait(milliseconds)
         }
         switch fault?.kind {
         case .reset:
             try await reset()
             return whole([])
         case .silence:
-            try await Task.sleep(for: .milliseconds(fault?.milliseconds ?? Self.silence))
+            do {
+                try await Self.wait(fault?.milliseconds ?? Self.silence)
+            } catch is CancellationError {
+                // The store stops.
+            }
             try await channel.close().get()
             return whole([])
         case .outage:
@@ -62,6 +67,11 @@ struct FaultyAnswer {
         }
     }
 
+    /// Waits, but not longer than the store runs: it answers what it has begun before it stops.
+    private static func wait(_ milliseconds: Int) async throws {
+        try await cancelWhenGracefulShutdown { try await Task.sleep(for: .milliseconds(milliseconds)) }
+    }
+
     private func whole(_ json: [UInt8]) -> Response {
         Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
     }
@@ -74,7 +84,7 @@ struct FaultyAnswer {
         let (json, milliseconds) = (json, fault?.milliseconds ?? Self.slowBody)
         let body = ResponseBody(contentLength: json.count) { writer in
             try await writer.write(ByteBuffer(bytes: json.prefix(json.count / 2)))
-            try await Task.sleep(for: .milliseconds(milliseconds))
+            try await Self.wait(milliseconds)
             try await writer.write(ByteBuffer(bytes: json.dropFirst(json.count / 2)))
             try await writer.finish(nil)
         }

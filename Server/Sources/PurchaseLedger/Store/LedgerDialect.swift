@@ -55,4 +55,14 @@ public protocol LedgerDialect: Sendable {
 
     /// Statements that prevent rows of a table from being changed, deleted or replaced.
     func appendOnly(_ rule: AppendOnlyRule) -> [String]
+
+    /// Whether the database has the table of migrations.
+    func hasMigrations(_ connection: any LedgerConnection) throws(LedgerStorageError) -> Bool
+
+    /// What the database says about itself.
+    ///
+    /// - Parameter schema: the number of its newest migration.
+    func condition(
+        _ connection: any LedgerConnection, schema: Int64?
+    ) throws(LedgerStorageError) -> DatabaseCondition
 }

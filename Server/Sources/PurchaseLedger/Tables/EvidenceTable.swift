@@ -70,5 +70,6 @@ struct EvidenceTable {
         try connection.send(
             to: "evidence", "UPDATE evidence SET content = NULL WHERE evidence_key = ?1", [.integer(key)])
         try connection.send(to: "held_evidence", "DELETE FROM held_evidence WHERE evidence_key = ?1", [.integer(key)])
+        try AppReceiptsTable(connection: connection).delete(evidence: key)
     }
 }

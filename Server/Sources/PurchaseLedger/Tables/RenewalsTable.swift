@@ -30,15 +30,26 @@ struct RenewalsTable {
     }
 
     func news(_ key: RenewalKey, environment: Int64) throws(LedgerStorageError) -> News {
-        var (news, statements): (News, [RenewalStatement]) = (News(), [])
+        var rows: [Row] = []
         for row in try connection.rows(
             Self.byNumber, [.integer(environment), .text(key.originalTransactionID.string)])
         {
             var reader = row.reader
-            let (beside, concern, bytes) = (try reader.text(), try reader.integer(), try reader.blob())
+            rows.append((try reader.text(), try reader.integer(), try reader.blob()))
+        }
+        return try Self.news(key, rows)
+    }
+
+    /// The columns of a row besides its subscription.
+    typealias Row = (beside: String, concern: Int64, facts: [UInt8])
+
+    /// What the rows of a subscription say.
+    static func news(_ key: RenewalKey, _ rows: [Row]) throws(LedgerStorageError) -> News {
+        var (news, statements): (News, [RenewalStatement]) = (News(), [])
+        for (beside, concern, bytes) in rows {
             do throws(FactsDecodingError) {
-                guard concern != Self.status else {
-                    news.statuses[beside] = try Self.status(bytes)
+                guard concern != status else {
+                    news.statuses[beside] = try status(bytes)
                     continue
                 }
                 statements.append(

@@ -22,6 +22,13 @@ public struct PurchaseOffer: Sendable, Hashable {
         self.period = period
     }
 
+    /// The identifier of a promotional offer; `nil` for other offers.
+    public var promotionalOfferID: ExactText? { type == 2 ? identifier : nil }
+    /// The name of an offer code; `nil` for other offers.
+    public var offerCodeName: ExactText? { type == 3 ? identifier : nil }
+    /// Whether it is the introductory offer.
+    public var isIntroductory: Bool { type == 1 }
+
     /// Whether nothing was charged for the period.
     public var isFreeTrial: Bool { discountType == "FREE_TRIAL" }
 }

@@ -27,6 +27,8 @@ public struct ServerConfiguration: Sendable {
     public var sharedSecrets: [String: String] = [:]
     /// The apps whose purchases are recorded, by their names; each API key belongs to one of these names.
     public var apps: [String: RegisteredApp] = [:]
+    /// How `verifyReceipt` answers for the receipts of an app, by bundle id.
+    public var dropIn: [String: DropInSettings] = [:]
     /// The proxies of the operator, whose `X-Forwarded-For` is trusted. Without any, the header is ignored.
     public var trustedProxies: [AddressRange] = []
     /// The keys of the record, and the places of its checkpoints.

@@ -67,6 +67,7 @@ package struct ServerSettings {
                     throw Fault(description: "apps.\(app.app.id).\(setting) \(error.fault). \(error.remedy).")
                 }
             }
+            for bundleID in app.app.bundleIDs { configuration.dropIn[bundleID] = app.dropIn }
             guard let secret else { continue }
             for bundleID in app.app.bundleIDs { configuration.sharedSecrets[bundleID] = secret }
         }

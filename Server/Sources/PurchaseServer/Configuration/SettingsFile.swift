@@ -18,6 +18,8 @@ public struct SettingsFile: Sendable {
         public var sharedSecretFile: String?
         /// Its keys of the App Store Server API.
         package var appStoreKeys: [AppStoreKeySettings] = []
+        /// How `verifyReceipt` answers for its receipts.
+        public var dropIn = DropInSettings(app: "")
         /// The receivers of its events and of its notifications.
         package var webhooks: [WebhookSettings] = []
         /// What is answered when Apple asks what to show to a customer who is about to cancel.
@@ -205,9 +207,11 @@ extension SettingsReader {
             for entry in products.entries { app.products[entry.key] = product(entry) }
         }
         let webhooks = webhooks(&section, app: entry.key) + forwards(&section, of: app)
+        let dropIn = dropIn(&section, app)
         finish(section)
         return SettingsFile.App(
             app: app, sharedSecret: sharedSecret, sharedSecretFile: sharedSecretFile, appStoreKeys: keys,
+            dropIn: dropIn,
             webhooks: webhooks, retention: retention)
     }
 

@@ -12,6 +12,7 @@ package enum VerifyReceiptReason: Sendable {
     case tooManyRequests(retryAfter: Int)
     case tooManyWrongSecrets(retryAfter: Int)
     case expired
+    case erased
     case bodyTooLarge
     case requestIncomplete
     case serverBusy
@@ -26,6 +27,7 @@ package enum VerifyReceiptReason: Sendable {
         case .secretMismatch: "shared_secret_mismatch"
         case .tooManyRequests, .tooManyWrongSecrets: "rate_limited"
         case .expired: "subscription_expired"
+        case .erased: "purchase_erased"
         case .bodyTooLarge: "evidence_too_large"
         case .requestIncomplete: "request_incomplete"
         case .serverBusy: "server_busy"

@@ -1,31 +1,76 @@
 import PurchaseAPI
+import PurchaseLedger
 package import PurchaseVerification
 
-/// `latest_receipt_info` as far as the receipt proves it: the purchases at the time of its signature, newest first.
-enum LatestReceiptInfo {
+/// `latest_receipt_info`: the purchases of a receipt, and those that the ledger knows of the same originals.
+struct LatestReceiptInfo {
+    private struct Item {
+        var answer: VerifyReceiptResponse.InAppPurchase
+        var isSubscription: Bool
+        /// The place in the receipt; `nil` for a transaction that only the ledger knows.
+        var place: Int?
+
+        var second: Int64? { answer.purchaseDate?.inWholeSeconds.millisecondsSince1970 }
+        var original: ExactText { ExactText(answer.originalTransactionID ?? answer.transactionID) }
+    }
+
+    private var items: [Item]
+
+    /// The purchases at the time of the signature.
+    ///
     /// - Parameters:
     ///   - receipt: the receipt.
     ///   - answers: the answer for each of its purchases, in the order of the receipt.
-    ///   - excludingOld: only the latest period of each subscription.
-    static func purchases(
-        of receipt: AppReceipt, _ answers: [VerifyReceiptResponse.InAppPurchase], excludingOld: Bool
-    ) -> [VerifyReceiptResponse.InAppPurchase] {
-        let dates = receipt.inAppPurchases.map { $0.purchaseDate }
-        let newestFirst = dates.indices.sorted { left, right in
-            // Purchases with the same date keep the order of the receipt.
-            guard dates[left] != dates[right] else { return left < right }
-            guard let leftDate = dates[left] else { return false }
-            guard let rightDate = dates[right] else { return true }
-            return leftDate > rightDate
+    init(of receipt: AppReceipt, _ answers: [VerifyReceiptResponse.InAppPurchase]) {
+        items = zip(receipt.inAppPurchases, answers).enumerated().map { place, pair in
+            Item(answer: pair.1, isSubscription: pair.0.isAutoRenewable, place: place)
         }
-        guard excludingOld else { return newestFirst.map { answers[$0] } }
-        // Only subscriptions have a latest entry: a recorded answer omits a consumable.
-        var seen: Set<[UInt8]> = []
-        return newestFirst.compactMap { position in
-            let purchase = receipt.inAppPurchases[position]
-            guard purchase.isAutoRenewable else { return nil }
-            let subscription = purchase.originalTransactionID ?? purchase.transactionID
-            return seen.insert(Array(subscription.utf8)).inserted ? answers[position] : nil
+    }
+
+    /// Adds what the ledger knows.
+    mutating func add(_ standing: ReceiptStanding) {
+        var places: [ExactText: Int] = [:]
+        for (index, item) in items.enumerated() { places[ExactText(item.answer.transactionID)] = index }
+        for entry in standing.entries {
+            if let index = places[entry.facts.key.transactionID] {
+                items[index].answer.add(entry)
+            } else {
+                var answer = VerifyReceiptResponse.InAppPurchase(
+                    productID: entry.facts.productID?.string ?? "", transactionID: entry.facts.key.transactionID.string)
+                answer.add(entry)
+                items.append(Item(answer: answer, isSubscription: entry.facts.kind == .autoRenewable, place: nil))
+            }
+        }
+    }
+
+    var hasSubscriptions: Bool { items.contains(where: \.isSubscription) }
+
+    /// The entries.
+    ///
+    /// - Parameter excludingOld: only the latest period of each subscription. A recorded answer omits a consumable.
+    func entries(excludingOld: Bool, _ form: VerifyReceiptForm) -> [VerifyReceiptResponse.InAppPurchase] {
+        var sorted = items.sorted(by: Self.isNewer)
+        if excludingOld {
+            var seen: Set<ExactText> = []
+            sorted = sorted.filter { $0.isSubscription && seen.insert($0.original).inserted }
+        }
+        if !form.beginsWithNewest { sorted.sort { !Self.isSameSecond($0, $1) && Self.isNewer($1, $0) } }
+        return sorted.map(\.answer)
+    }
+
+    private static func isSameSecond(_ left: Item, _ right: Item) -> Bool { left.second == right.second }
+
+    /// Purchases of the same second keep the order of the receipt; those that it lacks come before them, the greatest
+    /// number first.
+    private static func isNewer(_ left: Item, _ right: Item) -> Bool {
+        if left.second != right.second { return (left.second ?? .min) > (right.second ?? .min) }
+        switch (left.place, right.place) {
+        case (let left?, let right?): return left < right
+        case (nil, _?): return true
+        case (_?, nil): return false
+        case (nil, nil):
+            return ExactText.isNumericallyBefore(
+                ExactText(right.answer.transactionID), ExactText(left.answer.transactionID))
         }
     }
 }

@@ -1,4 +1,5 @@
 package import PurchaseAPI
+package import PurchaseLedger
 package import PurchaseVerification
 
 extension FlatReceipt {
@@ -33,5 +34,30 @@ extension VerifyReceiptResponse {
             latestReceipt = base64
         }
         flatReceipt = flat
+    }
+
+    /// The answer with what the ledger knows: the subscription's newest transaction decides, so it can be valid again
+    /// after 21006.
+    package init(_ receipt: TransactionReceipt, _ standing: ReceiptStanding, base64: [UInt8], now: AppStoreTime) {
+        let begun = standing.entries.filter { ($0.facts.purchaseDate ?? now) <= now && $0.facts.kind == .autoRenewable }
+        let newest = begun.max { left, right in
+            guard left.facts.purchaseDate == right.facts.purchaseDate,
+                let (first, second) = left.facts.end.flatMap({ first in right.facts.end.map { (first, $0) } })
+            else { return (left.facts.purchaseDate ?? now) < (right.facts.purchaseDate ?? now) }
+            return first < second
+        }
+        guard let newest, let end = newest.facts.end else {
+            self.init(receipt, base64: base64, now: now)
+            return
+        }
+        let flat = FlatReceipt(receipt)
+        self.init(status: now < end ? .valid : .expired)
+        flatReceipt = flat
+        if now < end {
+            latestFlatReceiptInfo = flat.with(newest)
+            latestReceipt = base64
+        } else {
+            latestExpiredReceiptInfo = flat.with(newest)
+        }
     }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -8,7 +7,9 @@ import PurchaseVerification
 /// `POST /verifyReceipt` and `POST /sandbox/verifyReceipt`. A client that only replaced Apple's address with ours may
 /// also select the environment with its Host header.
 struct VerifyReceiptRoutes {
-    let service: VerifyReceiptService
+    let live: LiveAnswers
+    let recording: ReceiptRecords
+    let clock: @Sendable () -> AppStoreTime
     let bodies: BodyReader
     let workers: WorkerPool
     let addresses: RateLimiter
@@ -34,23 +35,26 @@ struct VerifyReceiptRoutes {
     private func answer(
         _ request: Request, at endpoint: VerifyReceiptService.Endpoint, _ context: ServerContext
     ) async throws -> Response {
-        let (service, sender) = (service, context.limitedAddress)
+        let (service, sender, clock) = (live.service, context.limitedAddress, clock)
         if let wait = addresses.take(sender) {
             return Self.response(
                 .temporarilyUnavailable, .tooManyRequests(retryAfter: RateLimiter.retryAfter(wait)))
         }
         do {
-            let (answer, json) = try await bodies.withBody(of: request) { body in
+            // The answer as of signing is complete before the ledger is asked.
+            let (prepared, signed) = try await bodies.withBody(of: request) { body in
                 try await workers.run {
-                    let answer = service.answer(body, at: endpoint, from: sender, now: AppStoreTime(Date()))
-                    return (answer, answer.response.json())
+                    let prepared = service.prepare(body, at: endpoint, from: sender, now: clock())
+                    return (prepared, prepared.answer.response.json())
                 }
             }
+            recording.note(prepared)
+            let (answer, json) = await live.answer(prepared) ?? (prepared.answer, signed)
             context.facts.note(receiptStatus: answer.response.status.rawValue)
             if case .verification(let error) = answer.reason, error.code.isExpensive {
                 addresses.charge(sender, rejections: 1)
             }
-            return Self.response(json, answer.reason, isAsOfSigning: answer.isAsOfSigning)
+            return Self.response(json, answer.reason, state: answer.state)
         } catch is WorkersBusy {
             return Self.response(.temporarilyUnavailable, .serverBusy)
         } catch BodyFault.noRoom {
@@ -71,12 +75,16 @@ struct VerifyReceiptRoutes {
     }
 
     private static func response(
-        _ json: [UInt8], _ reason: VerifyReceiptReason?, isAsOfSigning: Bool = false
+        _ json: [UInt8], _ reason: VerifyReceiptReason?, state: VerifyReceiptService.AnswerState? = nil
     ) -> Response {
         var headers = HTTPFields()
         headers.append(.json)
         if let reason { headers.append(HTTPField(name: .assayReason, value: reason.code)) }
-        if isAsOfSigning { headers.append(.asOfSigning) }
+        switch state {
+        case .live: headers.append(.live)
+        case .asOfSigning: headers.append(.asOfSigning)
+        case nil: break
+        }
         if let seconds = reason?.retryAfter { headers[.retryAfter] = "\(seconds)" }
         return Response(
             status: reason?.httpStatus ?? .ok, headers: headers,
@@ -108,5 +116,6 @@ extension VerifyReceiptReason {
 extension HTTPField {
     // Created once, because each value is checked when it is created.
     fileprivate static let json = HTTPField(name: .contentType, value: "application/json")
+    fileprivate static let live = HTTPField(name: .assayState, value: "live")
     fileprivate static let asOfSigning = HTTPField(name: .assayState, value: "as-of-signing")
 }

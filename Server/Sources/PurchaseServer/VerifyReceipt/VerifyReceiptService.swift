@@ -1,24 +1,30 @@
 import Crypto
 import Foundation
 package import PurchaseAPI
+package import PurchaseLedger
 package import PurchaseVerification
 
-/// `verifyReceipt`, answered from the receipt alone: a request and a time in, Apple's answer out.
+/// `verifyReceipt`, answered from the receipt and from what the ledger knows: a request, a state and a time in, Apple's
+/// answer out.
 package struct VerifyReceiptService: Sendable {
     private let verifier: PurchaseVerifier
     private let environments: Set<AppStoreEnvironment>
     private let sharedSecret: String?
     private let sharedSecrets: [String: String]
     private let wrongSecrets: RateLimiter?
+    private let dropIn: [String: DropInSettings]
 
     /// - Parameters:
     ///   - sharedSecret: the required secret for receipts of every app.
     ///   - sharedSecrets: the required secrets by bundle id, if there is none for all apps.
     ///   - wrongSecrets: the limit of wrong secrets per sender and app; without it, there is no limit.
+    ///   - dropIn: the settings of the apps that the ledger knows, by bundle id.
     package init(
         verifier: PurchaseVerifier, environments: Set<AppStoreEnvironment>, sharedSecret: String?,
-        sharedSecrets: [String: String] = [:], wrongSecrets: RateLimiter? = nil
+        sharedSecrets: [String: String] = [:], wrongSecrets: RateLimiter? = nil,
+        dropIn: [String: DropInSettings] = [:]
     ) {
+        self.dropIn = dropIn
         self.verifier = verifier
         self.environments = environments
         self.sharedSecret = sharedSecret
@@ -37,14 +43,36 @@ package struct VerifyReceiptService: Sendable {
         package let response: VerifyReceiptResponse
         /// The reason why the status is not 0.
         package let reason: VerifyReceiptReason?
-        /// Whether the answer describes subscriptions as of the time when the receipt was signed.
-        package var isAsOfSigning: Bool {
-            response.latestReceiptInfo != nil || response.latestFlatReceiptInfo != nil
-                || response.latestExpiredReceiptInfo != nil
+        /// Whether signed news are known about the latest period of every subscription in the answer.
+        package var isLive = false
+        /// The original transactions of the other subscriptions, in the order of the receipt.
+        var unconfirmed: [String] = []
+        /// What the answer describes, for the header `Assay-State`; `nil` if it describes no purchases.
+        package var state: AnswerState? {
+            guard response.receipt != nil || response.flatReceipt != nil else { return nil }
+            return isLive ? .live : .asOfSigning
         }
     }
 
-    /// Answers a request body.
+    /// The time for which an answer holds.
+    package enum AnswerState: Sendable {
+        /// Now, as far as the App Store has signed it.
+        case live
+        /// When the receipt was signed, with what is known of later.
+        case asOfSigning
+    }
+
+    /// A request with its evidence.
+    struct Sent: Sendable {
+        let request: VerifyReceiptRequest
+        let evidence: RecognizedEvidence
+        let now: AppStoreTime
+        let settings: DropInSettings?
+
+        var form: VerifyReceiptForm { settings?.form ?? .newest }
+    }
+
+    /// Answers a request body from the receipt alone.
     ///
     /// - Parameters:
     ///   - body: the body as it came.
@@ -53,6 +81,13 @@ package struct VerifyReceiptService: Sendable {
     ///   - now: the time of the request.
     package func answer(_ body: [UInt8], at endpoint: Endpoint, from sender: [UInt8] = [], now: AppStoreTime) -> Answer
     {
+        prepare(body, at: endpoint, from: sender, now: now).answer
+    }
+
+    /// Answers a request body from the receipt alone, and says what the ledger may know besides.
+    package func prepare(
+        _ body: [UInt8], at endpoint: Endpoint, from sender: [UInt8] = [], now: AppStoreTime
+    ) -> PreparedAnswer {
         let request: VerifyReceiptRequest
         do {
             request = try VerifyReceiptRequest(json: body) { json in
@@ -60,7 +95,7 @@ package struct VerifyReceiptService: Sendable {
                 try StrictJSON.check(text.span)
             }
         } catch {
-            return Answer(response: VerifyReceiptResponse(status: .notPosted), reason: .notJSON)
+            return PreparedAnswer(Answer(response: VerifyReceiptResponse(status: .notPosted), reason: .notJSON))
         }
         do throws(VerificationError) {
             let evidence = try RecognizedEvidence(request.receiptText)
@@ -69,49 +104,139 @@ package struct VerifyReceiptService: Sendable {
             case .transactionReceipt:
                 let verified = try verifier.verify(evidence, policies: policies)
                 guard case .transactionReceipt(let receipt) = verified else { break }
-                return answer(request, evidence, receipt, at: endpoint, from: sender, now: now)
+                let sent = sent(request, evidence, receipt.bundleID, now)
+                return prepare(sent, receipt, at: endpoint, from: sender)
             case .appReceipt, .compactJWS: break
             }
             let receipt = try verifier.verifyAppReceipt(evidence, policies: policies)
-            return answer(request, evidence, receipt, at: endpoint, from: sender, now: now)
+            return prepare(sent(request, evidence, receipt.bundleID, now), receipt, at: endpoint, from: sender)
         } catch {
-            return Answer(response: VerifyReceiptResponse(status: Self.status(of: error)), reason: .verification(error))
+            var refused = PreparedAnswer(
+                Answer(response: VerifyReceiptResponse(status: Self.status(of: error)), reason: .verification(error)))
+            refused.evidence = request.receiptText
+            return refused
         }
     }
 
-    private func answer(
-        _ request: VerifyReceiptRequest, _ evidence: RecognizedEvidence, _ receipt: AppReceipt, at endpoint: Endpoint,
-        from sender: [UInt8], now: AppStoreTime
-    ) -> Answer {
-        if let refusal = Self.refusal(of: receipt.environment, at: endpoint) { return refusal }
+    private func sent(
+        _ request: VerifyReceiptRequest, _ evidence: RecognizedEvidence, _ bundleID: String?, _ now: AppStoreTime
+    ) -> Sent {
+        // Compared byte by byte: a dictionary of strings is looked up by canonical equivalence.
+        let place = bundleID.flatMap { dropIn.index(forKey: $0) }
+        let settings = place.flatMap { ExactText(dropIn[$0].key) == ExactText(bundleID ?? "") ? dropIn[$0].value : nil }
+        return Sent(request: request, evidence: evidence, now: now, settings: settings)
+    }
+
+    private func prepare(
+        _ sent: Sent, _ receipt: AppReceipt, at endpoint: Endpoint, from sender: [UInt8]
+    ) -> PreparedAnswer {
+        if let refusal = Self.refusal(of: receipt.environment, at: endpoint) { return PreparedAnswer(refusal) }
         let hasSubscriptions = receipt.inAppPurchases.contains(where: \.isAutoRenewable)
-        if let refusal = refusal(of: request.password, for: receipt.bundleID, isNeeded: hasSubscriptions, sender) {
-            return refusal
+        if let refusal = refusal(of: sent.request.password, for: receipt.bundleID, isNeeded: hasSubscriptions, sender) {
+            return PreparedAnswer(refusal)
         }
+        var prepared = PreparedAnswer(Answer(response: Self.response(sent, receipt), reason: nil))
+        guard let settings = sent.settings else { return prepared }
+        (prepared.app, prepared.evidence) = (settings.app, sent.request.receiptText)
+        prepared.askSeconds = settings.askSeconds
+        let observation = Observation(.appReceipt(receipt))
+        (prepared.subject, prepared.observation) = (.app(sent, receipt), observation)
+        if let bundleID = receipt.bundleID, let environment = receipt.environment {
+            prepared.question = StateOfReceipt(
+                bundleID: bundleID, environment: environment, receipt: observation, downloadID: receipt.downloadID,
+                createdAt: receipt.creationDate)
+        }
+        return prepared
+    }
+
+    private func prepare(
+        _ sent: Sent, _ receipt: TransactionReceipt, at endpoint: Endpoint, from sender: [UInt8]
+    ) -> PreparedAnswer {
+        if let refusal = Self.refusal(of: receipt.environment, at: endpoint) { return PreparedAnswer(refusal) }
+        let isSubscription = receipt.expiresDate != nil
+        if let refusal = refusal(of: sent.request.password, for: receipt.bundleID, isNeeded: isSubscription, sender) {
+            return PreparedAnswer(refusal)
+        }
+        var response = VerifyReceiptResponse(
+            receipt, base64: Self.base64(sent.request.receiptText, sent.evidence), now: sent.now)
+        response.form = sent.form
+        var prepared = PreparedAnswer(
+            Answer(response: response, reason: response.status == .expired ? .expired : nil))
+        guard let settings = sent.settings else { return prepared }
+        (prepared.app, prepared.evidence) = (settings.app, sent.request.receiptText)
+        prepared.askSeconds = settings.askSeconds
+        let observation = Observation(.transactionReceipt(receipt))
+        (prepared.subject, prepared.observation) = (.transaction(sent, receipt), observation)
+        if let bundleID = receipt.bundleID, let environment = receipt.environment {
+            prepared.question = StateOfReceipt(bundleID: bundleID, environment: environment, receipt: observation)
+        }
+        return prepared
+    }
+
+    /// The answer to an app receipt, from it and from what is known besides.
+    private static func response(
+        _ sent: Sent, _ receipt: AppReceipt, _ standing: ReceiptStanding? = nil, latest: [UInt8]? = nil
+    ) -> VerifyReceiptResponse {
+        let form = sent.form
         var response = VerifyReceiptResponse(status: .valid)
+        response.form = form
         response.environment = receipt.environment?.name
-        let content = VerifyReceiptResponse.Receipt(receipt, requestDate: now)
+        var content = VerifyReceiptResponse.Receipt(receipt, requestDate: sent.now)
+        var info = LatestReceiptInfo(of: receipt, content.inApp)
+        if let standing { info.add(standing) }
         // Also if no purchase is a subscription: all recorded answers of 2021 to 2023 have both, contrary to Apple's
         // text.
-        response.latestReceiptInfo = LatestReceiptInfo.purchases(
-            of: receipt, content.inApp, excludingOld: request.excludesOldTransactions)
-        response.latestReceipt = Self.base64(request, evidence)
+        if form.alwaysHasLatestReceipt || info.hasSubscriptions {
+            var entries = info.entries(excludingOld: sent.request.excludesOldTransactions, form)
+            for index in entries.indices { entries[index].limit(to: form) }
+            response.latestReceiptInfo = entries
+            response.latestReceipt = latest ?? base64(sent.request.receiptText, sent.evidence)
+        }
+        for index in content.inApp.indices { content.inApp[index].limit(to: form) }
         response.receipt = content
-        return Answer(response: response, reason: nil)
+        if let standing, form.hasPendingRenewalInfo {
+            let renewals = standing.subscriptions.compactMap { VerifyReceiptResponse.PendingRenewalInfo($0, form) }
+            response.pendingRenewalInfo = renewals.isEmpty ? nil : renewals
+        }
+        return response
     }
 
-    private func answer(
-        _ request: VerifyReceiptRequest, _ evidence: RecognizedEvidence, _ receipt: TransactionReceipt,
-        at endpoint: Endpoint,
-        from sender: [UInt8], now: AppStoreTime
-    ) -> Answer {
-        if let refusal = Self.refusal(of: receipt.environment, at: endpoint) { return refusal }
-        let isSubscription = receipt.expiresDate != nil
-        if let refusal = refusal(of: request.password, for: receipt.bundleID, isNeeded: isSubscription, sender) {
-            return refusal
+    /// The answer with what the ledger knows.
+    ///
+    /// - Returns: the answer as of signing if that is nothing.
+    package func answer(_ prepared: PreparedAnswer, _ state: ReceiptState) -> Answer {
+        guard let subject = prepared.subject, let observation = prepared.observation, !state.isEmpty else {
+            return prepared.answer
         }
-        let response = VerifyReceiptResponse(receipt, base64: Self.base64(request, evidence), now: now)
-        return Answer(response: response, reason: response.status == .expired ? .expired : nil)
+        switch subject {
+        case .app(let sent, let receipt):
+            if let refusal = erased(sent, state) { return refusal }
+            let standing = ReceiptStanding(observation, state, at: sent.now)
+            // It was verified when it was stored.
+            let latest = state.latestReceipt.flatMap { bytes in
+                (try? RecognizedEvidence(bytes)).map { Self.base64(bytes, $0) }
+            }
+            return Answer(
+                response: Self.response(sent, receipt, standing, latest: latest), reason: nil, isLive: standing.isLive,
+                unconfirmed: standing.unconfirmed)
+        case .transaction(let sent, let receipt):
+            if let refusal = erased(sent, state) { return refusal }
+            let standing = ReceiptStanding(observation, state, at: sent.now)
+            guard let subscription = standing.subscriptions.first else { return prepared.answer }
+            var response = VerifyReceiptResponse(
+                receipt, standing, base64: Self.base64(sent.request.receiptText, sent.evidence), now: sent.now)
+            response.form = sent.form
+            response.flatRenewalInfo = FlatRenewalInfo(subscription, isExpired: response.status == .expired)
+            return Answer(
+                response: response, reason: response.status == .expired ? .expired : nil, isLive: standing.isLive,
+                unconfirmed: standing.unconfirmed)
+        }
+    }
+
+    /// 21010, if the settings want it for a receipt whose customer was erased.
+    private func erased(_ sent: Sent, _ state: ReceiptState) -> Answer? {
+        guard state.isErased, sent.settings?.erased == .accountNotFound else { return nil }
+        return Answer(response: VerifyReceiptResponse(status: .accountNotFound), reason: .erased)
     }
 
     /// The answer to a receipt at the wrong address. Local environments have no production: they are answered at the
@@ -126,9 +251,9 @@ package struct VerifyReceiptService: Sendable {
         }
     }
 
-    /// The receipt in plain base64: the text that was sent, if it has this form.
-    private static func base64(_ request: VerifyReceiptRequest, _ evidence: RecognizedEvidence) -> [UInt8] {
-        evidence.encoding == .base64 ? request.receiptText : [UInt8](Data(evidence.bytes).base64EncodedData())
+    /// A receipt in plain base64: its text, if it has this form.
+    private static func base64(_ text: [UInt8], _ evidence: RecognizedEvidence) -> [UInt8] {
+        evidence.encoding == .base64 ? text : [UInt8](Data(evidence.bytes).base64EncodedData())
     }
 
     /// A secret in the request must be right; a missing secret is an error only if Apple requires it. After too many

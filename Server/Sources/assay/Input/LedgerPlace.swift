@@ -95,6 +95,14 @@ struct LedgerPlace {
         return "sqlite:\(LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count))))"
     }
 
+    /// The folder of a SQLite database; `nil` for PostgreSQL, whose disk belongs to its server.
+    func databaseFolder() throws -> String? {
+        let url = try url()
+        guard !LedgerDatabases.isPostgreSQL(url) else { return nil }
+        let file = LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count)))
+        return (file as NSString).deletingLastPathComponent
+    }
+
     private func databaseFile(_ url: String, isCreating: Bool) throws -> String {
         let database = LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count)))
         guard isCreating || FileManager.default.fileExists(atPath: database) else {

@@ -25,6 +25,7 @@ struct ServerAPIClaimWorld: Sendable {
     /// Runs the body with a server.
     static func run(
         _ mode: AppStoreMode = .offline, setsTokens: Bool = false, answersWithin: Duration = .seconds(300),
+        dropIn: DropInSettings? = nil, uptime: (@Sendable () -> Double)? = nil,
         clock: LedgerClock = LedgerClock(), answer: @escaping ServerAPIWorld.Answer,
         _ body: @escaping @Sendable (ServerAPIClaimWorld) async throws -> Void
     ) async throws {
@@ -39,13 +40,15 @@ struct ServerAPIClaimWorld: Sendable {
                 return RecordingServer.Reply(status: .internalServerError)
             }
         }) { store, port in
-            let configuration = try configuration(mode, setsTokens, port, folder)
+            var configuration = try configuration(mode, setsTokens, port, folder)
+            if let dropIn { configuration.dropIn = [ServerAPIWorld.bundleID: dropIn] }
             let connectionClock = ManualClock()
             var timing = AppStoreTiming()
             timing.answersWithin = answersWithin
             timing.looksEvery = .milliseconds(20)
             var dependencies = ServerDependencies()
             dependencies.clock = { clock.now }
+            if let uptime { dependencies.uptime = uptime }
             dependencies.appStoreTiming = timing
             dependencies.connectionClock = connectionClock.connectionClock()
             let server = try await startPurchaseServer(

@@ -117,6 +117,26 @@ struct SeatCountTests {
             [(7, 5), (35, 5), (37, 5), (61, 5)])
     }
 
+    @Test("28.2 Seats that are added after a refund was reversed belong to the period again, which may have been extended")
+    func additionAfterReversal() {
+        // Refunded on day 4, reversed on day 8, three seats added on day 10 until the same end.
+        let first = [
+            Self.seats("1", on: 0, until: 30, 5), Self.seats("1", on: 0, until: 30, 5, stamp: 4, revoked: 4),
+            Self.seats("1", on: 0, until: 30, 5, stamp: 8),
+        ]
+        let addition = Self.seats("2", on: 10, until: 30, 3)
+        Self.expect(first + [addition], [(3, 5), (9, 5), (11, 8), (29, 8), (31, 8)])
+        // The period was extended before the addition, and is extended again after it.
+        let extended = Self.seats("1", on: 0, until: 60, 5, stamp: 9)
+        Self.expect(
+            first + [extended, Self.seats("2", on: 40, until: 60, 3)], [(11, 5), (39, 5), (41, 8), (59, 8), (61, 8)])
+        Self.expect(
+            first + [
+                extended, Self.seats("2", on: 40, until: 60, 3), Self.seats("1", on: 0, until: 90, 5, stamp: 50),
+                Self.seats("2", on: 40, until: 90, 3, stamp: 50),
+            ], [(39, 5), (41, 8), (59, 8), (89, 8)])
+    }
+
     /// A transaction of the team.
     static func team(
         _ id: String, _ quantity: Int64, from start: Double, days: Double = 30, stamp: Double? = nil,

@@ -75,13 +75,18 @@ extension SubscriptionPeriod {
 
     /// Whether it added seats to a period. An addition ends with its period, while a renewal that was charged early
     /// ends later. What was bought after the whole period had been withdrawn is a purchase of its own, also if that was
-    /// reversed.
+    /// reversed, unless it was sold until an end of the period: then it was added after the reversal.
     fileprivate func isAddition(to transactions: [SubscriptionPeriod]) -> Bool {
         guard let end = transactions.compactMap(\.latestEnd).max(), let firstEnd, start < end, firstEnd <= end else {
             return false
         }
-        return !transactions.allSatisfy { former in
+        let isAfterWithdrawal = transactions.allSatisfy { former in
             former.purchase.transactions.compactMap(\.lastWithdrawal).contains { $0 <= start }
         }
+        return !isAfterWithdrawal || transactions.contains { $0.sharesEnd(with: self) }
+    }
+
+    private func sharesEnd(with other: SubscriptionPeriod) -> Bool {
+        !Set([end, firstEnd].compactMap(\.self)).isDisjoint(with: [other.end, other.firstEnd].compactMap(\.self))
     }
 }

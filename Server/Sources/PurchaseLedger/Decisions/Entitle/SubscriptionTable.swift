@@ -88,6 +88,21 @@ public struct SubscriptionTable: Sendable {
         }.compactMap(\.purchase.transaction)
     }
 
+    /// What is known at a time about the period that counts, whoever owns it; `nil` before the first one.
+    public func standing(_ question: AccessQuestion) -> SubscriptionStanding? {
+        guard let place = current(question).last else { return nil }
+        let (period, moment) = (periods[place], question.moment)
+        let state = state(of: place, moment, 0)
+        let renewal = renewals.current(about: period, at: moment)
+        let told = status.map { $0.stamp > period.start } ?? false
+        let toldOfEnd = status.flatMap { status in period.end.map { status.stamp >= $0 } } ?? false
+        // Without news after its end, nobody knows whether it was renewed.
+        let isSilent = state.name == .unknown || state.reason == .newsMissing && !toldOfEnd
+        return SubscriptionStanding(
+            purchase: period.purchase, state: state, renewal: renewal,
+            isConfirmed: (renewal != nil || told) && !isSilent)
+    }
+
     /// The signed renewal info about the period of a transaction.
     func renewal(of transaction: TransactionKey, at moment: Timestamp) -> RenewalStatement? {
         let period = periods.first { $0.purchase.transactions.contains { $0.key == transaction } }

@@ -77,7 +77,13 @@ struct EvidenceExaminer: Sendable {
         for statement in observation.transactions { try statement.requireQuantity() }
         let facts = verified.facts
         var isEmpty = false
-        if case .appReceipt(let receipt) = verified { isEmpty = receipt.inAppPurchases.isEmpty }
+        var place: ReceiptPlace?
+        if case .appReceipt(let receipt) = verified {
+            isEmpty = receipt.inAppPurchases.isEmpty
+            place = ReceiptPlace(
+                downloadID: receipt.downloadID, createdAt: receipt.creationDate,
+                originals: observation.transactionFacts.map(\.original.transactionID))
+        }
         let stored = StorableEvidence(bytes, isVerified: true)
         var notification: NotificationFacts?
         if case .notification(let content) = verified {
@@ -86,7 +92,8 @@ struct EvidenceExaminer: Sendable {
         return ExaminedEvidence(
             kind: verified.kind, verified: .success(observation),
             objection: app.flatMap { objection($0, facts) }, bundleID: facts.bundleID.map { ExactText($0) },
-            environment: facts.environment, stored: stored, isEmptyReceipt: isEmpty, notification: notification)
+            environment: facts.environment, stored: stored, isEmptyReceipt: isEmpty, notification: notification,
+            receiptPlace: place)
     }
 
     /// The reason why the settings of an app do not accept the evidence.

@@ -74,6 +74,17 @@ struct EvidenceWrite {
         else { return }
         try changes.observe(observation, evidence: key)
         try changes.observe(input.answer?.answer)
+        try place(evidence)
+    }
+
+    /// Notes where a stored app receipt belongs among those of its download.
+    private func place(_ evidence: ExaminedEvidence) throws(LedgerStorageError) {
+        guard let place = evidence.receiptPlace, let environment = evidence.environment, let observer, let kept,
+            !kept.isPrefix
+        else { return }
+        try AppReceiptsTable(connection: transaction.connection).insert(
+            place, app: observer.key, environment: try transaction.environments.keyToWrite(of: environment),
+            evidence: kept.key, part: kept.part)
     }
 
     // MARK: Claim

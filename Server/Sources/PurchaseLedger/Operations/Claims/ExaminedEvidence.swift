@@ -14,6 +14,8 @@ public struct ExaminedEvidence: Sendable {
     let isEmptyReceipt: Bool
     /// The notification, if it is one.
     let notification: NotificationFacts?
+    /// Where it belongs among the receipts of a download, if it is an app receipt.
+    var receiptPlace: ReceiptPlace?
 
     /// Why it failed verification; `nil` if it is genuine.
     var rejection: Rejection? {

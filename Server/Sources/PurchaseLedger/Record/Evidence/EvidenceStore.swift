@@ -43,7 +43,9 @@ package struct EvidenceStore {
         // The content is replaced for erased evidence that a customer sends again, and for evidence that verifies under
         // new settings.
         guard known.content == nil || (isKnownPrefix && evidence.isVerified) else {
-            return (KeptEvidence(key: known.key, sha256: evidence.sha256, isPrefix: isKnownPrefix), 0)
+            var kept = KeptEvidence(key: known.key, sha256: evidence.sha256, isPrefix: isKnownPrefix)
+            kept.part = known.content.flatMap { StoredContent.parts(of: $0).first } ?? 0
+            return (kept, 0)
         }
         try table.refill(known.key, content)
         return stored(known.key, evidence, content)
@@ -53,7 +55,9 @@ package struct EvidenceStore {
         _ key: Int64, _ evidence: StorableEvidence, _ content: [UInt8]
     ) -> (evidence: KeptEvidence, bytes: Int64) {
         let isPrefix = StoredContent.form(content) == .prefix
-        return (KeptEvidence(key: key, sha256: evidence.sha256, isPrefix: isPrefix), Int64(content.count))
+        var kept = KeptEvidence(key: key, sha256: evidence.sha256, isPrefix: isPrefix)
+        kept.part = StoredContent.parts(of: content).first ?? 0
+        return (kept, Int64(content.count))
     }
 
     /// The form in which evidence is stored.
@@ -113,6 +117,16 @@ package struct EvidenceStore {
 
     /// The evidence of a row, checked against its size and hash; `nil` after an erasure, or if only a prefix is stored.
     func bytes(_ row: EvidenceRow) throws(LedgerStorageError) -> [UInt8]? {
+        let table = EvidencePartsTable(connection: connection)
+        return try Self.bytes(row) { key throws(LedgerStorageError) in try table.row(key)?.content }
+    }
+
+    /// The evidence of a row, as above.
+    ///
+    /// - Parameter part: the bytes of a shared part.
+    static func bytes(
+        _ row: EvidenceRow, part: (Int64) throws(LedgerStorageError) -> [UInt8]?
+    ) throws(LedgerStorageError) -> [UInt8]? {
         guard let content = row.content else { return nil }
         guard let form = StoredContent.form(content), row.size >= 0 else { throw Self.changed(row) }
         if form == .prefix {
@@ -121,7 +135,7 @@ package struct EvidenceStore {
             }
             return nil
         }
-        guard row.size <= Self.largest, let bytes = try bytes(content, form, size: Int(row.size)),
+        guard row.size <= Self.largest, let bytes = try bytes(content, form, size: Int(row.size), part: part),
             bytes.count == row.size, SHA256.hash(data: bytes) == row.sha256
         else { throw Self.changed(row) }
         return bytes
@@ -139,14 +153,12 @@ package struct EvidenceStore {
         return StoredContent.form(content) == .prefix ? .prefix : .whole
     }
 
-    private func bytes(
-        _ content: [UInt8], _ form: StoredContent.Form, size: Int
+    private static func bytes(
+        _ content: [UInt8], _ form: StoredContent.Form, size: Int,
+        part: (Int64) throws(LedgerStorageError) -> [UInt8]?
     ) throws(LedgerStorageError) -> [UInt8]? {
         guard let dictionary = form.dictionary else { return Array(content.dropFirst(5)) }
-        let table = EvidencePartsTable(connection: connection)
-        return try CompressedEvidence.evidence(content, dictionary, size: size) { key throws(LedgerStorageError) in
-            try table.row(key)?.content
-        }
+        return try CompressedEvidence.evidence(content, dictionary, size: size, part: part)
     }
 
     /// Whether any evidence uses a shared part. It searches outwards from a key, since a signer's evidence arrived in

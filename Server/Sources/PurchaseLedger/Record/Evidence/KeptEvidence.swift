@@ -8,4 +8,6 @@ package struct KeptEvidence {
     package let isPrefix: Bool
     /// The bytes that verified evidence takes if it is new; the daily budget pays for them if the evidence is refused.
     var uncharged: Int64 = 0
+    /// The first shared part of its stored form; 0 if it has none.
+    var part: Int64 = 0
 }

@@ -50,10 +50,12 @@ public final class PostgreSQLDatabase: LedgerDatabase {
     ) async throws -> Value {
         let readers =
             switch access {
-            case .keys: keys
+            case .keys, .statement: keys
             case .lists: lists
             }
-        return try await withCheckedThrowingContinuation { readers.submit(PostgreSQLRead(body, $0)) }
+        return try await withCheckedThrowingContinuation { continuation in
+            readers.submit(PostgreSQLRead(isStatement: access == .statement, body, continuation))
+        }
     }
 
     public func write<Value: Sendable>(

@@ -1,9 +1,16 @@
-/// A PostgreSQL connection inside a transaction that reads. Only the thread of its session uses it.
+/// A PostgreSQL connection that reads, inside a transaction or with a single statement. Only the thread of its session
+/// uses it.
 final class PostgreSQLReadConnection: LedgerConnection {
     private let session: PostgreSQLSession
+    private let hasTransaction: Bool
     private var isBegun = false
 
-    init(_ session: PostgreSQLSession) { self.session = session }
+    /// - Parameter isStatement: whether its only statement needs no transaction, and so no second round trip.
+    init(_ session: PostgreSQLSession, isStatement: Bool = false) {
+        self.session = session
+        // Without a search path of the connection, each transaction sets it.
+        hasTransaction = !isStatement || !session.searchPath.isEmpty
+    }
 
     @discardableResult
     func execute(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int {
@@ -19,7 +26,7 @@ final class PostgreSQLReadConnection: LedgerConnection {
         of sql: String, _ parameters: [LedgerValue]
     ) throws(LedgerStorageError) -> PostgreSQLSession.Output? {
         var statements = [PostgreSQLStatement(sql, parameters)]
-        if !isBegun {
+        if hasTransaction, !isBegun {
             isBegun = true
             let begin = PostgreSQLStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", [LedgerValue]())
             statements = [begin] + session.searchPath + statements

@@ -60,7 +60,7 @@ final class PostgreSQLReaders: @unchecked Sendable {
                 return job.fail(error)
             }
             held = session
-            let connection = PostgreSQLReadConnection(session)
+            let connection = PostgreSQLReadConnection(session, isStatement: job.isStatement)
             do {
                 try job.perform(connection)
                 job.succeed()

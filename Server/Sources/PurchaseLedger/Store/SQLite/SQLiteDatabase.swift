@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Synchronization
 
 /// The embedded engine: one SQLite file with a write-ahead log.
 ///
@@ -19,6 +20,9 @@ public final class SQLiteDatabase: LedgerDatabase {
     private let pool: DatabasePool
     private let keyReaders: DatabasePool
     private let queue: WriteQueue
+    /// Where reads of a single statement run: fewer than there are connections, so that other reads have some left.
+    private let statementQueues = (0..<2).map { DispatchQueue(label: "assay.ledger.statements.\($0)") }
+    private let nextQueue = Atomic(0)
 
     /// Opens a database, and creates the file if it does not exist.
     ///
@@ -64,14 +68,27 @@ public final class SQLiteDatabase: LedgerDatabase {
         _ access: LedgerReadAccess, _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
     ) async throws -> Value {
         do {
-            let readers =
-                switch access {
-                case .keys: keyReaders
-                case .lists: pool
-                }
-            return try await readers.read { try body(SQLiteConnection(database: $0)) }
+            return switch access {
+            case .keys: try await keyReaders.read { try body(SQLiteConnection(database: $0)) }
+            case .statement: try await statement(body)
+            case .lists: try await pool.read { try body(SQLiteConnection(database: $0)) }
+            }
         } catch let error as DatabaseError {
             throw LedgerStorageError(sqlite: error)
+        }
+    }
+
+    /// Runs a read of a single statement. It passes to one queue and back; GRDB's asynchronous reads pass through
+    /// three.
+    private func statement<Value: Sendable>(
+        _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
+    ) async throws -> Value {
+        let place = nextQueue.wrappingAdd(1, ordering: .relaxed).oldValue & 1
+        return try await withCheckedThrowingContinuation { continuation in
+            statementQueues[place].async { [keyReaders] in
+                continuation.resume(
+                    with: Result { try keyReaders.unsafeRead { try body(SQLiteConnection(database: $0)) } })
+            }
         }
     }
 

@@ -1,0 +1,61 @@
+import Logging
+import PurchaseLedger
+import PurchaseVerification
+import ServiceLifecycle
+import Synchronization
+
+/// Records receipts that `verifyReceipt` got, where the settings of their app say so, within the daily budget. It runs
+/// beside the answers, which do not wait for it: what comes faster than it is recorded is counted and left out.
+final class ReceiptRecording: Service {
+    /// The source of the entries.
+    static let source = "verify_receipt"
+    /// The name under which the daily budget counts them, in place of an API key.
+    static let keyName = "verifyReceipt"
+    /// How many receipts may wait.
+    private static let waitingLimit = 256
+
+    /// A receipt to record.
+    private struct Receipt: Sendable {
+        let app: String
+        let evidence: [UInt8]
+        let ledger: PurchaseLedger
+    }
+
+    private let stream: AsyncStream<Receipt>
+    private let waiting: AsyncStream<Receipt>.Continuation
+    private let workers: WorkerPool
+    private let logger: Logger
+    private let leftOut = Atomic(0)
+
+    init(workers: WorkerPool, logger: Logger) {
+        (self.workers, self.logger) = (workers, logger)
+        (stream, waiting) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.waitingLimit))
+    }
+
+    /// Records a receipt later.
+    func add(_ evidence: [UInt8], app: String, to ledger: PurchaseLedger) {
+        let result = waiting.yield(Receipt(app: app, evidence: evidence, ledger: ledger))
+        if case .dropped = result { leftOut.add(1, ordering: .relaxed) }
+    }
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            for await receipt in self.stream { await self.record(receipt) }
+        }
+    }
+
+    private func record(_ receipt: Receipt) async {
+        var submission = EvidenceSubmission(app: receipt.app, source: Self.source, evidence: receipt.evidence)
+        submission.keyID = Self.keyName
+        do {
+            let examined = try await workers.run { [submission] in receipt.ledger.examine(submission) }
+            _ = try await receipt.ledger.perform(ObserveEvidence(examined))
+        } catch {
+            // The client has its answer, and sends the receipt again.
+            leftOut.add(1, ordering: .relaxed)
+        }
+        let number = leftOut.exchange(0, ordering: .relaxed)
+        guard number > 0 else { return }
+        logger.warning("receipts were not recorded", metadata: ["receipts": .stringConvertible(number)])
+    }
+}

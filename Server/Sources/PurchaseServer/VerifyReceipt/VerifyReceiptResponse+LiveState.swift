@@ -1,0 +1,147 @@
+package import PurchaseAPI
+package import PurchaseLedger
+import PurchaseVerification
+
+extension VerifyReceiptResponse.InAppPurchase {
+    /// Adds what the ledger knows about the transaction. The newest signed transaction is trusted first, then the
+    /// receipt; flags that the receipt states are kept, because the App Store computed them.
+    package mutating func add(_ entry: ReceiptStanding.Entry) {
+        let facts = entry.facts
+        let isSubscription = facts.kind == .autoRenewable
+        // A receipt alone says nothing that it does not say here.
+        guard facts.newestStamp != nil || purchaseDate == nil else { return addWithdrawal(entry) }
+        if let productID = facts.productID { self.productID = productID.string }
+        quantity = UInt64(clamping: facts.quantity)
+        originalTransactionID = facts.original.transactionID.string
+        purchaseDate = facts.purchaseDate.map(AppleDate.init(ofReceipt:)) ?? purchaseDate
+        originalPurchaseDate = facts.originalPurchaseDate.map(AppleDate.init(ofReceipt:)) ?? originalPurchaseDate
+        expiresDate = facts.end.map(AppleDate.init(ofReceipt:)) ?? expiresDate
+        if isSubscription, let number = facts.lineItemID.flatMap({ UInt64($0.string) }) { webOrderLineItemID = number }
+        let flags = OfferFlags(
+            isIntroductory: facts.offer?.isIntroductory ?? false, isFree: facts.offer?.isFreeTrial ?? false,
+            purchaseDate: facts.purchaseDate?.millisecondsSince1970 ?? 0)
+        isTrialPeriod = isTrialPeriod ?? flags.isTrialPeriod
+        if isSubscription { isInIntroOfferPeriod = isInIntroOfferPeriod ?? flags.isInIntroOfferPeriod }
+        if let ownership = facts.ownershipType { inAppOwnershipType = ownership.string }
+        // With an offer code, a receipt has a UUID of its offer, which no signed transaction states.
+        promotionalOfferID = promotionalOfferID ?? facts.offer?.promotionalOfferID?.string
+        offerCodeRefName = facts.offer?.offerCodeName?.string
+        appAccountToken = facts.accountToken?.description
+        if isSubscription { subscriptionGroupIdentifier = facts.subscriptionGroupID?.string }
+        addWithdrawal(entry)
+    }
+
+    /// The revocation of the purchase, over all of its copies, or the upgrade that ended the period. A refund of some
+    /// units of a consumable leaves the others.
+    private mutating func addWithdrawal(_ entry: ReceiptStanding.Entry) {
+        isUpgraded = entry.facts.upgradedAt != nil
+        guard let withdrawal = entry.withdrawal else {
+            // The newest signed data says that it is not withdrawn (any more).
+            if entry.facts.newestStamp != nil { cancellationDate = nil }
+            if let replacedAt = entry.replacedAt { cancellationDate = AppleDate(ofReceipt: replacedAt) }
+            return
+        }
+        guard entry.facts.kind != .consumable || withdrawal.units >= entry.facts.quantity else { return }
+        cancellationDate = AppleDate(ofReceipt: withdrawal.date)
+        cancellationReason = withdrawal.appStoreReason.map { Int($0) }
+    }
+
+    /// Removes the keys that Apple did not write in a year.
+    mutating func limit(to form: VerifyReceiptForm) {
+        if !form.hasOwnershipType { inAppOwnershipType = nil }
+        if !form.hasIntroductoryFlag { isInIntroOfferPeriod = nil }
+        if !form.hasSubscriptionGroup { subscriptionGroupIdentifier = nil }
+    }
+}
+
+extension VerifyReceiptResponse.PendingRenewalInfo {
+    /// The expected renewal of a subscription, from the signed renewal info about its latest period.
+    ///
+    /// - Returns: `nil` without renewal info about that period.
+    package init?(_ subscription: ReceiptStanding.Subscription, _ form: VerifyReceiptForm) {
+        guard let standing = subscription.standing, let info = standing.renewal?.info,
+            let productID = standing.purchase.productID ?? info.productID
+        else { return nil }
+        self.init(
+            productID: productID.string, originalTransactionID: subscription.originalID.string,
+            autoRenewProductID: (info.nextProductID ?? productID).string, autoRenews: info.autoRenewStatus == 1)
+        expirationIntent = info.expirationIntent.map { Int(clamping: $0) }
+        isInBillingRetryPeriod = info.shownRetry
+        gracePeriodExpiresDate = info.graceEnd.map(AppleDate.init(ofReceipt:))
+        if let status = info.priceIncreaseStatus {
+            isPriceConsentGiven = status == 1
+            if form.hasPriceIncreaseStatus { isPriceIncreaseAccepted = status == 1 }
+        }
+        promotionalOfferID = info.offer?.promotionalOfferID?.string
+        offerCodeRefName = info.offer?.offerCodeName?.string
+    }
+}
+
+extension RenewalInfo {
+    /// `is_in_billing_retry_period`, which Apple writes exactly with the intent: not of an active subscription.
+    fileprivate var shownRetry: Bool? {
+        expirationIntent != nil || isInBillingRetry == true ? isInBillingRetry ?? false : nil
+    }
+}
+
+extension FlatRenewalInfo {
+    /// The expected renewal of a transaction receipt's subscription.
+    ///
+    /// - Parameter isExpired: whether the answer is 21006; only that has the intent.
+    init?(_ subscription: ReceiptStanding.Subscription, isExpired: Bool) {
+        guard let standing = subscription.standing, let info = standing.renewal?.info,
+            let productID = info.nextProductID ?? standing.purchase.productID
+        else { return nil }
+        self.init(autoRenewProductID: productID.string, autoRenews: info.autoRenewStatus == 1)
+        guard isExpired else { return }
+        expirationIntent = info.expirationIntent.map { Int(clamping: $0) }
+        isInBillingRetryPeriod = info.shownRetry
+    }
+}
+
+extension FlatReceipt {
+    /// The flat receipt of another transaction of the same original, or of this one with newer facts.
+    func with(_ entry: ReceiptStanding.Entry) -> FlatReceipt {
+        let facts = entry.facts
+        var flat = self
+        if facts.key.transactionID.string != flat["transaction_id"] {
+            flat["transaction_id"] = facts.key.transactionID.string
+            if let line = facts.lineItemID { flat["web_order_line_item_id"] = line.string }
+            if let productID = facts.productID?.string, productID != flat["product_id"] {
+                flat["product_id"] = productID
+                flat["item_id"] = facts.productNumber.map { "\($0)" }
+            }
+            flat["quantity"] = "\(facts.quantity)"
+            if let date = facts.purchaseDate.map(AppleDate.init(ofReceipt:)) {
+                flat["purchase_date"] = date.greenwich
+                flat["purchase_date_ms"] = "\(date.millisecondsSince1970)"
+                flat["purchase_date_pst"] = date.losAngeles
+            }
+            let flags = OfferFlags(
+                isIntroductory: facts.offer?.isIntroductory ?? false, isFree: facts.offer?.isFreeTrial ?? false,
+                purchaseDate: facts.purchaseDate?.millisecondsSince1970 ?? 0)
+            if flat["is_trial_period"] != nil { flat["is_trial_period"] = "\(flags.isTrialPeriod)" }
+            if flat["is_in_intro_offer_period"] != nil {
+                flat["is_in_intro_offer_period"] = "\(flags.isInIntroOfferPeriod)"
+            }
+        }
+        // The receipt's own milliseconds stay, unless the period was extended.
+        let isSameEnd =
+            flat["expires_date"].flatMap { Int64($0) }.map { $0 / 1000 }
+            == facts.end.map { $0.millisecondsSince1970 / 1000 }
+        if let end = facts.end, !isSameEnd {
+            let date = AppleDate(millisecondsSince1970: end.millisecondsSince1970)
+            flat["expires_date"] = "\(date.millisecondsSince1970)"
+            flat["expires_date_formatted"] = date.greenwich
+            flat["expires_date_formatted_pst"] = date.losAngeles
+        }
+        if let withdrawal = entry.withdrawal {
+            let date = AppleDate(ofReceipt: withdrawal.date)
+            flat["cancellation_date"] = date.greenwich
+            flat["cancellation_date_ms"] = "\(date.millisecondsSince1970)"
+            flat["cancellation_date_pst"] = date.losAngeles
+            flat["cancellation_reason"] = withdrawal.appStoreReason.map { "\($0)" }
+        }
+        return flat
+    }
+}

@@ -1,0 +1,50 @@
+import AppStoreConnection
+import PurchaseServer
+import PurchaseVerification
+
+/// Whether the App Store accepts the keys of the apps.
+struct AppStoreExamination {
+    let configuration: ServerConfiguration
+
+    /// - Parameter isAsking: whether the App Store is asked to send a test notification for each bundle id.
+    func findings(isAsking: Bool) async -> [DoctorFinding] {
+        let apps = AppStoreServerApp.all(configuration, PurchaseVerifier(anchors: configuration.anchors)).values
+            .sorted { $0.bundleID < $1.bundleID }
+        guard isAsking, !apps.isEmpty else {
+            return apps.map { app in
+                .fine(.appStore, "\(app.bundleID) has \(app.keys.count) keys; --ask-apple tries them")
+            }
+        }
+        let client: AppStoreServerClient
+        do {
+            client = try AppStoreServerClient(try configuration.appStore.serverAPI())
+        } catch {
+            return [.failed(.appStore, "\(error)", do: "Correct app_store in the settings.")]
+        }
+        var findings: [DoctorFinding] = []
+        for app in apps {
+            findings.append(await ask(client, app))
+        }
+        do {
+            try await client.shutdown()
+        } catch {
+            findings.append(.warning(.appStore, "closing the connections failed: \(error)", do: "Run it again."))
+        }
+        return findings
+    }
+
+    private func ask(_ client: AppStoreServerClient, _ app: AppStoreServerApp) async -> DoctorFinding {
+        do throws(AppStoreServerError) {
+            let answer = try await client.call(RequestTestNotification(), for: app)
+            return .fine(
+                .appStore,
+                "\(app.bundleID): \(answer.environment.rawValue) sends the test notification "
+                    + answer.value)
+        } catch {
+            return .failed(
+                .appStore, "\(app.bundleID): \(error)",
+                do: "Correct issuer_id, key_id, private_key_file and bundle_ids, or enter the URL of notifications in "
+                    + "App Store Connect.")
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import PurchaseLedger
+import PurchaseServer
+import PurchaseVerification
+
+/// Whether the database can be used, is safe, and has space.
+struct DatabaseExamination {
+    let place: LedgerPlace
+    let now: Timestamp
+
+    /// Below this part of the disk a warning is given.
+    private static let littleSpace = 0.1
+    /// Below this part, or these bytes, the server will soon answer 503 `database_full`.
+    private static let noSpace = (part: 0.02, bytes: 256 << 20)
+    /// Differences of clocks from which a warning is given, and from which entries get wrong times, in milliseconds.
+    private static let clockDifference = (warning: Int64(5_000), failed: Int64(60_000))
+
+    /// Examines the database.
+    ///
+    /// - Parameter body: examines what is in it; called only if its schema is that of this version.
+    func findings(_ body: (any LedgerDatabase) async -> [DoctorFinding]) async -> [DoctorFinding] {
+        let name: String
+        let database: any LedgerDatabase
+        do {
+            name = try place.databaseName()
+            database = try place.open(isCreating: false)
+        } catch {
+            let reason = (error as? InputError)?.reason ?? "\(error)"
+            return [
+                .failed(
+                    .database, "cannot be opened: \(reason)",
+                    do: "Correct 'database' in the settings, or start 'assay serve' once, which creates a SQLite file.")
+            ]
+        }
+        var findings = await examine(database, name, body)
+        do {
+            try await database.close()
+        } catch {
+            findings.append(.warning(.database, "closing it failed: \(error)", do: "Look into the database's own log."))
+        }
+        return findings
+    }
+
+    private func examine(
+        _ database: any LedgerDatabase, _ name: String, _ body: (any LedgerDatabase) async -> [DoctorFinding]
+    ) async -> [DoctorFinding] {
+        let condition: DatabaseCondition
+        do {
+            condition = try await DatabaseCondition(of: database)
+        } catch {
+            return [
+                .failed(
+                    .database, "\(name) does not answer: \(error)",
+                    do: "Start it, or correct its address, user and password in 'database'.")
+            ]
+        }
+        var findings = [DoctorFinding.fine(.database, "\(name) answers and has \(Self.size(condition.bytes))")]
+        let isCurrent = schema(condition, &findings)
+        if isCurrent { await writes(database, condition, &findings) }
+        space(&findings)
+        findings.append(durability(condition))
+        if let time = condition.time { findings.append(clock(time)) }
+        return isCurrent ? findings + (await body(database)) : findings
+    }
+
+    private func schema(_ condition: DatabaseCondition, _ findings: inout [DoctorFinding]) -> Bool {
+        let current = LedgerMigrations.current
+        switch condition.schema {
+        case current?:
+            findings.append(.fine(.databaseSchema, "migration \(current), which this version needs"))
+            return true
+        case let schema? where schema > current:
+            findings.append(
+                .failed(
+                    .databaseSchema, "the database is at migration \(schema), and this version knows \(current)",
+                    do: "Install the version of Assay that migrated it, or a later one."))
+        case let schema:
+            findings.append(
+                .failed(
+                    .databaseSchema,
+                    "the database is at migration \(schema.map { "\($0)" } ?? "none"), this version needs \(current)",
+                    do: "Make a backup and run 'assay migrate', or start 'assay serve', which does the same."))
+        }
+        return false
+    }
+
+    private func writes(
+        _ database: any LedgerDatabase, _ condition: DatabaseCondition, _ findings: inout [DoctorFinding]
+    ) async {
+        let action = "Give the server's user the right to write, or name the database that accepts writes."
+        if condition.isReadOnly {
+            return findings.append(.failed(.databaseWrites, "the database is read-only", do: action))
+        }
+        do {
+            let ledger = try await PurchaseLedger.openRecorded(
+                database: database, verifier: PurchaseVerifier(anchors: TrustAnchor.apple)
+            ) { Timestamp(Date()) }
+            try await ledger.perform(ProbeReadiness())
+            findings.append(.fine(.databaseWrites, "a test write was committed"))
+        } catch {
+            findings.append(.failed(.databaseWrites, "a test write failed: \(error)", do: action))
+        }
+    }
+
+    /// The space of the disk that the file is on. That of another machine is not known here.
+    private func space(_ findings: inout [DoctorFinding]) {
+        guard let folder = try? place.databaseFolder() else { return }
+        do {
+            let values = try FileManager.default.attributesOfFileSystem(forPath: folder)
+            guard let free = (values[.systemFreeSize] as? NSNumber)?.int64Value,
+                let all = (values[.systemSize] as? NSNumber)?.int64Value, all > 0
+            else { return }
+            let part = Double(free) / Double(all)
+            let found = "\(Self.size(free)) of \(Self.size(all)) are free in \(folder) (\(Int(part * 100)) %)"
+            let action = "Free space, or move the database: a full disk makes the server answer 503 database_full."
+            if part < Self.noSpace.part || free < Self.noSpace.bytes {
+                findings.append(.failed(.databaseSpace, found, do: action))
+            } else if part < Self.littleSpace {
+                findings.append(.warning(.databaseSpace, found, do: action))
+            } else {
+                findings.append(.fine(.databaseSpace, found))
+            }
+        } catch {
+            findings.append(
+                .warning(.databaseSpace, "the free space of \(folder) cannot be read: \(error)", do: "Look with df."))
+        }
+    }
+
+    private func durability(_ condition: DatabaseCondition) -> DoctorFinding {
+        guard condition.unsafeSettings.isEmpty else {
+            return .failed(
+                .databaseDurability, "\(condition.unsafeSettings.joined(separator: ", ")): a crash can lose purchases",
+                do: "Set them to 'on' in postgresql.conf and reload PostgreSQL.")
+        }
+        guard let folder = try? place.databaseFolder() else {
+            return .fine(.databaseDurability, "commits wait for PostgreSQL's disk")
+        }
+        do {
+            let time = try SynchronizedFile.write(in: folder)
+            return .fine(.databaseDurability, "a file was written through to the disk in \(time)")
+        } catch {
+            return .failed(
+                .databaseDurability, "a file in \(folder) cannot be written through to the disk: \(error)",
+                do: "Use a local disk, and give the server's user the right to write in the folder.")
+        }
+    }
+
+    private func clock(_ time: Timestamp) -> DoctorFinding {
+        let difference = time.millisecondsSince1970 - Timestamp(Date()).millisecondsSince1970
+        let found = "the database's clock is \(abs(difference)) ms \(difference < 0 ? "behind" : "ahead of") this machine's"
+        let action = "Synchronize both clocks (NTP): entries and signatures carry the time of this machine."
+        if abs(difference) >= Self.clockDifference.failed { return .failed(.clock, found, do: action) }
+        if abs(difference) >= Self.clockDifference.warning { return .warning(.clock, found, do: action) }
+        return .fine(.clock, found)
+    }
+
+    /// A size in the unit that suits it.
+    static func size(_ bytes: Int64) -> String {
+        for (unit, scale) in [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)] where Double(bytes) >= scale {
+            return "\((Double(bytes) / scale * 10).rounded() / 10) \(unit)"
+        }
+        return "\(bytes) bytes"
+    }
+}

@@ -1,0 +1,77 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import PurchaseServer
+
+/// Whether the server runs or could run on its port, and whether clients are told apart there.
+struct ListeningExamination {
+    let configuration: ServerConfiguration
+
+    /// How long the server's answer is waited for.
+    private static let limit = TimeAmount.seconds(5)
+
+    /// - Returns: the findings, and whether the server runs.
+    func findings() async -> ([DoctorFinding], isRunning: Bool) {
+        let (listening, isRunning) = await listening()
+        return ([listening] + proxies(), isRunning)
+    }
+
+    private func listening() async -> (DoctorFinding, isRunning: Bool) {
+        let place = "\(configuration.host):\(configuration.port)"
+        do {
+            try ListeningPort.requireFree(configuration.host, configuration.port)
+            return (.fine(.listening, "\(place) is free; the server does not run there"), false)
+        } catch let error as IOError where error.errnoCode == EADDRINUSE {
+            let answer = await readiness()
+            if answer == "ready" { return (.fine(.listening, "the server is ready on \(place)"), true) }
+            if answer.hasPrefix("database_") {
+                return (
+                    .failed(
+                        .listening, "the server on \(place) is not ready: \(answer)",
+                        do: "See the findings about the database, and the server's log."), true
+                )
+            }
+            return (
+                .failed(
+                    .listening, "another program has \(place): \(answer)",
+                    do: "End it, or choose another port in server.port."), false
+            )
+        } catch {
+            return (
+                .failed(
+                    .listening, "\(place) cannot be listened on: \(error)",
+                    do: "Correct server.host and server.port; ports below 1024 need a permission."), false
+            )
+        }
+    }
+
+    /// The state that the server on the port states, or the reason why it states none.
+    private func readiness() async -> String {
+        let wildcards = ["0.0.0.0": "127.0.0.1", "::": "[::1]"]
+        let host = wildcards[configuration.host] ?? configuration.host
+        do {
+            let response = try await HTTPClient.shared.execute(
+                HTTPClientRequest(url: "http://\(host):\(configuration.port)/readyz"), timeout: Self.limit)
+            let body = try await response.body.collect(upTo: 1 << 16)
+            let json = try JSONSerialization.jsonObject(with: Data(body.readableBytesView)) as? [String: Any]
+            return json?["status"] as? String ?? json?["code"] as? String ?? "it does not answer as Assay does"
+        } catch {
+            return "it does not answer as Assay does (\(error))"
+        }
+    }
+
+    private func proxies() -> [DoctorFinding] {
+        guard !["127.0.0.1", "::1", "localhost"].contains(configuration.host) else {
+            return [.fine(.proxies, "only this machine reaches \(configuration.host)")]
+        }
+        guard configuration.trustedProxies.isEmpty else {
+            return [.fine(.proxies, "the client addresses that \(configuration.trustedProxies.count) proxies state count")]
+        }
+        return [
+            .warning(
+                .proxies, "\(configuration.host) is reached without TLS, and no proxy is trusted",
+                do: "Put a proxy with TLS before it and name its address in server.trusted_proxies, "
+                    + "else all its clients share the limits of one address.")
+        ]
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import PurchaseLedger
+import PurchaseServer
+
+/// Whether the record is sealed, signed and published, and its clock goes forward.
+struct RecordExamination {
+    let keys: RecordKeys
+    let places: [CheckpointPlace]
+    let isRunning: Bool
+    let now: Timestamp
+
+    /// A running server seals twice a second; after this time, in milliseconds, it does not.
+    private static let sealing: Int64 = 60_000
+    /// The age of a published checkpoint, in milliseconds, from which new entries can be altered unnoticed for too long.
+    private static let publishing: Int64 = 86_400_000
+
+    func findings(_ database: any LedgerDatabase) async -> [DoctorFinding] {
+        let state: RecordState
+        do {
+            state = try await RecordState(of: database)
+        } catch {
+            return [
+                .failed(.record, "the record cannot be read: \(error)", do: "Run 'assay audit verify'.")
+            ]
+        }
+        return clock(state) + [sealed(state)] + signed(state)
+    }
+
+    private func clock(_ state: RecordState) -> [DoctorFinding] {
+        guard let newest = state.newestEntry else { return [] }
+        let ahead = newest.millisecondsSince1970 - now.millisecondsSince1970
+        guard ahead > Self.sealing else { return [] }
+        return [
+            .failed(
+                .clock, "this machine's clock shows \(now), and the newest entry of the record is of \(newest)",
+                do: "Synchronize the clock (NTP) before the server is started: new entries would get wrong times.")
+        ]
+    }
+
+    private func sealed(_ state: RecordState) -> DoctorFinding {
+        guard let oldest = state.pending.oldest else {
+            return .fine(.record, "all entries are sealed, in \(state.size) leaves")
+        }
+        let found = "\(state.pending.count) entries are not sealed, the oldest of \(oldest)"
+        guard now.millisecondsSince1970 - oldest.millisecondsSince1970 > Self.sealing else {
+            return .fine(.record, found)
+        }
+        return isRunning
+            ? .failed(.record, found, do: "Look for 'the record is not sealed' in the server's log.")
+            : .warning(.record, found, do: "Start the server: it seals what is pending.")
+    }
+
+    private func signed(_ state: RecordState) -> [DoctorFinding] {
+        let (verifier, signed): (LogVerifierKey, Int64)
+        do {
+            guard let last = try keys.lastSigned() else { return [] }
+            (verifier, signed) = (last.verifier, last.checkpoint?.checkpoint.size ?? 0)
+        } catch {
+            // The check of the keys reports it.
+            return []
+        }
+        if signed > state.size {
+            return [
+                .failed(
+                    .checkpoints, "a checkpoint of \(signed) leaves was signed, and the log has \(state.size)",
+                    do: "If a backup was restored, run 'assay audit continue'; else find out who shortened the log.")
+            ]
+        }
+        let files = places.compactMap { place -> String? in
+            guard case .file(let path) = place else { return nil }
+            return path
+        }
+        guard !places.isEmpty else {
+            return [
+                .warning(
+                    .checkpoints, "checkpoints are published nowhere, so whoever has the keys can rewrite the record",
+                    do: "Name places outside of this machine in record.checkpoints.")
+            ]
+        }
+        return files.map { published($0, state, verifier) }
+            + (files.count < places.count
+                ? [.fine(.checkpoints, "\(places.count - files.count) more places cannot be read back")] : [])
+    }
+
+    private func published(_ path: String, _ state: RecordState, _ key: LogVerifierKey) -> DoctorFinding {
+        let action = "Start the server, and look for 'published' in its log; its user must be able to write the file."
+        do {
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            let checkpoint = try CheckpointInput.read(path, keys: [key]).checkpoint
+            guard let changed = attributes[.modificationDate] as? Date else {
+                return .warning(.checkpoints, "the age of \(path) is not known", do: action)
+            }
+            let time = Timestamp(changed)
+            let found = "\(path) has a checkpoint of \(checkpoint.size) leaves from \(time), the log has \(state.size)"
+            let age = now.millisecondsSince1970 - time.millisecondsSince1970
+            guard checkpoint.size < state.size, age > Self.publishing else { return .fine(.checkpoints, found) }
+            return .failed(.checkpoints, found, do: action)
+        } catch {
+            return .failed(
+                .checkpoints, "\(path) cannot be read: \((error as? InputError)?.reason ?? "\(error)")", do: action)
+        }
+    }
+}

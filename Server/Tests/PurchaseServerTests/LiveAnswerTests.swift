@@ -1,0 +1,294 @@
+import EvidenceMint
+import Foundation
+import HTTPTypes
+import PurchaseAPI
+import PurchaseLedger
+import PurchaseServer
+import PurchaseVerification
+import TestSupport
+import Testing
+
+/// The drop-in with what the ledger knows, over real HTTP.
+@Suite("verifyReceipt from live state")
+struct LiveAnswerTests {
+    @Test(
+        "30.1 Renewals after the signature are in the answer, newest first, in whole seconds, with what only they state"
+    )
+    func renewed() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            world.clock.advance(days: 31)
+            let receipt = try DropInWorld.receipt()
+            #expect(try await DropInWorld.ask(world.client, receipt).state == "as-of-signing")
+            try await DropInWorld.tell(
+                world.client,
+                DropInWorld.signed(2) { $0.appAccountToken = "6F1B5B5E-3C1E-4C0F-9F0A-0D7F4C1E2A3B".lowercased() },
+                on: 30.5)
+            let reply = try await DropInWorld.ask(world.client, receipt)
+            #expect(reply.state == "live" && reply.status == 0)
+            #expect(reply.info.map { $0["transaction_id"] as? String } == ["9002", "9001"])
+            let renewed = try #require(reply.info.first as? [String: String])
+            let milliseconds = Int64(DropInWorld.date(30).timeIntervalSince1970) * 1000
+            #expect(renewed["purchase_date_ms"] == "\(milliseconds)")
+            #expect(renewed["expires_date_ms"] == "\(Int64(DropInWorld.date(60).timeIntervalSince1970) * 1000)")
+            #expect(renewed["web_order_line_item_id"] == "502" && renewed["quantity"] == "1")
+            #expect(renewed["is_trial_period"] == "false" && renewed["is_in_intro_offer_period"] == "false")
+            #expect(
+                renewed["subscription_group_identifier"] == "club" && renewed["in_app_ownership_type"] == "PURCHASED")
+            #expect(renewed["app_account_token"] == "6f1b5b5e-3c1e-4c0f-9f0a-0d7f4c1e2a3b")
+            #expect(renewed["cancellation_date"] == nil && renewed["is_upgraded"] == nil)
+            #expect(
+                reply.renewals == [
+                    [
+                        "auto_renew_product_id": DropInWorld.monthly, "product_id": DropInWorld.monthly,
+                        "original_transaction_id": "9001", "auto_renew_status": "1",
+                    ]
+                ])
+            // The receipt stays what was signed.
+            let inApp = (reply.json["receipt"] as? [String: Any])?["in_app"] as? [[String: Any]]
+            #expect(inApp?.map { $0["transaction_id"] as? String } == ["9001"])
+            #expect(reply.json["latest_receipt"] as? String == Data(receipt).base64EncodedString())
+            let latest = try await DropInWorld.ask(world.client, receipt, excludingOld: true)
+            #expect(latest.info.map { $0["transaction_id"] as? String } == ["9002"])
+            let keys = [
+                "environment", "receipt", "latest_receipt_info", "latest_receipt", "pending_renewal_info", "status",
+            ]
+            let places = keys.compactMap { reply.text.range(of: "\"\($0)\":", options: .backwards)?.lowerBound }
+            #expect(places == places.sorted() && places.count == keys.count)
+        }
+    }
+
+    @Test(
+        "30.1 A refund has its date and reason, an upgrade its flag and the start of the new period, and neither otherwise"
+    )
+    func withdrawn() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            world.clock.advance(days: 12)
+            let receipt = try DropInWorld.receipt()
+            try await DropInWorld.tell(
+                world.client,
+                DropInWorld.signed(1) {
+                    $0.revocationDate = DropInWorld.date(10)
+                    $0.revocationReason = 1
+                }, on: 10.5, status: 5)
+            let refunded = try await DropInWorld.ask(world.client, receipt)
+            #expect(refunded.state == "live")
+            #expect(refunded.info.first?["cancellation_reason"] as? String == "1")
+            #expect(
+                refunded.info.first?["cancellation_date_ms"] as? String
+                    == "\(Int64(DropInWorld.date(10).timeIntervalSince1970) * 1000)")
+            try await DropInWorld.tell(world.client, DropInWorld.signed(1), on: 11, status: 1)
+            let reversed = try await DropInWorld.ask(world.client, receipt)
+            #expect(
+                reversed.info.first?["cancellation_date"] == nil && reversed.info.first?["cancellation_reason"] == nil)
+            try await DropInWorld.tell(world.client, DropInWorld.signed(1) { $0.isUpgraded = true }, on: 11.5)
+            try await DropInWorld.tell(
+                world.client,
+                DropInWorld.signed(2) {
+                    $0.productID = "com.example.app.yearly"
+                    $0.purchaseDate = DropInWorld.date(11.4)
+                }, on: 11.6)
+            let upgraded = try await DropInWorld.ask(world.client, receipt)
+            let former = upgraded.info.first { $0["transaction_id"] as? String == "9001" }
+            #expect(former?["is_upgraded"] as? String == "true")
+            #expect(
+                former?["cancellation_date_ms"] as? String
+                    == "\(Int64(DropInWorld.date(11.4).timeIntervalSince1970) * 1000)")
+            #expect(upgraded.info.first?["is_upgraded"] == nil)
+        }
+    }
+
+    @Test("30.1 The expected renewal has the intent, the retry, the grace period and the consent where they are signed")
+    func renewals() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            world.clock.advance(days: 31)
+            let receipt = try DropInWorld.receipt()
+            try await DropInWorld.tell(world.client, DropInWorld.signed(1), on: 30.2, status: 4) {
+                $0.expirationIntent = 2
+                $0.isInBillingRetryPeriod = true
+                $0.gracePeriodExpiresDate = DropInWorld.date(40)
+                $0.autoRenewProductID = "com.example.app.yearly"
+                $0.priceIncreaseStatus = 0
+                $0.offerType = 3
+                $0.offerIdentifier = "spring"
+            }
+            let reply = try await DropInWorld.ask(world.client, receipt)
+            #expect(reply.state == "live")
+            let renewal = try #require(reply.renewals.first)
+            #expect(renewal["expiration_intent"] == "2" && renewal["is_in_billing_retry_period"] == "1")
+            #expect(
+                renewal["grace_period_expires_date_ms"] == "\(Int64(DropInWorld.date(40).timeIntervalSince1970) * 1000)"
+            )
+            #expect(renewal["auto_renew_product_id"] == "com.example.app.yearly")
+            #expect(renewal["product_id"] == DropInWorld.monthly && renewal["auto_renew_status"] == "1")
+            #expect(renewal["price_consent_status"] == "0" && renewal["offer_code_ref_name"] == "spring")
+            try await DropInWorld.tell(world.client, DropInWorld.signed(1), on: 31, status: 1) {
+                $0.isInBillingRetryPeriod = false
+            }
+            let active = try #require(try await DropInWorld.ask(world.client, receipt).renewals.first)
+            #expect(active["is_in_billing_retry_period"] == nil && active["expiration_intent"] == nil)
+        }
+    }
+
+    @Test("30.1 A transaction receipt of iOS 6 turns from 21006 to 0 with a renewal, and back at its end")
+    func flat() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            var template = TransactionReceiptTemplate()
+            template.transactionID = "9001"
+            template.originalTransactionID = "9001"
+            template.productID = DropInWorld.monthly
+            template.bundleID = "com.example.app"
+            template.purchaseDate = DropInWorld.date(0)
+            template.originalPurchaseDate = DropInWorld.date(0)
+            template.expiresDate = DropInWorld.date(30)
+            template.webOrderLineItemID = "501"
+            let receipt = try MintedWorld.mint(template, .three)
+            #expect(try await DropInWorld.ask(world.client, receipt).status == 0)
+            world.clock.advance(days: 31)
+            let expired = try await DropInWorld.ask(world.client, receipt)
+            #expect(expired.status == 21006 && expired.state == "as-of-signing")
+            try await DropInWorld.tell(world.client, DropInWorld.signed(2), on: 30.5)
+            let renewed = try await DropInWorld.ask(world.client, receipt)
+            #expect(renewed.status == 0 && renewed.state == "live")
+            let latest = try #require(renewed.json["latest_receipt_info"] as? [String: String])
+            #expect(latest["transaction_id"] == "9002" && latest["web_order_line_item_id"] == "502")
+            #expect(latest["expires_date"] == "\(Int64(DropInWorld.date(60).timeIntervalSince1970) * 1000 + 345)")
+            #expect((renewed.json["receipt"] as? [String: String])?["transaction_id"] == "9001")
+            #expect(renewed.json["auto_renew_status"] as? Int == 1 && renewed.json["expiration_intent"] == nil)
+            world.clock.advance(days: 30)
+            #expect(try await DropInWorld.ask(world.client, receipt).status == 21006)
+            try await DropInWorld.tell(world.client, DropInWorld.signed(2), on: 60.5, status: 2) {
+                $0.autoRenewStatus = 0
+                $0.expirationIntent = 1
+                $0.isInBillingRetryPeriod = false
+            }
+            let over = try await DropInWorld.ask(world.client, receipt)
+            #expect(over.status == 21006 && over.state == "live")
+            #expect(
+                (over.json["latest_expired_receipt_info"] as? [String: String])?["transaction_id"] == "9002")
+            #expect(over.json["expiration_intent"] as? String == "1" && over.json["auto_renew_status"] as? Int == 0)
+            #expect(over.json["is_in_billing_retry_period"] as? String == "0")
+        }
+    }
+
+    @Test("30.4 The form of another year has its order, its entries and its keys")
+    func forms() async throws {
+        func run(_ year: Int, _ body: @escaping @Sendable (DropInWorld.Reply) throws -> Void) async throws {
+            try await PurchaseServerWorld.run {
+                var settings = DropInSettings(app: "example")
+                settings.form = VerifyReceiptForm(year: year)
+                $0.dropIn = ["com.example.app": settings]
+            } _: { world async throws in
+                world.clock.advance(days: 31)
+                try await DropInWorld.tell(world.client, DropInWorld.signed(2), on: 30.5)
+                try body(try await DropInWorld.ask(world.client, try DropInWorld.receipt()))
+            }
+        }
+        try await run(2019) { reply in
+            #expect(reply.text.hasPrefix(#"{"status":0,"environment":"Production","receipt":"#))
+            #expect(reply.info.map { $0["transaction_id"] as? String } == ["9001", "9002"])
+            #expect(reply.info.first?["in_app_ownership_type"] == nil)
+            #expect(reply.info.last?["subscription_group_identifier"] as? String == "club")
+            #expect(
+                reply.text.contains(
+                    #""auto_renew_product_id":"com.example.app.monthly","original_transaction_id":"9001","product_id""#)
+            )
+        }
+        try await run(2016) { reply in
+            #expect(reply.renewals.isEmpty && reply.info.last?["subscription_group_identifier"] == nil)
+            #expect(reply.info.first?["is_in_intro_offer_period"] == nil)
+        }
+        try await run(2023) { reply in
+            #expect(reply.text.hasSuffix(#""status":0}"#) && reply.info.first?["transaction_id"] as? String == "9002")
+        }
+    }
+
+    @Test("30.1 The answer to an erased customer's receipt is 21010 only if the settings say so")
+    func erased() async throws {
+        for answer in DropInSettings.ErasedAnswer.allCases {
+            try await PurchaseServerWorld.run {
+                var settings = DropInSettings(app: "example")
+                settings.erased = answer
+                $0.dropIn = ["com.example.app": settings]
+            } _: { world async throws in
+                let receipt = try DropInWorld.receipt()
+                let claim = try PurchaseServerWorld.purchase("9001", product: DropInWorld.monthly, receipt: receipt)
+                #expect(try await world.send(.post, "/v1/purchases", claim, as: .client).status == 200)
+                _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "alice", reason: "asked"))
+                let reply = try await DropInWorld.ask(world.client, receipt)
+                #expect(reply.status == (answer == .accountNotFound ? 21010 : 0))
+                #expect(reply.state == (answer == .accountNotFound ? nil : "as-of-signing"))
+            }
+        }
+    }
+
+    /// Keeps every connection that reads keys waiting until it is opened.
+    private actor Gate {
+        private var isOpen = false
+        private var waiting: [CheckedContinuation<Void, Never>] = []
+
+        func pass() async {
+            if !isOpen { await withCheckedContinuation { waiting.append($0) } }
+        }
+
+        func open() {
+            isOpen = true
+            for continuation in waiting { continuation.resume() }
+            waiting = []
+        }
+    }
+
+    @Test(
+        "30.3 A call that takes longer than its limit gives nothing, two late ones stop further ones until one returns")
+    func deadlines() async throws {
+        let uptime = TestUptime()
+        let deadlines = ShortDeadlines(uptime: uptime.read)
+        let gate = Gate()
+        #expect(await deadlines.run(within: 0.05) { 1 } == 1)
+        for number in 1...2 {
+            async let late: Int? = deadlines.run(within: 0.05) {
+                await gate.pass()
+                return 2
+            }
+            // The clock that is moved decides, at the next look of the timer.
+            while deadlines.waitingCount == 0, deadlines.lateCount < number { await Task.yield() }
+            uptime.advance(seconds: 1)
+            #expect(await late == nil)
+            #expect(deadlines.lateCount == number)
+        }
+        // It is not even made.
+        #expect(await deadlines.run(within: 0.05) { 3 } == nil)
+        await gate.open()
+        while deadlines.lateCount > 0 { await Task.yield() }
+        #expect(await deadlines.run(within: 0.05) { 4 } == 4)
+        struct Failure: Error {}
+        let failed: Int? = await deadlines.run(within: 0.05) { throw Failure() }
+        #expect(failed == nil)
+    }
+
+    @Test("30.6 Receipts are recorded as the settings of their app say, and those that are refused within the budget")
+    func recording() async throws {
+        for mode in DropInSettings.Recording.allCases {
+            try await PurchaseServerWorld.run {
+                var settings = DropInSettings(app: "example")
+                settings.recording = mode
+                $0.dropIn = ["com.example.app": settings]
+            } _: { world async throws in
+                var forged = try DropInWorld.receipt()
+                forged[forged.count - 5] ^= 1
+                #expect(try await DropInWorld.ask(world.client, forged).status == 21003)
+                #expect(try await DropInWorld.ask(world.client, try DropInWorld.receipt()).status == 0)
+                let expected: Int64 = mode == .off ? 0 : mode == .refused ? 1 : 2
+                var kept: Int64 = -1
+                for _ in 0..<600 where kept < expected {
+                    kept = try await world.database.read(.lists) { connection in
+                        let row = try connection.rows("SELECT count(*) FROM evidence", []).first
+                        guard case .integer(let number)? = row?.values.first else { return -1 }
+                        return number
+                    }
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+                #expect(kept == expected, "\(mode)")
+            }
+        }
+    }
+}
