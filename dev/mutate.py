@@ -33,6 +33,19 @@ EQUIVALENT = {
     ("ChangedRenewal.swift", "fileprivate var renews: Bool { autoRenewStatus != 0 }", "!= becomes =="),
     # Statements of one slot have the same transaction beside them, so both ways keep the left one.
     ("RenewalMerge.swift", "guard left.info != right.info else {", "the condition is dropped"),
+    # Refused passes are read only for their note, for which SpanList makes their span empty.
+    ("PassAccess.swift", "guard pass.owner != nil, pass.refusal == nil, let duration = pass.terms?.duration else {",
+     "a part of the condition is dropped: pass.refusal == nil"),
+    # A shortcut: the way of several transactions gives the same purchase of one.
+    ("PurchaseGrouping.swift",
+     "if transactions.count == 1 { return [OwnedPurchase(transactions, owners, terms)].compactMap(\\.self) }",
+     "the condition is never taken"),
+    # A timeline sorts its steps. Joined spans have no time in common but an equal start, and the rest orders those.
+    ("SpanList.swift", "if left.from != right.from { return left.from < right.from }", "the condition is never taken"),
+    # Spans are joined within one ground, which has one source.
+    ("SpanList.swift", "] + names", "+ becomes -"),
+    # Of two equal values, either is kept.
+    ("FactsMerge.swift", "(left.stamp, left.token) < (right.stamp, right.token) ? right : left", "< becomes <="),
     # Only periods with an end are asked whether they have ended.
     ("SubscriptionRenewals.swift",
      "period.end.map { $0 <= stamp.adding(milliseconds: period.allowance, times: 1) } ?? false", "false is negated"),

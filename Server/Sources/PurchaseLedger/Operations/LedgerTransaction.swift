@@ -126,6 +126,7 @@ public final class LedgerTransaction {
 
     /// The customer with a name, after all merges; `nil` if the name was never seen.
     func customer(_ name: String, _ app: RegistryApp) throws(LedgerStorageError) -> CustomerRow? {
+        if let known = situation?.customer(name, app: app.key) { return known }
         guard let row = try customers.named(name, appKey: app.key) else { return nil }
         let customer = try customers.surviving(row)
         if customer.key != row.key { try connection.lock { () throws(LedgerStorageError) in [customer.lock] } }
@@ -135,7 +136,9 @@ public final class LedgerTransaction {
     /// The customer with a name, after all merges. A new customer gets a random reference.
     func customerToWrite(_ name: String, _ app: RegistryApp) throws(LedgerStorageError) -> CustomerRow {
         if let customer = try customer(name, app) { return customer }
-        return try customers.insert(CustomerRow(appKey: app.key, reference: RandomID.next(), name: name))
+        let customer = try customers.insert(CustomerRow(appKey: app.key, reference: RandomID.next(), name: name))
+        situation?.note(customer, named: name)
+        return customer
     }
 
     /// Locks the balances and orders of customers, after all merges.

@@ -37,4 +37,21 @@ struct PassEdgeTests {
             #expect(story.access(Self.alice, "pass", day: 70)?.until == .day(end), "refunded on day \(day)")
         }
     }
+
+    @Test("33.3 Passes of another customer, or of another product, take up no time")
+    func passesOfOthers() {
+        var story = Self.story([
+            .signed("1", "pass", .nonRenewing, on: 0), .signed("2", "pass", .nonRenewing, on: 1),
+            .signed("3", "day pass", .nonRenewing, on: 2),
+        ])
+        story.terms["day pass"] = ProductTerms(kind: .nonRenewing, duration: PassDuration("1d"))
+        story.acts = []
+        for (id, customer) in [("1", PurchaseStory.bob), ("2", Self.alice), ("3", Self.alice)] {
+            story.claim(id, customer)
+        }
+        // One month from 1 and 2 January, and a day.
+        #expect(story.access(PurchaseStory.bob, "pass", day: 5)?.until == .day(31))
+        #expect(story.access(Self.alice, "pass", day: 5)?.until == .day(32))
+        #expect(story.access(Self.alice, "day pass", day: 2.5)?.until == .day(3))
+    }
 }

@@ -21,6 +21,11 @@ struct SubscriptionEdgeTests {
         #expect([10, 40].map { story.denial(Self.bob, "monthly", day: $0) } == [.ownedByAnother, .ownedByAnother])
         #expect(story.isActive(Self.bob, "monthly", day: 70))
         #expect(story.denial(Self.bob, "monthly", day: 95) == .newsMissing)
+        // Also if it gave no access, from its start on.
+        story.statements.append(
+            .signed(
+                "2", "monthly", .autoRenewable, on: 60, original: "1", until: 90, token: 1, stamp: 61, revoked: 60))
+        #expect([50, 65].map { story.denial(Self.bob, "monthly", day: $0) } == [.ownedByAnother, .revoked])
     }
 
     @Test("33.3 A period begins five minutes before its start for a question about now, to the millisecond")
@@ -43,5 +48,70 @@ struct SubscriptionEdgeTests {
         ]
         try story.tokens.assign(.sample(1), to: Self.alice)
         #expect(story.owner("9") == Self.alice && story.owner("2") == Self.alice)
+    }
+
+    @Test("33.3 The timeline of a product begins with its first period, whatever else the subscription had before")
+    func firstPeriodOfAProduct() {
+        var story = PurchaseStory()
+        story.claim("1", Self.alice)
+        story.statements = [
+            .signed("1", "monthly", .autoRenewable, on: 0, original: "1", until: 30),
+            .signed("2", "yearly", .autoRenewable, on: 30, original: "1", until: 395),
+        ]
+        let yearly = story.entitlements(of: Self.alice).grounds.first { $0.productID == "yearly" }
+        #expect(yearly?.timeline.steps.first?.at == .day(30))
+        let before = story.access(Self.alice, "yearly", day: 10)
+        #expect(before?.denial == .notStarted && before?.until == nil)
+    }
+
+    @Test("33.3 A transaction of seats is an addition if its period has one of the transactions before, besides itself")
+    func additionsOfSeats() {
+        func bought(_ id: String, on start: Double, _ lineItem: ExactText) -> TransactionStatement {
+            var statement = TransactionStatement.signed(
+                id, "monthly", .autoRenewable, on: start, original: "1", until: start < 30 ? 30 : 60)
+            (statement.lineItemID, statement.seats) = (lineItem, SeatFacts(quantity: 2))
+            return statement
+        }
+        var story = PurchaseStory()
+        story.claim("1", Self.alice)
+        story.statements = [bought("1", on: 0, "a"), bought("2", on: 10, "a"), bought("3", on: 30, "b")]
+        let seats = SubscriptionSeats(story.purchases, of: "monthly")
+        func isAddition(_ id: String, to others: [String]) -> Bool {
+            seats.isPeriod(of: .sample(id), sharedWith: Set(others.map(TransactionKey.sample)))
+        }
+        #expect(isAddition("2", to: ["1"]))
+        #expect(!isAddition("3", to: ["1", "2"]) && !isAddition("1", to: ["1"]) && !isAddition("2", to: ["3"]))
+    }
+
+    @Test("33.3 Where two customers have a period at once, renewal info about that of one is none of the other")
+    func renewalInfoOfTwo() throws {
+        var story = PurchaseStory()
+        story.claim("1", Self.alice)
+        story.statements = [
+            .signed("1", "monthly", .autoRenewable, on: 0, original: "1", until: 30),
+            .signed("2", "monthly", .autoRenewable, on: 10, original: "1", until: 40, token: 1),
+        ]
+        try story.tokens.assign(.sample(1), to: Self.bob)
+        story.renewals = [.signed("1", stamp: 11, autoRenew: 0)]
+        let table = SubscriptionTable(story.purchases, renewal: story.renewalFacts.values.first)
+        let subjects = table.states(.at(.day(15))).keys
+        #expect(subjects.count == 2)
+        for subject in subjects {
+            let renewal = table.renewal(of: subject, .at(.day(15)))
+            #expect(renewal?.info.autoRenewStatus == (subject.owner == Self.bob ? 0 : nil))
+        }
+    }
+
+    @Test("33.3 Periods count from their starts on, also one that outlasts the next")
+    func longBeforeShort() {
+        var story = PurchaseStory()
+        story.claim("1", Self.alice)
+        story.statements = [
+            .signed("1", "monthly", .autoRenewable, on: 0, original: "1", until: 100),
+            .signed("2", "monthly", .autoRenewable, on: 10, original: "1", until: 40),
+        ]
+        #expect(
+            [-1, 5, 20, 50, 101].map { story.isActive(Self.alice, "monthly", day: $0) }
+                == [false, true, true, true, false])
     }
 }

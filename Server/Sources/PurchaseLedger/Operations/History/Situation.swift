@@ -15,6 +15,8 @@ final class Situation {
     /// The transactions that the write inserted.
     private var inserted: Set<Int64> = []
     private var products: [Product: Int64] = [:]
+    /// The customers that the write inserted.
+    private var customers: [Name: CustomerRow] = [:]
     private var evidence: [[UInt8]: KeptEvidence] = [:]
     /// The orders that the write has changed.
     private var orders: [Int64: OrderRow] = [:]
@@ -22,6 +24,11 @@ final class Situation {
     private struct Product: Hashable {
         let app: Int64
         let id: ExactText
+    }
+
+    private struct Name: Hashable {
+        let app: Int64
+        let name: ExactText
     }
 
     // MARK: What is known
@@ -40,6 +47,9 @@ final class Situation {
 
     /// The number of a product.
     func product(_ id: String, app: Int64) -> Int64? { products[Product(app: app, id: ExactText(id))] }
+
+    /// A customer that the write inserted. Nobody was merged into them yet, nor they into anybody.
+    func customer(_ name: String, app: Int64) -> CustomerRow? { customers[Name(app: app, name: ExactText(name))] }
 
     /// Genuine evidence that the write has stored or found.
     func evidence(_ sha256: [UInt8]) -> KeptEvidence? { evidence[sha256] }
@@ -69,6 +79,10 @@ final class Situation {
     func note(_ key: TransactionKey, _ original: Int64?) { transactions[key] = .some(original) }
 
     func note(product id: String, app: Int64, _ key: Int64) { products[Product(app: app, id: ExactText(id))] = key }
+
+    func note(_ customer: CustomerRow, named name: String) {
+        customers[Name(app: customer.appKey, name: ExactText(name))] = customer
+    }
 
     func note(_ kept: KeptEvidence) { evidence[kept.sha256] = kept }
 
