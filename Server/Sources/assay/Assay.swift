@@ -11,7 +11,8 @@ struct Assay: AsyncParsableCommand {
         abstract: "Verifies App Store purchases, offline and on your own machines.",
         version: "assay \(version) (\(source))",
         subcommands: [
-            Verify.self, Inspect.self, Serve.self, DoctorCommand.self, Dev.self, Simulate.self, Mint.self, Keys.self, Testers.self,
+            Verify.self, Inspect.self, Serve.self, DoctorCommand.self, Dev.self, Simulate.self, Mint.self, Keys.self,
+            Testers.self,
             Customers.self, Orders.self, Purchases.self, Submissions.self, Events.self, Refunds.self, Webhooks.self,
             Import.self, Backfill.self, Compare.self,
             AuditCommand.self, Rebuild.self, Migrate.self, Backup.self,

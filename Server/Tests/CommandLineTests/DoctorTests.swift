@@ -203,7 +203,9 @@ struct DoctorTests {
                     notBefore: Date(timeIntervalSince1970: 1_500_000_000), notAfter: end)
                 return try CertificateAuthority(validity: .init(root: period)).root.pem
             }
-            for (end, state) in [(Date(timeIntervalSinceNow: -86_400), "failed"), (.init(timeIntervalSinceNow: 864_000), "warning")] {
+            for (end, state) in [
+                (Date(timeIntervalSinceNow: -86_400), "failed"), (.init(timeIntervalSinceNow: 864_000), "warning"),
+            ] {
                 try authority(until: end).write(
                     to: folder.appending(path: "old.pem"), atomically: true, encoding: .utf8)
                 let (report, _) = try await Self.examine(folder, environment: ["ASSAY_TRUST": "old.pem"])

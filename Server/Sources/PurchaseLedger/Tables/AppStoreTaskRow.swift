@@ -4,7 +4,9 @@ import PurchaseVerification
 struct AppStoreTaskRow: TableRow {
     static let table = Table(
         "app_store_tasks", key: nil,
-        columns: ["kind", "app_key", "environment", "subject", "progress", "scheduled", "attempts", "next_at", "leased_until"])
+        columns: [
+            "kind", "app_key", "environment", "subject", "progress", "scheduled", "attempts", "next_at", "leased_until",
+        ])
 
     let kind: String
     let appKey: Int64

@@ -10,7 +10,8 @@ struct BackupExamination {
     private static let age: Int64 = 36 * 3_600_000
 
     func finding() -> DoctorFinding {
-        let action = "Start the timer assay-backup.timer, or run 'assay backup --verify FILE' daily; --backups names the folder."
+        let action =
+            "Start the timer assay-backup.timer, or run 'assay backup --verify FILE' daily; --backups names the folder."
         let manager = FileManager.default
         let newest: Date?
         do {

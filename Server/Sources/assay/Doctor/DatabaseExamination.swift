@@ -147,7 +147,8 @@ struct DatabaseExamination {
 
     private func clock(_ time: Timestamp) -> DoctorFinding {
         let difference = time.millisecondsSince1970 - Timestamp(Date()).millisecondsSince1970
-        let found = "the database's clock is \(abs(difference)) ms \(difference < 0 ? "behind" : "ahead of") this machine's"
+        let found =
+            "the database's clock is \(abs(difference)) ms \(difference < 0 ? "behind" : "ahead of") this machine's"
         let action = "Synchronize both clocks (NTP): entries and signatures carry the time of this machine."
         if abs(difference) >= Self.clockDifference.failed { return .failed(.clock, found, do: action) }
         if abs(difference) >= Self.clockDifference.warning { return .warning(.clock, found, do: action) }

@@ -1,4 +1,3 @@
-import AsyncHTTPClient
 import Foundation
 import NIOCore
 import PurchaseServer
@@ -6,9 +5,6 @@ import PurchaseServer
 /// Whether the server runs or could run on its port, and whether clients are told apart there.
 struct ListeningExamination {
     let configuration: ServerConfiguration
-
-    /// How long the server's answer is waited for.
-    private static let limit = TimeAmount.seconds(5)
 
     /// - Returns: the findings, and whether the server runs.
     func findings() async -> ([DoctorFinding], isRunning: Bool) {
@@ -22,7 +18,7 @@ struct ListeningExamination {
             try ListeningPort.requireFree(configuration.host, configuration.port)
             return (.fine(.listening, "\(place) is free; the server does not run there"), false)
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
-            let answer = await readiness()
+            let answer = await ReadinessQuestion(configuration).answer()
             if answer == "ready" { return (.fine(.listening, "the server is ready on \(place)"), true) }
             if answer.hasPrefix("database_") {
                 return (
@@ -45,27 +41,14 @@ struct ListeningExamination {
         }
     }
 
-    /// The state that the server on the port states, or the reason why it states none.
-    private func readiness() async -> String {
-        let wildcards = ["0.0.0.0": "127.0.0.1", "::": "[::1]"]
-        let host = wildcards[configuration.host] ?? configuration.host
-        do {
-            let response = try await HTTPClient.shared.execute(
-                HTTPClientRequest(url: "http://\(host):\(configuration.port)/readyz"), timeout: Self.limit)
-            let body = try await response.body.collect(upTo: 1 << 16)
-            let json = try JSONSerialization.jsonObject(with: Data(body.readableBytesView)) as? [String: Any]
-            return json?["status"] as? String ?? json?["code"] as? String ?? "it does not answer as Assay does"
-        } catch {
-            return "it does not answer as Assay does (\(error))"
-        }
-    }
-
     private func proxies() -> [DoctorFinding] {
         guard !["127.0.0.1", "::1", "localhost"].contains(configuration.host) else {
             return [.fine(.proxies, "only this machine reaches \(configuration.host)")]
         }
         guard configuration.trustedProxies.isEmpty else {
-            return [.fine(.proxies, "the client addresses that \(configuration.trustedProxies.count) proxies state count")]
+            return [
+                .fine(.proxies, "the client addresses that \(configuration.trustedProxies.count) proxies state count")
+            ]
         }
         return [
             .warning(

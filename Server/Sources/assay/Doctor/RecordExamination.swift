@@ -12,7 +12,8 @@ struct RecordExamination {
 
     /// A running server seals twice a second; after this time, in milliseconds, it does not.
     private static let sealing: Int64 = 60_000
-    /// The age of a published checkpoint, in milliseconds, from which new entries can be altered unnoticed for too long.
+    /// The age of a published checkpoint, in milliseconds, from which new entries can be altered unnoticed for too
+    /// long.
     private static let publishing: Int64 = 86_400_000
 
     func findings(_ database: any LedgerDatabase) async -> [DoctorFinding] {

@@ -48,7 +48,8 @@ struct WebhookExamination {
         }
         guard !webhook.dead.isEmpty || webhook.pending > 0 else { return nil }
         return .warning(
-            .webhooks, "\(webhook.url) (\(app)): \(webhook.pending) wait for a retry, \(webhook.dead.count) were given up",
+            .webhooks,
+            "\(webhook.url) (\(app)): \(webhook.pending) wait for a retry, \(webhook.dead.count) were given up",
             do: "See 'assay webhooks list --app \(app)'; 'assay webhooks resend' sends what was given up.")
     }
 }

@@ -117,7 +117,9 @@ struct SeatCountTests {
             [(7, 5), (35, 5), (37, 5), (61, 5)])
     }
 
-    @Test("28.2 Seats that are added after a refund was reversed belong to the period again, which may have been extended")
+    @Test(
+        "28.2 Seats that are added after a refund was reversed belong to the period again, which may have been extended"
+    )
     func additionAfterReversal() {
         // Refunded on day 4, reversed on day 8, three seats added on day 10 until the same end.
         let first = [

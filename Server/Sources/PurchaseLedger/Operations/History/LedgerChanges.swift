@@ -394,7 +394,9 @@ final class LedgerChanges {
                 written.append(EntitlementWriter.Written(lot: history.formerLot))
                 continue
             }
-            let claimants = (history.acts + history.departedActs).flatMap { [$0.customerKey, $0.formerKey].compactMap(\.self) }
+            let claimants = (history.acts + history.departedActs).flatMap {
+                [$0.customerKey, $0.formerKey].compactMap(\.self)
+            }
             written.append(
                 try EntitlementWriter(
                     transaction: transaction, app: app,
