@@ -9,6 +9,7 @@
 #   dev/torture.sh store                  the ledger against the simulated store: 20 random histories of 1,000 steps
 #   dev/torture.sh news [COUNT]           random histories of the store, told by notifications alone: shuffled, repeated and late, on both
 #                                         engines, 1,000 by default
+#   dev/torture.sh faults                 each fault of the App Store Server API in every place where the server asks it
 #   dev/torture.sh backfill [COUNT]       random histories of the store of whose notifications a server loses three in ten and reads them
 #                                         from the App Store Server API, 1,000 by default
 #   dev/torture.sh numbers                imports of 1,000 numbers at Apple's limits, and of 100,000 with raised ones, killed and run again
@@ -78,6 +79,11 @@ store() {
 # Compares the ledger with the pure rules after each notification, and with the store in the end.
 news() {
     ASSAY_NEWS_HISTORIES="${1:-1000}" suite NotificationHistoryTests
+}
+
+# What each fault of the App Store does in every place where the server asks it.
+faults() {
+    ASSAY_PLACE_FAULTS=1 suite PlaceFaultTests
 }
 
 # Compares a server that reads lost notifications from Apple with one that got all.
@@ -197,7 +203,7 @@ soak() {
 }
 
 case ${1:-} in
-    '') debug; core; server; store; news; backfill; numbers; histories; erasures; worlds; mutations; role; ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
+    '') debug; core; server; store; news; faults; backfill; numbers; histories; erasures; worlds; mutations; role; ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
         ASSAY_SHARED_CLAIMS=1000 suite 'threeProcesses|sameClaims'; kill_rounds; server_rounds; news_server_rounds; soak; abuse ;;
     debug) debug ;;
     role) role ;;
@@ -212,6 +218,7 @@ case ${1:-} in
     store) store ;;
     news) news "${2:-}" ;;
     news-servers) news_server_rounds "${2:-}" ;;
+    faults) faults ;;
     backfill) backfill "${2:-}" ;;
     numbers) numbers ;;
     histories) histories "${2:-}" ;;

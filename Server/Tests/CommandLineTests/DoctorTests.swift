@@ -27,7 +27,7 @@ struct DoctorTests {
     private static let settings = """
         server: { port: 0 }
         apps:
-          game: { bundle_ids: com.example.app, products: { coins: consumable } }
+          game: { bundle_ids: com.example.app, products: { coins: { kind: consumable } } }
         """
 
     /// A folder with a ledger that a server has used.

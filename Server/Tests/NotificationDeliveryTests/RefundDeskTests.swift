@@ -163,9 +163,17 @@ struct RefundDeskTests {
             let body: [String: Any] = ["days": 7, "extension_reason": "service_issue", "reason": "an outage"]
             for (number, state) in [(1, "extended"), (2, "extended"), (3, "refused")] {
                 let id = "e\(number)"
-                let answer = try await desk.ask(
-                    .post, "/v1/subscriptions/\(gold)/extensions", body.merging(["request_id": id]) { $1 },
-                    as: desk.admin)
+                func ask() async throws -> [String: Any] {
+                    try await desk.ask(
+                        .post, "/v1/subscriptions/\(gold)/extensions", body.merging(["request_id": id]) { $1 },
+                        as: desk.admin)
+                }
+                var answer = try await ask()
+                // The server's own task can be asking for it already; the same request then tells what came of it.
+                for _ in 0..<600 where answer["state"] as? String == "open" {
+                    try await Task.sleep(for: .milliseconds(50))
+                    answer = try await ask()
+                }
                 #expect(answer["state"] as? String == state, "\(answer)")
                 #expect((answer["app_store_number"] == nil) == (state == "extended"))
             }

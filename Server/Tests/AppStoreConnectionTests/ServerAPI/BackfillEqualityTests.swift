@@ -114,7 +114,7 @@ struct BackfillEqualityTests {
         }
         let query = AppStoreTaskState(
             .notifications, app: "game", environment: .production, subject: ConnectionWorld.app)
-        for _ in 0..<3000 {
+        for _ in 0..<30_000 {
             let text = try await ledger.answer(query)?.progress ?? "{}"
             let seen = try JSONDecoder().decode(Progress.self, from: Data(text.utf8)).seen
             if let seen, seen > time { return }
@@ -182,7 +182,7 @@ struct BackfillEqualityTests {
         _ inbox: RecordingServer, _ store: ConnectionWorld, _ read: inout Int,
         _ body: (String) async throws -> Void
     ) async throws {
-        for _ in 0..<3000 {
+        for _ in 0..<30_000 {
             let state = try await store.call("notifications", .get)
             if state["waiting"] as? Int == 0 { break }
             try await Task.sleep(for: .milliseconds(10))

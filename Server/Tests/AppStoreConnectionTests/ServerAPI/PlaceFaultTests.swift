@@ -8,7 +8,12 @@ import Testing
 
 /// Each fault of the store in every place where the server uses the App Store Server API: claims of both modes, the
 /// backfill of notifications, statuses, account tokens, refund requests, orders, refreshed subscriptions, extensions.
-@Suite("29 The fault table in every place that asks Apple", .serialized)
+///
+/// It takes two minutes of waiting, so it is part of `dev/torture.sh faults`; the client's own fault table is in every run.
+@Suite(
+    "29 The fault table in every place that asks Apple", .serialized,
+    .enabled(
+        if: ProcessInfo.processInfo.environment["ASSAY_PLACE_FAULTS"] != nil, "dev/torture.sh faults runs it"))
 struct PlaceFaultTests {
     /// A fault, and what is true while it lasts.
     struct Row: Sendable, CustomTestStringConvertible {
