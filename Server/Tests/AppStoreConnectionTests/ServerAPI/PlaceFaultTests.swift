@@ -9,7 +9,8 @@ import Testing
 /// Each fault of the store in every place where the server uses the App Store Server API: claims of both modes, the
 /// backfill of notifications, statuses, account tokens, refund requests, orders, refreshed subscriptions, extensions.
 ///
-/// It takes two minutes of waiting, so it is part of `dev/torture.sh faults`; the client's own fault table is in every run.
+/// It takes two minutes of waiting, so it is part of `dev/torture.sh faults`; the client's own fault table is in every
+/// run.
 @Suite(
     "29 The fault table in every place that asks Apple", .serialized,
     .enabled(
