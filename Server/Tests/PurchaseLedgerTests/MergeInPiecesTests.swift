@@ -195,6 +195,8 @@ struct MergeInPiecesTests {
                             app: "example", customerID: "alice", .purchase(transactionID: "21", environment: nil),
                             reason: "test"))
                 }
+                // The caller of a merge waits for its rows only for a moment; the first one has ended before.
+                if [1, 2].contains(act) { try await ledger.finishMerges() }
                 #expect(try await !merging.moveOriginal())
                 try await merging.world.requireConsistency()
             }
