@@ -51,7 +51,7 @@ struct ClaimOutageTests {
             // From here on, only time passes.
             world.connectionClock.advance(.seconds(20))
             world.clock.advance(seconds: 700)
-            try await world.settle()
+            try await world.settle(movesConnection: true)
             #expect(try await world.granted() == 1000)
             let events = try await world.ledger.answer(EventList(app: "game", limit: 100_000))
             #expect(events.count { $0.type == "claim_decided" } == 1000)
