@@ -12,7 +12,9 @@ struct AppStoreExamination {
             .sorted { $0.bundleID < $1.bundleID }
         guard isAsking, !apps.isEmpty else {
             return apps.map { app in
-                .fine(.appStore, "\(app.bundleID) has \(app.keys.count) keys; --ask-apple tries them")
+                .warning(
+                    .appStore, "\(app.bundleID) has \(app.keys.count) keys, which were not tried",
+                    do: "Run it with --ask-apple before going live: it has a test notification sent.")
             }
         }
         let client: AppStoreServerClient

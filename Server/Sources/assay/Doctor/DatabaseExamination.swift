@@ -19,10 +19,10 @@ struct DatabaseExamination {
     ///
     /// - Parameter body: examines what is in it; called only if its schema is that of this version.
     func findings(_ body: (any LedgerDatabase) async -> [DoctorFinding]) async -> [DoctorFinding] {
-        let name: String
+        let (name, folder): (String, String?)
         let database: any LedgerDatabase
         do {
-            name = try place.databaseName()
+            (name, folder) = (try place.databaseName(), try place.databaseFolder())
             database = try place.open(isCreating: false)
         } catch {
             let reason = (error as? InputError)?.reason ?? "\(error)"
@@ -32,7 +32,7 @@ struct DatabaseExamination {
                     do: "Correct 'database' in the settings, or start 'assay serve' once, which creates a SQLite file.")
             ]
         }
-        var findings = await examine(database, name, body)
+        var findings = await examine(database, name, folder, body)
         do {
             try await database.close()
         } catch {
@@ -42,7 +42,8 @@ struct DatabaseExamination {
     }
 
     private func examine(
-        _ database: any LedgerDatabase, _ name: String, _ body: (any LedgerDatabase) async -> [DoctorFinding]
+        _ database: any LedgerDatabase, _ name: String, _ folder: String?,
+        _ body: (any LedgerDatabase) async -> [DoctorFinding]
     ) async -> [DoctorFinding] {
         let condition: DatabaseCondition
         do {
@@ -57,8 +58,8 @@ struct DatabaseExamination {
         var findings = [DoctorFinding.fine(.database, "\(name) answers and has \(Self.size(condition.bytes))")]
         let isCurrent = schema(condition, &findings)
         if isCurrent { await writes(database, condition, &findings) }
-        space(&findings)
-        findings.append(durability(condition))
+        if let folder { findings.append(Self.space(of: folder)) }
+        findings.append(Self.durability(condition, folder))
         if let time = condition.time { findings.append(clock(time)) }
         return isCurrent ? findings + (await body(database)) : findings
     }
@@ -102,37 +103,34 @@ struct DatabaseExamination {
         }
     }
 
-    /// The space of the disk that the file is on. That of another machine is not known here.
-    private func space(_ findings: inout [DoctorFinding]) {
-        guard let folder = try? place.databaseFolder() else { return }
+    /// The space of the disk that a SQLite file is on. That of PostgreSQL's machine is not known here.
+    private static func space(of folder: String) -> DoctorFinding {
+        let values: [FileAttributeKey: Any]
         do {
-            let values = try FileManager.default.attributesOfFileSystem(forPath: folder)
-            guard let free = (values[.systemFreeSize] as? NSNumber)?.int64Value,
-                let all = (values[.systemSize] as? NSNumber)?.int64Value, all > 0
-            else { return }
-            let part = Double(free) / Double(all)
-            let found = "\(Self.size(free)) of \(Self.size(all)) are free in \(folder) (\(Int(part * 100)) %)"
-            let action = "Free space, or move the database: a full disk makes the server answer 503 database_full."
-            if part < Self.noSpace.part || free < Self.noSpace.bytes {
-                findings.append(.failed(.databaseSpace, found, do: action))
-            } else if part < Self.littleSpace {
-                findings.append(.warning(.databaseSpace, found, do: action))
-            } else {
-                findings.append(.fine(.databaseSpace, found))
-            }
+            values = try FileManager.default.attributesOfFileSystem(forPath: folder)
         } catch {
-            findings.append(
-                .warning(.databaseSpace, "the free space of \(folder) cannot be read: \(error)", do: "Look with df."))
+            return .failed(.databaseSpace, "the free space of \(folder) cannot be read: \(error)", do: "Look with df.")
         }
+        guard let free = (values[.systemFreeSize] as? NSNumber)?.int64Value,
+            let all = (values[.systemSize] as? NSNumber)?.int64Value, all > 0
+        else {
+            return .failed(.databaseSpace, "the system states no free space of \(folder)", do: "Look with df.")
+        }
+        let part = Double(free) / Double(all)
+        let found = "\(size(free)) of \(size(all)) are free in \(folder) (\(Int(part * 100)) %)"
+        let action = "Free space, or move the database: a full disk makes the server answer 503 database_full."
+        if part < noSpace.part || free < noSpace.bytes { return .failed(.databaseSpace, found, do: action) }
+        return part < littleSpace
+            ? .warning(.databaseSpace, found, do: action) : .fine(.databaseSpace, found)
     }
 
-    private func durability(_ condition: DatabaseCondition) -> DoctorFinding {
+    private static func durability(_ condition: DatabaseCondition, _ folder: String?) -> DoctorFinding {
         guard condition.unsafeSettings.isEmpty else {
             return .failed(
                 .databaseDurability, "\(condition.unsafeSettings.joined(separator: ", ")): a crash can lose purchases",
                 do: "Set them to 'on' in postgresql.conf and reload PostgreSQL.")
         }
-        guard let folder = try? place.databaseFolder() else {
+        guard let folder else {
             return .fine(.databaseDurability, "commits wait for PostgreSQL's disk")
         }
         do {

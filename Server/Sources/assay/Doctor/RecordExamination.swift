@@ -81,7 +81,11 @@ struct RecordExamination {
         }
         return files.map { published($0, state, verifier) }
             + (files.count < places.count
-                ? [.fine(.checkpoints, "\(places.count - files.count) more places cannot be read back")] : [])
+                ? [
+                    .warning(
+                        .checkpoints, "\(places.count - files.count) places of checkpoints cannot be read from here",
+                        do: "Look at them where they are received: they must change within seconds of a purchase.")
+                ] : [])
     }
 
     private func published(_ path: String, _ state: RecordState, _ key: LogVerifierKey) -> DoctorFinding {

@@ -9,10 +9,15 @@ enum SynchronizedFile {
         let path = "\(folder)/.assay-doctor-\(UUID().uuidString)"
         let start = ContinuousClock.now
         try Data(repeating: 0x61, count: 4096).write(to: URL(fileURLWithPath: path), options: .withoutOverwriting)
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
-        try handle.synchronize()
-        try handle.close()
-        return .milliseconds(Int64((ContinuousClock.now - start) / .milliseconds(1)))
+        let written = Result {
+            let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+            try handle.synchronize()
+            try handle.close()
+        }
+        let time = ContinuousClock.now - start
+        // The file must go, also where the disk refused.
+        try FileManager.default.removeItem(atPath: path)
+        try written.get()
+        return .milliseconds(Int64(time / .milliseconds(1)))
     }
 }
