@@ -179,6 +179,11 @@ struct ServerAPIWorkTests {
             clock.advance(seconds: 301)
             try await world.wait("the status was not asked for") { world.requests(line).count == 1 }
             try await world.wait("the renewal was not observed") { try await world.state() == "active" }
+            // Until its work has ended it is leased for two minutes, and an hour later another would do it again.
+            try await world.wait("the work did not end") {
+                guard let next = try await world.task(.status, Self.id)?.nextAt else { return true }
+                return next.date.timeIntervalSince(clock.now.date) > 3600
+            }
             clock.advance(seconds: 3600)
             try await Task.sleep(for: .milliseconds(200))
             #expect(world.requests(line).count == 1)
