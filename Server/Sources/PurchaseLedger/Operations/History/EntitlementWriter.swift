@@ -4,6 +4,8 @@ import PurchaseVerification
 struct EntitlementWriter {
     let transaction: LedgerTransaction
     let app: RegistryApp
+    /// The histories in which this write has changed anything; `nil` if they are not all known.
+    var changed: [PurchaseHistory]?
     /// Whether a customer was erased. Nothing is written for them.
     var isErased: (Int64) throws(LedgerStorageError) -> Bool = { (_: Int64) throws(LedgerStorageError) in false }
 
@@ -152,36 +154,9 @@ struct EntitlementWriter {
     }
 
     private func write(_ chain: Chain) throws(LedgerStorageError) {
-        let grounds = try Self.passes(
-            of: [chain.customer], product: chain.product, environment: chain.environment, transaction)
+        let grounds = try PassReader(transaction: transaction, changed: changed)
+            .grounds(of: [chain.customer], product: chain.product, environment: chain.environment)
         try write(grounds, for: chain, ground: EntitlementRow.passGround)
-    }
-
-    /// The grounds of a customer's passes of one product.
-    ///
-    /// - Parameter customers: the customer, and one whose passes still move to them.
-    static func passes(
-        of customers: [Int64], product: Int64, environment: Int64, _ transaction: LedgerTransaction
-    ) throws(LedgerStorageError) -> [AccessGround] {
-        guard let customer = customers.first else { return [] }
-        var purchases: [OwnedPurchase] = []
-        var revocations: [HandRevocation] = []
-        var originals: Set<Int64> = []
-        for key in customers {
-            for row in try transaction.transactions.passes(of: key, product: product, environment: environment)
-            where originals.insert(row.originalKey).inserted {
-                let original = try OriginalsTable(connection: transaction.connection).row(row.originalKey)
-                let history = try HistoryReader(transaction: transaction).history(original)
-                let owners = Ownership.stored(history, counting: customers)
-                for holder in history.holders {
-                    purchases += history.purchases(of: holder, owners)
-                    revocations += history.handRevocations(of: holder)
-                }
-            }
-        }
-        return PassAccess.grounds(
-            of: CustomerNumber(rawValue: customer), product: ExactText(try transaction.products.id(product)),
-            purchases, revocations: revocations)
     }
 
     // MARK: Balances

@@ -100,8 +100,8 @@ private struct JoinedEntitlements {
     }
 
     private func passes(_ row: EntitlementRow) throws(LedgerStorageError) -> EntitlementRow? {
-        let grounds = try EntitlementWriter.passes(
-            of: [to, from], product: row.productKey, environment: row.environment, transaction)
+        let grounds = try PassReader(transaction: transaction)
+            .grounds(of: [to, from], product: row.productKey, environment: row.environment)
         return grounds.joined.map {
             EntitlementRow(
                 $0.timeline, $0.kind, of: to, product: row.productKey, environment: row.environment,

@@ -204,6 +204,7 @@ final class LedgerChanges {
 
     /// Writes originals and transactions with their owners.
     private func writeFacts() throws(LedgerStorageError) {
+        transaction.note(self)
         for index in open.histories.indices where open.histories[index].records.contains(where: \.isChanged) {
             if open.histories[index].isNew {
                 open.histories[index].original = try OriginalsTable(connection: connection)
@@ -230,6 +231,7 @@ final class LedgerChanges {
     /// Writes the entitlements of every history that changed. It needs the facts in the database, but no journal entry.
     private func writeEntitlements() throws(LedgerStorageError) {
         written = []
+        let changedHistories = changedHistories
         for (history, ownership) in zip(histories, ownerships) {
             guard history.isChanged, !history.isNew else {
                 written.append(EntitlementWriter.Written(lot: history.formerLot))
@@ -240,11 +242,18 @@ final class LedgerChanges {
             }
             written.append(
                 try EntitlementWriter(
-                    transaction: transaction, app: app,
+                    transaction: transaction, app: app, changed: changedHistories,
                     isErased: { [identities] customer throws(LedgerStorageError) in try identities.isErased(customer) }
                 ).write(
                     history, ownership, claimants: Set(claimants.map(identities.surviving))))
         }
+    }
+
+    /// The histories in which this write has changed anything; `nil` if they are not all known.
+    private var changedHistories: [PurchaseHistory]? {
+        guard let situation else { return transaction.hasOneChange ? histories : nil }
+        let open = Set(histories.map(\.original.key))
+        return histories + situation.known.filter { !open.contains($0.original.key) }
     }
 
     /// Writes acts and orders, and the events of all changes, under a journal entry.
