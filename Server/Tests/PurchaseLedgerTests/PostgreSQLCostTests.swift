@@ -52,6 +52,9 @@ struct PostgreSQLCostTests {
             let token = UUID()
             _ = try await world.ledger.perform(
                 AssignToken(app: "example", customerID: LedgerWorld.customer, token: token))
+            // The first pass numbers its product.
+            try await world.observe(
+                try LedgerWorld.signed("17", product: LedgerWorld.pass, kind: .nonRenewingSubscription))
             let cases: [(String, () async throws -> Void)] = [
                 ("new customer", { _ = try await world.claim("10", customer: "bob", try LedgerWorld.signed("10")) }),
                 ("known customer", { _ = try await world.claim("11", try LedgerWorld.signed("11")) }),
