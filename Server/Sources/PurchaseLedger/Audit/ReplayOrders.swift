@@ -18,7 +18,7 @@ extension ReplayStep {
                 environment: environment, acceptsRenewal: details.acceptsRenewal ?? false, token: token,
                 metadata: details.metadata, createdAt: leaf.at,
                 expiresAt: Timestamp(millisecondsSince1970: details.expiresAt)))
-        try events(entry, app).write(order: row, former: nil)
+        try transaction.tell(events(entry, app).event(of: row, from: nil), to: row.customerKey)
         guard details.assignsToken else { return }
         try AccountTokensTable(connection: connection).insert(
             token, appKey: app.key, customer: customer.key, entry: entry.key)
@@ -44,11 +44,12 @@ extension ReplayStep {
         let former = row
         change(&row)
         try transaction.orders.update(row, from: former.status)
-        try events(entry, app).write(order: row, former: former, balance: balance, reason: reason)
+        try transaction.tell(
+            events(entry, app).event(of: row, from: former, balance: balance, reason: reason), to: row.customerKey)
     }
 
-    func events(_ entry: JournalEntry, _ app: RegistryApp) -> EventWriter {
-        EventWriter(transaction: transaction, app: app, entry: entry)
+    func events(_ entry: JournalEntry, _ app: RegistryApp) -> LedgerEvents {
+        LedgerEvents(transaction, app: app, entry: entry)
     }
 
     func consume(_ details: ConsumedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
@@ -65,10 +66,10 @@ extension ReplayStep {
                 customerKey: customer.key, consumptionID: details.consumptionID, entryKey: entry.key,
                 productKey: product, environment: environment, quantity: details.quantity))
         let events = events(entry, app)
-        try events.write(
+        try transaction.tell(
             events.consumed(
                 details.quantity, product: product, environment: environment, of: entitlement?.balance ?? 0,
-                shortfall: entitlement?.shortfall ?? 0), customer: customer.key)
+                shortfall: entitlement?.shortfall ?? 0), to: customer.key)
     }
 
     /// Takes the recorded units from the recorded lots.

@@ -256,21 +256,11 @@ extension PurchaseHistory {
 extension [TransactionRecord] {
     /// The purchases of a holder.
     func purchases(of holder: PurchaseHolder, _ ownership: Ownership) -> [OwnedPurchase] {
-        let own = filter { $0.facts.ownership.holder == holder && !$0.isErased }
-        guard let first = own.first else { return [] }
-        guard own.count > 1 else {
-            return PurchaseGrouping.purchases(of: [first.facts], owners: ownership) { _ in first.terms }
-        }
-        let terms = Dictionary(
-            own.compactMap { record in record.terms.map { (record.facts.key, $0) } },
-            uniquingKeysWith: { first, _ in first })
-        return PurchaseGrouping.purchases(of: own.map(\.facts), owners: ownership) { terms[$0.key] }
+        map(\.current).purchases(of: holder, ownership)
     }
 }
 
 extension Ownership {
-    init(owners: [TransactionKey: TransactionOwner]) { self.owners = owners }
-
     /// The owners stored in the rows of a history.
     ///
     /// - Parameter customers: the keys of one customer, of which the first counts.

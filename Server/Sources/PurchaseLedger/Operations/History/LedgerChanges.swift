@@ -260,34 +260,37 @@ final class LedgerChanges {
     ///
     /// - Parameter isAnnounced: whether webhooks deliver the events.
     func finish(_ entry: JournalEntry, isAnnounced: Bool = true) throws(LedgerStorageError) {
-        let events = EventWriter(transaction: transaction, app: app, entry: entry, isAnnounced: isAnnounced)
-        for (index, history) in open.histories.enumerated() where !history.isNew {
-            try writeActs(of: history, entry)
-            if history.isChanged {
-                try events.write(history, balances: written.indices.contains(index) ? written[index].balances : [:])
-            }
-        }
-        try payments.write(histories, events)
+        try transaction.apply(
+            delta(under: entry, LedgerEvents(transaction, app: app, entry: entry, isAnnounced: isAnnounced)))
         guard let situation else { return }
         for (history, written) in zip(histories, written) where !history.isNew {
             try situation.lay(history, entry: entry.key, lot: written.lot)
         }
     }
 
-    private func writeActs(of history: PurchaseHistory, _ entry: JournalEntry) throws(LedgerStorageError) {
-        let table = OwnershipActsTable(connection: connection)
-        for record in history.records where record.formerRow.map({ $0.originalKey != record.row.originalKey }) ?? false
-        {
-            try table.move(record.row.key, to: history.original.key)
+    /// The rows that refer to the entry.
+    private func delta(under entry: JournalEntry, _ events: LedgerEvents) -> Delta {
+        var delta = Delta()
+        for (index, history) in histories.enumerated() where !history.isNew {
+            for record in history.records
+            where record.formerRow.map({ $0.originalKey != record.row.originalKey }) ?? false {
+                delta.movedActs.append((record.row.key, history.original.key))
+            }
+            delta.acts += history.acts.filter { $0.entry == nil }.compactMap { act in
+                history.index(of: act.transaction).map { place in
+                    OwnershipActRow(
+                        originalKey: history.original.key, entryKey: entry.key,
+                        transactionKey: history.records[place].row.key, customerKey: act.customerKey,
+                        formerKey: act.formerKey, kind: act.kind)
+                }
+            }
+            guard history.isChanged else { continue }
+            delta.events += events.events(
+                of: history, balances: written.indices.contains(index) ? written[index].balances : [:])
         }
-        for act in history.acts where act.entry == nil {
-            guard let place = history.index(of: act.transaction) else { continue }
-            try table.insert(
-                OwnershipActRow(
-                    originalKey: history.original.key, entryKey: entry.key,
-                    transactionKey: history.records[place].row.key, customerKey: act.customerKey,
-                    formerKey: act.formerKey, kind: act.kind))
-        }
+        delta.orders = payments.changes(of: histories)
+        delta.events += delta.orders.compactMap { events.event(of: $0.row, from: $0.former) }
+        return delta
     }
 
     /// The lot of a history after the change.

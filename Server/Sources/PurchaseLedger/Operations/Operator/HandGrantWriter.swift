@@ -47,10 +47,10 @@ struct HandGrantWriter {
                 grant.customerKey, product: grant.productKey, environment: grant.environment, ground: -grant.key)
             balances = try write(grant, kind: former?.kind ?? .consumable)
         }
-        let events = EventWriter(transaction: transaction, app: app, entry: entry)
+        let events = LedgerEvents(transaction, app: app, entry: entry)
         var event = events.event(type)
         (event.productKey, event.environment, event.figures.reason) = (row.productKey, row.environment, reason)
         events.describe(&event, balances[customer])
-        try events.write(event, customer: customer)
+        try transaction.tell(event, to: customer)
     }
 }
