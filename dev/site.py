@@ -17,7 +17,7 @@ OUTPUT = pathlib.Path(sys.argv[1])
 # The documents in the order in which a newcomer reads them. A document that is not here is not published.
 PAGES = {
     "Start": ["README.md", "docs/tutorial.md", "docs/two-years.md", "docs/drop-in.md", "docs/drop-in-two-years.md", "docs/tutorial-app.md", "docs/purchase-kit.md", "docs/clients.md", "docs/transcript.md"],
-    "Run": ["docs/purchase-server.md", "docs/notifications.md", "docs/import.md", "docs/compare.md", "docs/ask-apple.md", "docs/refunds.md", "docs/offers.md", "docs/webhooks.md", "docs/operations.md", "docs/postgresql.md", "docs/scaling.md"],
+    "Run": ["docs/purchase-server.md", "docs/notifications.md", "docs/import.md", "docs/compare.md", "docs/ask-apple.md", "docs/refunds.md", "docs/offers.md", "docs/webhooks.md", "docs/operations.md", "docs/metrics.md", "docs/postgresql.md", "docs/scaling.md"],
     "Test": ["docs/simulator.md"],
     "Reference": ["docs/codes.md", "docs/reason-codes.md", "docs/ledger.md", "docs/record.md", "docs/receipt-format.md",
                   "docs/threat-model.md", "Benchmarks/README.md", "Torture/README.md"],
