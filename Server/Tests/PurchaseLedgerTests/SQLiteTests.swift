@@ -28,7 +28,7 @@ struct SQLiteTests {
         }
     }
 
-    @Test("Reads during the close are answered or refused, and none gets a closed connection")
+    @Test("Reads during the close are answered or refused, and none gets a closed connection; a second close does nothing")
     func readsDuringClose() async throws {
         for _ in 0..<20 {
             try await TemporaryFolder.with { folder in
@@ -49,6 +49,7 @@ struct SQLiteTests {
                         }
                     }
                     try await Task.sleep(for: .milliseconds(20))
+                    try await database.close()
                     try await database.close()
                     for try await kind in group { #expect(kind == .closed) }
                 }

@@ -36,14 +36,20 @@ final class OpenReads: Sendable {
     }
 
     /// Refuses further reads, and waits for those that have begun.
-    func close() async {
+    ///
+    /// - Returns: whether this is the first call.
+    func close() async -> Bool {
+        let isFirst = state.withLock { state in
+            defer { state.isClosed = true }
+            return !state.isClosed
+        }
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in
-                state.isClosed = true
                 if state.count > 0 { state.waiting.append(continuation) }
                 return state.count == 0
             }
             if isIdle { continuation.resume() }
         }
+        return isFirst
     }
 }
