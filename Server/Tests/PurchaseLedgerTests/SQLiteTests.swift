@@ -28,7 +28,9 @@ struct SQLiteTests {
         }
     }
 
-    @Test("Reads during the close are answered or refused, and none gets a closed connection; a second close does nothing")
+    @Test(
+        "Reads during the close are answered or refused, and none gets a closed connection; a second close does nothing"
+    )
     func readsDuringClose() async throws {
         for _ in 0..<20 {
             try await TemporaryFolder.with { folder in
