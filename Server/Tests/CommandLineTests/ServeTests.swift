@@ -29,8 +29,8 @@ struct ServeTests {
             let mint = #"assay mint --kind production -o r.b64; printf '{"receipt-data":"%s"}' $(cat r.b64) > r.json"#
             #expect(try await Program.shell(mint, in: folder).status == 0)
             let status = try await RunningServer.run(Self.trusting, in: folder) { server in
-                // Slow enough to be in flight when the signal arrives. The server has read the head once it asks for the
-                // body.
+                // Slow enough to be in flight when the signal arrives. The server has read the head once it asks for
+                // the body.
                 let command = """
                     curl -sS -v --limit-rate 1k --expect100-timeout 600 -H 'Expect: 100-continue' --data @r.json \
                         -o answer \(server.address)/verifyReceipt 2> said &
