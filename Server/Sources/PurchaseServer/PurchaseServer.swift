@@ -29,6 +29,7 @@ public func startPurchaseServer(
             database: database, verifier: PurchaseVerifier(anchors: configuration.anchors),
             apps: configuration.appsInOrder, clock: clock, entryKey: try await keys.entryKey(of: database))
         try await NewRulesRefusal.applyNewRules(to: ledger, logger)
+        try await SchemaNotice.log(database, logger)
         try await UncountedProductsWarning.log(configuration, ledger, logger)
         let signer = try keys.signer(logger)
         let sealing = try RecordSealing(
