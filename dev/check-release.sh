@@ -339,7 +339,9 @@ ask_through() {
     expect '"status":0' curl -sS --cacert "$folder/site.pem" --data "@$folder/request.json" "$url/verifyReceipt"
     expect '^404$' curl -sS --cacert "$folder/site.pem" -o /dev/null -w '%{http_code}\n' "$url/readyz"
     head -c 18000000 /dev/zero >"$folder/large"
-    expect '^413$' curl -sS --cacert "$folder/site.pem" -o /dev/null -w '%{http_code}\n' --data-binary "@$folder/large" "$url/verifyReceipt"
+    # The proxy answers before it has read all of the body, and closes: then curl has the status and ends with 18 or 55.
+    expect '^413$' sh -c 'curl -sS --cacert "$1" -o /dev/null -w "%{http_code}\n" --data-binary "@$2" "$3" || [ $? -eq 18 ] || [ $? -eq 55 ]' \
+        sh "$folder/site.pem" "$folder/large" "$url/verifyReceipt"
     echo "$1: terminates TLS, passes requests on, hides /readyz, refuses large bodies"
 }
 

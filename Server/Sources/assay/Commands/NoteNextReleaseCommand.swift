@@ -2,8 +2,8 @@
     import ArgumentParser
     import PurchaseLedger
 
-    /// `assay note-next-release NOTE`, only in a program that tests upgrades: writes an entry of a kind that the release
-    /// before does not know.
+    /// `assay note-next-release NOTE`, only in a program that tests upgrades: writes an entry of a kind that the
+    /// release before does not know.
     struct NoteNextReleaseCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "note-next-release", shouldDisplay: false)
 
