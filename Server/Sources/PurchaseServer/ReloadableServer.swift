@@ -165,7 +165,7 @@ final class ReloadableServer: Sendable {
         router.add(middleware: RequestLogMiddleware(refusedNotifications: refusedNotifications, metrics: metrics))
         router.add(middleware: ProblemMiddleware(outages: outages))
         router.add(middleware: RequestHeadMiddleware())
-        HealthRoutes(readiness: readiness).add(to: router)
+        HealthRoutes(readiness: readiness, limited: limited).add(to: router)
         MetricsRoutes(metrics: metrics, readings: readings).add(to: router)
         MethodRoutes().add(to: router)
         return router.buildResponder()

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import PurchaseLedger
 import PurchaseVerification
 import Synchronization
 

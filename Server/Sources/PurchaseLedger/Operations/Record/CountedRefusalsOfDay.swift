@@ -1,4 +1,4 @@
-import PurchaseVerification
+public import PurchaseVerification
 
 /// The refused claims since a time that were only counted, because an API key or an app was beyond its daily budget.
 public struct CountedRefusalsOfDay: LedgerQuery {
