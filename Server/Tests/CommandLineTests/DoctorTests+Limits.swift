@@ -4,18 +4,18 @@ import Testing
 extension DoctorTests {
     @Test("Requests that a limit refused today are counted, on every route")
     func limits() async throws {
-        let settings = Self.settings + "\nlimits: { per_address: { per_second: 0.01, burst: 2 } }\n"
+        let settings = Self.settings + "\nlimits: { per_address: { per_second: 1, burst: 2 } }\n"
         try await Self.installation(settings) { folder in
             try await RunningServer.run("assay serve 2>log", in: folder) { server in
                 let statuses = try await Program.shell(
-                    "for i in 1 2 3 4 5; do curl -s -o /dev/null -w '%{http_code} ' \(server.address)/v1/orders/$i; done",
-                    in: folder)
-                #expect(statuses.output == "401 401 429 429 429 ", "\(statuses.output)")
+                    "curl -s -o /dev/null -w '%{http_code} ' '\(server.address)/v1/orders/[1-100]'", in: folder)
+                let refused = statuses.output.split(separator: " ").count { $0 == "429" }
+                #expect(refused > 0 && statuses.output.hasPrefix("401 401 "), "\(statuses.output)")
                 let port = try #require(URL(string: server.address)?.port)
                 try Self.write(settings.replacing("port: 0", with: "port: \(port)"), folder)
                 let (report, status) = try await Self.examine(folder)
                 let finding = report.finding("limits", "warning")
-                #expect(status == 0 && finding?.found == "answered with 429 today: 3 rate_limited", "\(report)")
+                #expect(status == 0 && finding?.found == "answered with 429 today: \(refused) rate_limited", "\(report)")
             }
         }
     }
@@ -69,7 +69,10 @@ extension DoctorTests {
                 #expect(space?.action?.contains("database_full") == true)
                 _ = try await Program.shell("head -c 66060288 /dev/zero > disk/rest 2>/dev/null", in: folder)
                 let (full, _) = try await Self.examine(folder, options)
-                #expect(full.finding("database_writes", "failed")?.found.contains("database_full") == true, "\(full)")
+                // SQLite needs room to open a file, too.
+                let finding = full.finding("database_writes", "failed") ?? full.finding("database", "failed")
+                #expect(finding?.found.contains("database_full") == true, "\(full)")
+                #expect(finding?.action?.contains("Free space") == true, "\(full)")
             }
         }
     }

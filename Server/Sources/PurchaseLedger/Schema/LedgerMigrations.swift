@@ -128,6 +128,13 @@ public enum LedgerMigrations {
         do {
             try await database.read(.keys) { connection in
                 try requireKnown(connection, release)
+                // Alone, because a newer schema may lack what is read beside the number.
+                if let number = try SchemaNumber.current(connection), number > release.newest,
+                    CopyMark.refusal(of: number) == nil
+                {
+                    throw LedgerStorageError(
+                        .schemaTooNew, "the database is at migration \(number), this version knows \(release.newest)")
+                }
                 let found = try SchemaNumber.require(release.range, connection).number
                 guard found < release.newest else { return }
                 let expanded = try SchemaExpansions(connection: connection, dialect: dialect).numbers()

@@ -29,7 +29,9 @@ struct DatabaseExamination {
             return [
                 .failed(
                     .database, "cannot be opened: \(reason)",
-                    do: "Correct 'database' in the settings, or start 'assay serve' once, which creates a SQLite file.")
+                    do: reason.hasPrefix("database_full")
+                        ? "Free space, or move the database: the server answers 503 database_full until then."
+                        : "Correct 'database' in the settings, or start 'assay serve' once, which creates a SQLite file.")
             ]
         }
         var findings = await examine(database, name, folder, body)
