@@ -18,6 +18,7 @@ final class ReloadableServer: Sendable {
     private let uptime: @Sendable () -> Double
     private let offerTime: Duration
     private let readiness: ReadinessMonitor
+    private let limited: LimitedRequests
     private let bodies: BodyReader
     private let workers: WorkerPool
     private let access: AccessLimits
@@ -83,6 +84,7 @@ final class ReloadableServer: Sendable {
         self.uptime = uptime
         self.offerTime = offerTime
         readiness = ReadinessMonitor(ledger)
+        limited = LimitedRequests(clock: clock)
         let workers = WorkerPool(limit: limits.waitingVerifications)
         self.workers = workers
         receiptRecording = ReceiptRecording(workers: workers, logger: logger)
@@ -163,7 +165,7 @@ final class ReloadableServer: Sendable {
         router.add(middleware: RequestLogMiddleware(refusedNotifications: refusedNotifications, metrics: metrics))
         router.add(middleware: ProblemMiddleware(outages: outages))
         router.add(middleware: RequestHeadMiddleware())
-        HealthRoutes(readiness: readiness).add(to: router)
+        HealthRoutes(readiness: readiness, limited: limited).add(to: router)
         MetricsRoutes(metrics: metrics, readings: readings).add(to: router)
         MethodRoutes().add(to: router)
         return router.buildResponder()
@@ -228,13 +230,14 @@ final class ReloadableServer: Sendable {
         router.add(middleware: TraceMiddleware())
         router.add(middleware: RequestLogMiddleware(refusedNotifications: refusedNotifications, metrics: metrics))
         if let signer = configuration.answerSigner { router.add(middleware: AnswerSigningMiddleware(signer: signer)) }
+        router.add(middleware: limited)
         router.add(middleware: ProblemMiddleware(outages: outages))
         router.add(middleware: RequestHeadMiddleware())
         router.add(middleware: ContentDigestMiddleware(bodies: bodies, limits: configuration.limits))
         if !configuration.trustedProxies.isEmpty {
             router.add(middleware: ClientAddressMiddleware(proxies: configuration.trustedProxies))
         }
-        HealthRoutes(readiness: readiness).add(to: router)
+        HealthRoutes(readiness: readiness, limited: limited).add(to: router)
         DescriptionRoutes().add(to: router)
         addPurchaseRoutes(to: router, ledger, configuration)
         NotificationRoutes(
