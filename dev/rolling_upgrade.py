@@ -10,7 +10,9 @@ servers of PROGRAM are behind one TCP proxy. While clients send purchases:
 2. a server of PROGRAM stops and another one starts: the way back;
 3. the servers of PROGRAM stop one after the other, as a proxy drains them, and another of NEXT starts;
 4. `assay migrate --contract` ends the migration. NEXT goes on without a pause, and writes the new kind;
-5. a server of PROGRAM that still runs, which gets no purchases, answers 503 and says why; it cannot be started again.
+5. a server of PROGRAM that still runs, which gets no purchases, answers 503 and says why; it cannot be started again;
+6. after the audit, a row of newer rules is put into the database, and then an entry of an unknown kind. A running server answers 503
+   to the next purchase, and with the code of the reason.
 
 Every purchase must be answered 200 the first time. At the end each is granted once, and the audit of NEXT finds nothing.
 """
@@ -70,6 +72,15 @@ def refused(server, key, body):
         return error.code, json.load(error)["code"]
 
 
+def ready(server):
+    """What a server says about its readiness."""
+    try:
+        with urllib.request.urlopen(f"{server.address}/readyz") as answer:
+            return json.load(answer)["status"]
+    except urllib.error.HTTPError as error:
+        return json.load(error)["code"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
@@ -83,7 +94,7 @@ def main():
     url = f"postgres:///assay?host={postgres.folder}&port={postgres.port}&user=assay"
     with tempfile.TemporaryDirectory(prefix="assay-upgrade-") as folder:
         mint = NotificationMint(program, folder)
-        spare, *waiting = [mint.claim(number, COINS) for number in range(options.purchases)]
+        spare, late, later, *waiting = [mint.claim(number, COINS) for number in range(options.purchases)]
         work = enumerate(waiting)
         world = PurchaseServer(program, folder, folder, "", url)
 
@@ -195,6 +206,26 @@ def main():
             server.stop()
         world.program = newer
         world.check_record(["audit", "verify", "--evidence"], ["rebuild"])
+        server = start(newer)
+        postgres.rows("INSERT INTO rules (version, entry_key) SELECT 99, max(entry_key) FROM journal", "COMMIT")
+        met = [refused(server, world.key, late)]
+        postgres.rows("DELETE FROM rules WHERE version = 99", "COMMIT")
+        met.append(refused(server, world.key, late))
+        postgres.rows(
+            "INSERT INTO journal (entry_key, entry_id, leaf, app_key, kind, code, at) SELECT entry_key + 1, "
+            "decode(repeat('07', 16), 'hex'), leaf, app_key, 250, code, at FROM journal ORDER BY entry_key DESC LIMIT 1",
+            "COMMIT")
+        # The server looks for new kinds once a second.
+        deadline = time.monotonic() + 30
+        while (answer := ready(server)) == "ready" and time.monotonic() < deadline:
+            time.sleep(0.1)
+        met.append(refused(server, world.key, later))
+        for what, (status, code) in zip(("newer rules", "these rules again", "an unknown kind"), met):
+            print(f"a server that meets {what} answers {status} {code}")
+        if met != [(503, "database_rules_too_new"), (200, "accepted"), (503, "database_journal_kind_unknown")]:
+            raise SystemExit("it should refuse to write, and say why")
+        print(f"its readiness: {answer}")
+        server.stop()
 
 
 if __name__ == "__main__":
