@@ -31,7 +31,9 @@ struct FaultRoutes {
             try fault.check()
             return try Response.json(
                 await service.change { state, _ in
-                    if fault.kind == .stale { state.frozenStore = state.store }
+                    if fault.kind == .stale {
+                        state.frozen = FrozenStore(store: state.store, notifications: state.notifications)
+                    }
                     state.serverAPI.faults.append(fault)
                     return FaultsAnswer(state)
                 }, status: .created)

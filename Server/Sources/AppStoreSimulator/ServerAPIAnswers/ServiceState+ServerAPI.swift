@@ -32,10 +32,10 @@ extension ServiceState {
             if fault?.kind == .anotherTransaction || fault?.kind == .anotherApp {
                 exchangeTransaction(of: &request, &scope, isOfAnotherApp: fault?.kind == .anotherApp)
             }
-            if fault?.kind == .stale, let frozenStore {
-                var frozen = self
-                frozen.store = frozenStore
-                return try frozen.perform(request, scope, by: issuer)
+            if fault?.kind == .stale, let frozen {
+                var earlier = self
+                (earlier.store, earlier.notifications) = (frozen.store, frozen.notifications)
+                return try earlier.perform(request, scope, by: issuer)
             }
             var changed = self
             let answer = try changed.perform(request, scope, by: issuer)

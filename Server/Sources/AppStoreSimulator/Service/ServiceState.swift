@@ -15,8 +15,8 @@ struct ServiceState: Sendable {
     var serverAPI = ServerAPIState()
     /// The requests of the last seconds; not stored.
     var limits = ServerAPILimits()
-    /// The store of the moment when a fault asked for stale answers; not stored.
-    var frozenStore: AppStore?
+    /// The moment when a fault asked for stale answers; not stored.
+    var frozen: FrozenStore?
     /// The number of changes of content since the simulator started. Time alone does not count.
     private(set) var revision = 0
 
@@ -97,7 +97,7 @@ struct ServiceState: Sendable {
         certificateFaults = []
         notificationSettings.faults = []
         serverAPI.faults = []
-        frozenStore = nil
+        frozen = nil
     }
 }
 

@@ -7,6 +7,8 @@ import PurchaseVerification
 struct NotificationBackfill: Codable, Equatable {
     /// The end of the newest period whose notifications are all known, in milliseconds since 1970.
     var seen: Int64?
+    /// The end of the newest period that reached back `longOverlap`, in milliseconds since 1970.
+    var seenAgain: Int64?
     /// The period that is being read.
     var from: Int64?
     var to: Int64?
@@ -15,6 +17,11 @@ struct NotificationBackfill: Codable, Equatable {
 
     /// How much is read again: Apple's clock and ours differ, and a notification may be listed late.
     static let overlap: Int64 = 3_600_000
+    /// How much is read again once a day: a list of notifications is not signed as a whole, so an old or shortened one
+    /// cannot be told from a true one.
+    static let longOverlap: Int64 = 2 * 86_400_000
+    /// The time between two readings of `longOverlap`.
+    static let longInterval: Int64 = 86_400_000
     /// The time between two backfills.
     static let interval: Int64 = 3_600_000
     /// The pages of one turn; then other work has its turn.
@@ -44,7 +51,8 @@ struct NotificationBackfill: Codable, Equatable {
     mutating func begin(at now: Int64, _ environment: ValidationEnvironment) {
         let earliest = now - Self.reach(environment)
         guard let from, to != nil else {
-            from = max(earliest, seen.map { $0 - Self.overlap } ?? earliest)
+            let isLong = seenAgain.map { now - $0 >= Self.longInterval } ?? true
+            from = max(earliest, seen.map { $0 - (isLong ? Self.longOverlap : Self.overlap) } ?? earliest)
             to = now
             token = nil
             return
@@ -68,6 +76,7 @@ struct NotificationBackfill: Codable, Equatable {
 
     /// The period was read to its end.
     mutating func end() {
+        if let from, let to, seen.map({ from <= $0 - Self.longOverlap }) ?? true { seenAgain = to }
         seen = to
         (from, to, token) = (nil, nil, nil)
     }

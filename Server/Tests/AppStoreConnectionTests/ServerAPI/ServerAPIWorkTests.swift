@@ -57,7 +57,7 @@ struct ServerAPIWorkTests {
         return (body.startDate, body.endDate)
     }
 
-    @Test("Notifications that did not arrive are read at the start, and each hour with an overlap; each counts once")
+    @Test("Notifications that did not arrive are read at the start, and each hour with an overlap, longer once a day; each counts once")
     func backfill() async throws {
         try await ServerAPIClaimWorld.run(answer: Self.page) { world in
             try await world.wait("no backfill ended") {
@@ -80,6 +80,17 @@ struct ServerAPIWorkTests {
             }
             #expect(try await received() == 45)
             #expect(try await world.ledger.answer(SubmissionList(app: "game", limit: 500)).submissions.count == entries)
+            // Once a day two days are read again: nothing shows that a list is old or leaves something out.
+            world.clock.advance(seconds: 86_400)
+            try await world.wait("there was no third backfill") { world.store.requests.count == 9 }
+            #expect(try Self.period(world.store.requests[6]).from == first.to + 3_601_000 - 2 * 86_400_000)
+            try await world.wait("the third backfill did not end") {
+                try await world.task(.notifications, ServerAPIWorld.bundleID)?.progress?
+                    .contains("\(first.to + 90_001_000)") ?? false
+            }
+            world.clock.advance(seconds: 3601)
+            try await world.wait("there was no fourth backfill") { world.store.requests.count == 12 }
+            #expect(try Self.period(world.store.requests[9]).from == first.to + 90_001_000 - 3_600_000)
         }
     }
 
@@ -110,7 +121,7 @@ struct ServerAPIWorkTests {
                 return progress.contains("seen") && !progress.contains("\"seen\":\(seen)")
             }
             let answered = try Self.period(try #require(world.store.requests.last))
-            #expect(answered.from == seen - 3_600_000)
+            #expect(answered.from == seen - 2 * 86_400_000)
             // It ends when the reading began, which is some hours of the fast clock before the answer.
             #expect(answered.to >= seen + 6 * 86_400_000)
             // One probe and its repetitions at a time, not one call for each hour and each page.

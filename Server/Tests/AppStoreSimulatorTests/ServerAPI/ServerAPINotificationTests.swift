@@ -43,6 +43,27 @@ struct ServerAPINotificationTests {
         }
     }
 
+    @Test("29.1 A stale history has what was sent when the fault was set")
+    func staleHistory() async throws {
+        let receiver = NotificationReceiver()
+        try await receiver.run { port in
+            try await ServerAPIClient.run(DeliveryWorld.configuration(port)) { client in
+                _ = try await client.buy("coins")
+                try await client.simulator.deliver()
+                try await client.simulator.post(
+                    "/control/faults/server-api",
+                    ["kind": "stale", "operation": "notification-history", "count": 1])
+                _ = try await client.buy("coins")
+                try await client.simulator.deliver()
+                for expected in [1, 2] {
+                    let page = try await client.send(.post, Self.path, Self.body())
+                    let items = try page.object["notificationHistory"] as? [[String: Any]]
+                    #expect(page.status == 200 && items?.count == expected, "\(page.text.prefix(300))")
+                }
+            }
+        }
+    }
+
     @Test("29.1 The history has lost notifications and six attempts, in pages of 20 whose tokens expire")
     func history() async throws {
         let receiver = NotificationReceiver { _, number in
