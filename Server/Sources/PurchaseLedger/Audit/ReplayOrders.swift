@@ -37,7 +37,7 @@ extension ReplayStep {
     }
 
     func changeOrder(
-        _ entry: JournalEntry, _ app: RegistryApp, balance: EntitlementWriter.Balances.Value? = nil,
+        _ entry: JournalEntry, _ app: RegistryApp, balance: Balances.Value? = nil,
         reason: String? = nil, _ change: (inout OrderRow) -> Void
     ) throws {
         guard let id = leaf.order, var row = try transaction.orders.row(id: id) else { return }
@@ -77,7 +77,7 @@ extension ReplayStep {
     /// - Parameter customer: the customer who used them.
     /// - Returns: the balance afterwards.
     @discardableResult
-    func take(_ takes: [LotTake], by customer: Int64) throws -> EntitlementWriter.Balances.Value? {
+    func take(_ takes: [LotTake], by customer: Int64) throws -> Balances.Value? {
         guard !isOfEntriesAlone else { return nil }
         var lots: [(lot: LotRow, units: Int64)] = []
         for take in takes where try !isOfAnother(take, customer) {

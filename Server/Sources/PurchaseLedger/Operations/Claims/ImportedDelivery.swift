@@ -17,7 +17,7 @@ struct ImportedDelivery {
     private struct Taken {
         let record: TransactionRecord
         let units: Int64
-        let balance: EntitlementWriter.Balances.Value
+        let balance: Balances.Value
     }
 
     init(_ consumables: ImportedConsumables, to customer: CustomerRow, _ changes: LedgerChanges) {

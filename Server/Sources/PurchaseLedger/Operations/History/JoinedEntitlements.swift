@@ -14,7 +14,7 @@ extension LedgerTransaction {
     /// - Returns: both new values, as they are after the merge in progress.
     func add(
         _ balance: Int64, shortfall: Int64, to row: EntitlementRow
-    ) throws(LedgerStorageError) -> EntitlementWriter.Balances.Value {
+    ) throws(LedgerStorageError) -> Balances.Value {
         let sum = try entitlements.add(balance, shortfall: shortfall, to: row)
         guard sum.isMoving else { return (sum.balance, sum.shortfall) }
         let rows = try entitlements.rows(of: row.customerKey, product: row.productKey, environment: row.environment)

@@ -20,7 +20,7 @@ final class LedgerChanges {
     /// For each history, the owners by holder. `own` computes them.
     private var ownerships: [[PurchaseHolder: Ownership]] = []
     /// The lots and balances after the change, by the position of the history.
-    private var written: [EntitlementWriter.Written] = []
+    private var written: [(lot: LotRow?, balances: Balances)] = []
 
     /// - Parameter isMoving: whether the change itself moves an original of a merge.
     init(_ transaction: LedgerTransaction, app: RegistryApp, isMoving: Bool = false) {
@@ -234,18 +234,17 @@ final class LedgerChanges {
         let changedHistories = changedHistories
         for (history, ownership) in zip(histories, ownerships) {
             guard history.isChanged, !history.isNew else {
-                written.append(EntitlementWriter.Written(lot: history.formerLot))
+                written.append((history.formerLot, [:]))
                 continue
             }
             let claimants = (history.acts + history.departedActs).flatMap {
                 [$0.customerKey, $0.formerKey].compactMap(\.self)
             }
-            written.append(
-                try EntitlementWriter(
-                    transaction: transaction, app: app, changed: changedHistories,
-                    isErased: { [identities] customer throws(LedgerStorageError) in try identities.isErased(customer) }
-                ).write(
-                    history, ownership, claimants: Set(claimants.map(identities.surviving))))
+            let step = EntitlementStep(
+                transaction: transaction, changed: changedHistories,
+                isErased: { [identities] customer throws(LedgerStorageError) in try identities.isErased(customer) })
+            let delta = try step.delta(of: history, ownership, claimants: Set(claimants.map(identities.surviving)))
+            written.append((delta.lots.first?.row, try transaction.apply(delta)))
         }
     }
 

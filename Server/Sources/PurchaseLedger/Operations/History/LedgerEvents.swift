@@ -25,7 +25,7 @@ struct LedgerEvents {
     }
 
     /// Adds a balance to an event in the form in which entitlements show it, under the setting `refund_shortfall`.
-    func describe(_ event: inout EventRow, _ balance: EntitlementWriter.Balances.Value?) {
+    func describe(_ event: inout EventRow, _ balance: Balances.Value?) {
         guard let balance else {
             (event.figures.balance, event.figures.shortfall) = (nil, nil)
             return
@@ -39,7 +39,7 @@ struct LedgerEvents {
     /// The events of an original.
     ///
     /// - Parameter balances: the balances that the write changed.
-    func events(of history: PurchaseHistory, balances: EntitlementWriter.Balances) -> [EventRow] {
+    func events(of history: PurchaseHistory, balances: Balances) -> [EventRow] {
         HistoryNews(history.change, rules: rules, at: now).news.compactMap { news in
             guard let record = history.index(of: news.transaction).map({ history.records[$0] }) else { return nil }
             var event = event(news.type)
@@ -79,7 +79,7 @@ struct LedgerEvents {
     }
 
     /// An operator's grant.
-    func granted(_ grant: HandGrantRow, _ balances: EntitlementWriter.Balances, reason: String) -> EventRow {
+    func granted(_ grant: HandGrantRow, _ balances: Balances, reason: String) -> EventRow {
         var event = event(.grantAdded)
         (event.productKey, event.environment) = (grant.productKey, grant.environment)
         (event.figures.units, event.figures.until, event.figures.reason) = (grant.quantity, grant.endsAt, reason)
@@ -99,7 +99,7 @@ struct LedgerEvents {
 
     /// Units of an import that the existing system had delivered.
     func delivered(
-        _ units: Int64, of record: TransactionRecord, _ balance: EntitlementWriter.Balances.Value
+        _ units: Int64, of record: TransactionRecord, _ balance: Balances.Value
     ) -> EventRow {
         var event = event(.consumed)
         (event.productKey, event.environment) = (record.row.productKey, record.row.environment)
@@ -114,7 +114,7 @@ struct LedgerEvents {
     ///   - balance: the customer's balance afterwards, if the order changed it.
     ///   - reason: the operator's reason.
     func event(
-        of order: OrderRow, from former: OrderRow?, balance: EntitlementWriter.Balances.Value? = nil,
+        of order: OrderRow, from former: OrderRow?, balance: Balances.Value? = nil,
         reason: String? = nil
     ) -> EventRow? {
         let delivered = order.fulfilledUnits - (former?.fulfilledUnits ?? 0)

@@ -136,6 +136,7 @@ struct PurchaseHistory {
     /// What changed, for the decisions that follow from it.
     var change: ChangedHistory {
         var change = ChangedHistory(records.map(\.change))
+        change.departed = departed.map(\.change)
         (change.renewal, change.formerRenewal) = (renewal, formerRenewal)
         (change.statuses, change.formerStatuses) = (statuses, formerStatuses)
         return change

@@ -57,6 +57,6 @@ struct TransactionRecord {
     private static func state(of facts: ObservedTransaction, _ row: TransactionRow) -> ChangedTransaction.State {
         ChangedTransaction.State(
             facts, owner: row.ownerKey.map(CustomerNumber.init),
-            terms: row.kind.map { ProductTerms(kind: $0, duration: row.duration) })
+            terms: row.kind.map { ProductTerms(kind: $0, duration: row.duration) }, product: row.productKey)
     }
 }

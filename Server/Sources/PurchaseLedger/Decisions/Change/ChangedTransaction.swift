@@ -9,9 +9,11 @@ package struct ChangedTransaction: Sendable {
         package var owner: CustomerNumber?
         /// The settings under which it counts; `nil` until they agree with the facts.
         package var terms: ProductTerms?
+        /// The number of the product.
+        package var product: Int64
 
-        package init(_ facts: ObservedTransaction, owner: CustomerNumber?, terms: ProductTerms?) {
-            (self.facts, self.owner, self.terms) = (facts, owner, terms)
+        package init(_ facts: ObservedTransaction, owner: CustomerNumber?, terms: ProductTerms?, product: Int64 = 0) {
+            (self.facts, self.owner, self.terms, self.product) = (facts, owner, terms, product)
         }
     }
 

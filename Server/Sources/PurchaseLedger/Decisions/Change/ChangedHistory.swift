@@ -4,6 +4,8 @@ package import PurchaseVerification
 package struct ChangedHistory: Sendable {
     /// The transactions, in the order in which they were first observed.
     package var transactions: [ChangedTransaction]
+    /// Transactions that better evidence assigns to another original.
+    package var departed: [ChangedTransaction] = []
     package var renewal: ObservedRenewal?
     package var formerRenewal: ObservedRenewal?
     /// The newest signed status of each holder, by the holder's name.
