@@ -167,7 +167,7 @@ struct HistoryNewsTests {
         let (period, revoked) = (Self.period("1", on: 0), Self.period("1", on: 0, stamp: 12, revoked: 11))
         func news(
             _ transaction: ChangedTransaction, _ before: [String: SignedStatus], _ now: [String: SignedStatus],
-            rules: Int64 = newestRules
+            rules: Int64 = Self.newestRules
         ) -> [String] {
             Self.short(
                 Self.news([transaction], rules: rules, day: 15) { ($0.formerStatuses, $0.statuses) = (before, now) })

@@ -137,7 +137,7 @@ package struct ChangedHistory: Sendable {
     }
 
     /// The position of each transaction.
-    private var places: [TransactionKey: Int] {
+    var places: [TransactionKey: Int] {
         Dictionary(
             transactions.indices.map { (transactions[$0].key, $0) }, uniquingKeysWith: { first, _ in first })
     }

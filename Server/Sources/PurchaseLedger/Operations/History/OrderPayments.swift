@@ -93,11 +93,10 @@ final class OrderPayments {
     /// - Parameter named: a transaction whose claim names an order; it pays no other order.
     func settle(_ history: PurchaseHistory, except named: TransactionKey?) throws(LedgerStorageError) {
         guard history.records.contains(where: \.isChanged) else { return }
-        let formerWithdrawals = history.change.formerWithdrawals
-        for purchase in history.purchases {
-            let records = purchase.transactions.compactMap { transaction in
-                history.index(of: transaction.key).map { history.records[$0] }
-            }
+        let change = history.change
+        let (formerWithdrawals, places) = (change.formerWithdrawals, change.places)
+        for purchase in change.purchases {
+            let records = purchase.transactions.compactMap { places[$0.key] }.map { history.records[$0] }
             for record in records where !record.isNew { try followOwner(of: record) }
             // A copy pays nothing.
             if let first = records.first, first.hasOwnerToPayFor, let owner = first.row.ownerKey,
