@@ -1,4 +1,4 @@
-package import PurchaseVerification
+import PurchaseVerification
 
 /// The transactions of one original before and after a write, and what was and is signed about its subscription.
 package struct ChangedHistory: Sendable {

@@ -1,4 +1,4 @@
-package import PurchaseVerification
+import PurchaseVerification
 
 /// A transaction before and after a write.
 package struct ChangedTransaction: Sendable {

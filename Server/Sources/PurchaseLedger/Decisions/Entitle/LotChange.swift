@@ -1,4 +1,4 @@
-package import PurchaseVerification
+import PurchaseVerification
 
 /// What the change of one lot does to balances: a function of the lot before and after, and of the units that were
 /// taken from it.

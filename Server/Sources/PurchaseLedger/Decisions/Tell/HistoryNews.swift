@@ -1,4 +1,4 @@
-package import PurchaseVerification
+import PurchaseVerification
 
 /// What events tell about the purchases of one original after a write: a function of what was known before and what is
 /// known now (docs/webhooks.md).

@@ -1,4 +1,4 @@
-package import PurchaseVerification
+import PurchaseVerification
 
 /// Something that a write changed about a purchase, as an event tells it to one customer.
 package struct PurchaseNews: Sendable, Equatable {

@@ -96,7 +96,13 @@ final class OrderPayments {
         let change = history.change
         let (formerWithdrawals, places) = (change.formerWithdrawals, change.places)
         for purchase in change.purchases {
-            let records = purchase.transactions.compactMap { places[$0.key] }.map { history.records[$0] }
+            let members = purchase.transactions.compactMap { places[$0.key] }
+            let isNews = members.contains {
+                formerWithdrawals[history.records[$0].facts.key] != purchase.withdrawal
+            }
+            // Nothing follows from the other purchases of a subscription.
+            guard isNews || members.contains(where: { history.records[$0].isChanged }) else { continue }
+            let records = members.map { history.records[$0] }
             for record in records where !record.isNew { try followOwner(of: record) }
             // A copy pays nothing.
             if let first = records.first, first.hasOwnerToPayFor, let owner = first.row.ownerKey,
@@ -104,7 +110,6 @@ final class OrderPayments {
             {
                 try payOpenOrder(of: owner, with: first, among: records, purchase, history)
             }
-            let isNews = records.contains { formerWithdrawals[$0.facts.key] != purchase.withdrawal }
             guard isNews else { continue }
             for record in records where !record.isNew {
                 try followWithdrawal(of: record, purchase)
