@@ -1,5 +1,5 @@
 # The commands of daily work. Each one does its own set-up; `make` without a target lists them.
-.PHONY: help setup demo build release check-release size test test-core test-debug test-release api interop corpus bench bench-large docs fuzz torture format lint clean
+.PHONY: help setup demo build release check-release size test test-core test-debug test-release api interop corpus bench bench-large pictures docs fuzz torture format lint clean
 
 # The repository has two packages, the root (which apps link) and Server. They share one scratch folder, so that code that both
 # need is compiled once per configuration. The cached build plan in it belongs to the package that was built last, and does not
@@ -65,6 +65,9 @@ bench-large: setup ## Creates a database of 5 million purchases and 20 million o
 
 size: setup ## Prints what PurchaseKit adds to the size of an app.
 	dev/app_size.py
+
+pictures: build ## Makes the pictures of the documents anew, in Chromium.
+	dev/pictures.sh
 
 docs: setup ## Writes the documents as HTML, and the libraries with DocC, to .build/documentation.
 	dev/docs.sh

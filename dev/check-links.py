@@ -87,6 +87,12 @@ def main():
                     known[path] = anchors(path)
                 if anchor not in known[path]:
                     broken.append(f"{place}: there is no such heading")
+    contents, site = (ROOT / "docs/README.md").read_text(encoding="utf-8"), (ROOT / "dev/site.py").read_text(encoding="utf-8")
+    for document in sorted((ROOT / "docs").glob("*.md")):
+        if document.name != "README.md" and f"]({document.name})" not in contents.replace("\n", " "):
+            broken.append(f"docs/README.md has no link to {document.name}, so no reader finds it")
+        if f'"docs/{document.name}"' not in site:
+            broken.append(f"dev/site.py does not publish docs/{document.name}; add it to PAGES")
     if not count:
         sys.exit("no link was found, so nothing was checked")
     if broken:

@@ -2,10 +2,12 @@
 """A shop and its App Store in one terminal: order, buy, restore, refund, reverse, renew, share seats, transfer, replay and forge.
 The store sends its notifications to the server, so refunds, renewals and seats need no claim.
 
-Starts the simulated App Store and the purchase server, acts as the app and as the shop's backend, and prints each request and
-its answer. Ends by itself, with exit status 0 only if every step had the expected result.
+Starts the simulated App Store and the purchase server, and acts as the app and as the shop's backend. Prints one line a chapter;
+with --verbose also each request and its answer. Ends by itself, with exit status 0 only if every step had the expected result;
+with --keep it then leaves both servers running until Ctrl-C, and prints what to open in a browser.
 """
 
+import argparse
 import json
 import os
 import subprocess
@@ -43,13 +45,71 @@ class StepFailed(Exception):
     """A step whose result was not the expected one."""
 
 
+class Story:
+    """Prints a line for each chapter, and its details if they are wanted, or if it failed."""
+
+    def __init__(self):
+        self.verbose = False
+        self.chapter, self.result, self.details, self.began = None, "", [], 0.0
+        self.is_coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+    def paint(self, code, text):
+        return f"\033[{code}m{text}\033[0m" if self.is_coloured else text
+
+    def begin(self, chapter):
+        self.end()
+        self.chapter, self.result, self.details, self.began = chapter, "", [], time.monotonic()
+        if self.verbose:
+            print("\n" + self.paint("1", f"== {chapter}"), flush=True)
+        elif self.is_coloured:
+            print(self.paint("2", f"… {chapter}"), end="", flush=True)
+
+    def tell(self, text):
+        if self.verbose:
+            print(text, flush=True)
+        else:
+            self.details.append(text)
+
+    def end(self, failed=False):
+        """Ends the chapter. The details of one that failed are printed."""
+        if self.chapter is None:
+            return
+        if not self.verbose:
+            mark = self.paint("31", "✗") if failed else self.paint("32", "✓")
+            line = f"{mark} {self.paint('1', f'{self.chapter:31}')}"
+            if not failed:
+                line += self.paint("2", f" {self.result}")
+            line = line.rstrip()
+            print(("\r\033[K" if self.is_coloured else "") + line, flush=True)
+            if failed:
+                print("\n".join(self.details), flush=True)
+        self.chapter = None
+
+
+story = Story()
+
+
+def title(text):
+    story.begin(text)
+
+
+def tell(text):
+    """A detail of the chapter."""
+    story.tell(text)
+
+
+def sum_up(text):
+    """What the chapter showed, once all its expectations have held."""
+    story.result = text
+
+
 class Server(RunningServer):
     """A server whose command and first line are shown."""
 
     def __init__(self, arguments, folder):
-        print("$ " + " ".join(arguments), flush=True)
+        tell("$ " + " ".join(arguments))
         super().__init__(arguments, folder)
-        print("  " + self.ready)
+        tell("  " + self.ready)
 
 
 def ask(address, path, body=None, key=None, method=None):
@@ -81,12 +141,8 @@ def short(value, limit=46):
     return value
 
 
-def title(text):
-    print(f"\n== {text}")
-
-
 def show(label, value):
-    print(f"  {label} {json.dumps(short(value), ensure_ascii=False)}")
+    tell(f"  {label} {json.dumps(short(value), ensure_ascii=False)}")
 
 
 def expect(condition, what, found):
@@ -112,7 +168,7 @@ class Demo:
         answer = self.control(
             "purchases", {"bundle_id": BUNDLE, "product_id": product, "customer_id": customer, **options})
         transaction = answer["transaction"]
-        print(f"  in the app: {customer} buys {product}; the store signs transaction {transaction['transaction_id']}")
+        tell(f"  in the app: {customer} buys {product}; the store signs transaction {transaction['transaction_id']}")
         return transaction["transaction_id"], answer["evidence"]
 
     # The shop's part.
@@ -120,7 +176,7 @@ class Demo:
     def order(self, product, customer):
         body = {"customer_id": customer, "product_id": product}
         status, order = ask(self.shop, "/v1/orders", body, self.backend)
-        print(f"  POST /v1/orders {json.dumps(body)}")
+        tell(f"  POST /v1/orders {json.dumps(body)}")
         show(f"-> {status}", {name: order[name] for name in ("order_id", "app_account_token", "status")})
         expect(status == 201 and order["status"] == "created", "The order is created", order)
         return order
@@ -128,7 +184,7 @@ class Demo:
     def submit(self, say, expected, **claim):
         """Sends evidence; `expected` is the HTTP status, the code and the disposition."""
         status, answer = ask(self.shop, "/v1/purchases", claim, self.client)
-        print(f"  POST /v1/purchases: {say}")
+        tell(f"  POST /v1/purchases: {say}")
         found = {name: answer.get(name) for name in ("code", "disposition", "replayed") if answer.get(name) is not None}
         show(f"-> {status}", found)
         expect((status, answer.get("code"), answer.get("disposition")) == expected, f"The answer is {expected}", answer)
@@ -145,7 +201,7 @@ class Demo:
         for each in came:
             types.append(" ".join(each[name] for name in ("type", "subtype") if each.get(name)))
             owner = each.get("customer_id", "nobody yet" if each.get("transaction_id") else None)
-            print(f"  Apple -> POST /notifications/v2: {types[-1]}{', of ' + owner if owner else ''}")
+            tell(f"  Apple -> POST /notifications/v2: {types[-1]}{', of ' + owner if owner else ''}")
         expect(set(expected) <= set(types), f"The server got {', '.join(expected)}", types)
 
     def entitlements(self, customer):
@@ -165,7 +221,7 @@ class Demo:
             found[entitlement["product_id"]] = ", ".join(words)
         for name in answer["named"]:
             found[f"[{name['name']}]"] = name["state"]
-        print(f"  {customer} may use {json.dumps(found)}")
+        tell(f"  {customer} may use {json.dumps(found)}")
         return {entitlement["product_id"]: entitlement for entitlement in answer["entitlements"]}
 
     # The story.
@@ -186,7 +242,6 @@ class Demo:
         self.record()
 
     def open_store(self):
-        title("An app goes on sale in a store of our own")
         self.control("apps", {
             "bundle_id": BUNDLE, "environment_names": "apple",
             "shared_secret": "the shared secret of the game"})
@@ -201,12 +256,13 @@ class Demo:
         for customer in ("alice", "carol", "mallory"):
             self.control("customers", {"customer_id": customer, "environment": "production"})
         self.control("customers", {"customer_id": "reviewer", "environment": "sandbox"})
-        print("  four products; alice and carol, who pay, mallory, who does not, and a reviewer in the sandbox")
+        tell("  four products; alice and carol, who pay, mallory, who does not, and a reviewer in the sandbox")
         answer = self.control("notifications/url", {"url": self.shop + "/notifications/v2"})
-        print(f"  the store sends its notifications to {answer['url']}")
+        tell(f"  the store sends its notifications to {answer['url']}")
+        sum_up(f"{self.store}, {self.shop}")
 
     def consumable(self):
-        title("A consumable: ordered, paid, delivered once")
+        title("A consumable, ordered and paid")
         order = self.order(COINS, "alice")
         self.token_of_alice = order["app_account_token"]
         transaction, evidence = self.buy(COINS, "alice", app_account_token=order["app_account_token"])
@@ -230,22 +286,23 @@ class Demo:
             expect(
                 status == 200 and fulfilled["status"] == "fulfilled" and fulfilled["replayed"] is replayed,
                 "The order is fulfilled for one caller", fulfilled)
-        print("  only the first caller delivers; the coin is taken from the balance with it")
+        tell("  only the first caller delivers; the coin is taken from the balance with it")
         expect(self.entitlements("alice")[COINS]["balance"] == 0, "The coin was delivered", None)
+        sum_up("granted once; mallory's copy: token mismatch")
 
     def non_consumable(self):
-        title("A non-consumable, from an app receipt; and restored on a new phone")
+        title("A restore on a new phone")
         self.pro, evidence = self.buy(PRO, "alice")
         self.receipt = evidence["app_receipt"]
         claim = {"product_id": PRO, "transaction_id": self.pro, "customer_id": "alice"}
         self.submit("the app receipt of alice's device", ACCEPTED, receipt_data=self.receipt, **claim)
         restored = self.control("receipts/restore", {"bundle_id": BUNDLE, "customer_id": "alice"})
         again = [each for each in restored["restored"] if each["product_id"] == PRO][0]["transaction_id"]
-        print(f"  on a new phone alice restores: the store gives a new transaction, {again}, under the old original")
+        tell(f"  on a new phone alice restores: the store gives a new transaction, {again}, under the old original")
         for customer in ("alice", "mallory"):
             body = {"customer_id": customer, "receipt_data": restored["app_receipt"]}
             status, answer = ask(self.shop, "/v1/restores", body, self.client)
-            print(f"  POST /v1/restores for {customer} -> {status}")
+            tell(f"  POST /v1/restores for {customer} -> {status}")
             outcomes = {}
             for purchase in answer.get("purchases", []):
                 show("  " + purchase["transaction_id"], {
@@ -254,11 +311,12 @@ class Demo:
             expected = "accepted" if customer == "alice" else "already_claimed"
             expect(status == 200 and outcomes.get(again) == expected, f"It is {expected}", answer)
         expect(self.entitlements("alice")[PRO]["state"] == "active", "Alice has the full game", None)
+        sum_up("alice's counts; mallory's: already claimed")
 
     def seats(self):
-        title("A subscription for a team: seats bought, added, given, refunded and taken back")
+        title("A team's seats")
         team, _ = self.buy(TEAM, "alice", quantity=2, app_account_token=self.token_of_alice)
-        print("  the app passes alice's token, so nobody has to claim anything")
+        tell("  the app passes alice's token, so nobody has to claim anything")
         self.news("SUBSCRIBED INITIAL_BUY")
         self.seat_list(team, 2, [])
         seats = {member: self.give_seat(team, member) for member in ("bob", "dora")}
@@ -266,26 +324,27 @@ class Demo:
         added = self.control(
             f"subscriptions/{team}/add-seats",
             {"seats": 2, "notification_type": "DID_CHANGE_RENEWAL_PREF"})["transaction"]["transaction_id"]
-        print(f"  alice buys two more seats: transaction {added}, of the same period")
+        tell(f"  alice buys two more seats: transaction {added}, of the same period")
         self.news("DID_CHANGE_RENEWAL_PREF INCREASE_QUANTITY")
         self.seat_list(team, 4, ["bob", "dora"])
         seats["erin"] = self.give_seat(team, "erin")
         self.control(f"transactions/{added}/refund-seats", {"seats": 1})
-        print("  Apple refunds one of the added seats: the others stay")
+        tell("  Apple refunds one of the added seats: the others stay")
         self.news("REFUND SEATS")
         self.seat_list(team, 3, ["bob", "dora", "erin"])
         self.control("notifications", {"bundle_id": BUNDLE, "type": "UNCLAIM_SEATS", "seat_ids": [seats["dora"]]})
-        print("  Apple takes dora's seat back")
+        tell("  Apple takes dora's seat back")
         self.news("UNCLAIM_SEATS")
         self.seat_list(team, 3, ["bob", "erin"])
         for member, state in (("bob", "active"), ("erin", "active"), ("dora", "withdrawn"), ("alice", "active")):
             found = self.entitlements(member)[TEAM]["state"]
             expect(found == state, f"{member}'s access is {state}", found)
+        sum_up("2 bought, 2 added, 1 refunded, 1 taken back")
 
     def give_seat(self, team, member, seated=True):
         body = {"customer_id": member, "request_id": f"invitation of {member}"}
         status, seat = ask(self.shop, f"/v1/subscriptions/{team}/seats", body, self.backend)
-        print(f"  POST /v1/subscriptions/…/seats {json.dumps(body)}")
+        tell(f"  POST /v1/subscriptions/…/seats {json.dumps(body)}")
         show(f"-> {status}", {name: seat[name] for name in ("code", "seat_id") if seat.get(name)})
         if seated:
             expect(status == 201 and seat["seated"], f"{member} has a seat", seat)
@@ -300,11 +359,11 @@ class Demo:
         expect(status == 200 and page["total"] == total and found == members, f"{total} seats, of {members}", page)
 
     def refund(self):
-        title("A refund that nobody claims, and its reversal")
+        title("A refund, and its reversal")
         self.news()
         self.control(f"transactions/{self.pro}/ask-for-refund")
         self.control(f"transactions/{self.pro}/refund")
-        print("  Apple refunds alice; the shop hears of it from the store, not from alice")
+        tell("  Apple refunds alice; the shop hears of it from the store, not from alice")
         self.news("CONSUMPTION_REQUEST", "REFUND")
         expect(self.entitlements("alice")[PRO]["state"] == "withdrawn", "A refunded purchase is withdrawn", None)
         self.submit(
@@ -312,16 +371,17 @@ class Demo:
             receipt_data=self.receipt, product_id=PRO, transaction_id=self.pro, customer_id="alice")
         self.control("clock", {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 60))})
         self.control(f"transactions/{self.pro}/reverse-refund")
-        print("  a minute later Apple reverses the refund")
+        tell("  a minute later Apple reverses the refund")
         self.news("REFUND_REVERSED")
         expect(self.entitlements("alice")[PRO]["state"] == "active", "It is active again", None)
+        sum_up("by notification; the old receipt is refused")
 
     def token(self):
-        title("A copied receipt, and the account token that settles whose it is")
+        title("A copied receipt, and a token")
         token = "6f1b5b5e-3c1e-4c0f-9f0a-0d7f4c1e2a3b"
         transaction, evidence = self.buy(COINS, "carol", quantity=3, app_account_token=token)
         self.news("ONE_TIME_CHARGE")
-        print("  mallory copies carol's app receipt, which names no customer, and claims it first")
+        tell("  mallory copies carol's app receipt, which names no customer, and claims it first")
         answer = self.submit(
             "carol's receipt, for mallory", ACCEPTED, receipt_data=evidence["app_receipt"], product_id=COINS,
             transaction_id=transaction, customer_id="mallory")
@@ -340,19 +400,21 @@ class Demo:
             customer_id="carol")
         expect(self.entitlements("carol")[COINS]["balance"] == 3, "Carol has all of it", None)
         expect(self.entitlements("mallory")[COINS]["shortfall"] == 2, "What mallory used is their shortfall", None)
+        sum_up("carol has 3 coins, mallory owes 2")
 
     def paid_without_a_claim(self):
-        title("An order that is paid without any claim")
+        title("An order paid without a claim")
         order = self.order(COINS, "carol")
         self.buy(COINS, "carol", app_account_token=order["app_account_token"])
-        print("  carol's phone loses the network before the app can submit anything")
+        tell("  carol's phone loses the network before the app can submit anything")
         self.news("ONE_TIME_CHARGE")
         status, paid = ask(self.shop, f"/v1/orders/{order['order_id']}", key=self.backend)
         show(f"GET /v1/orders/… -> {status}", {"status": paid.get("status")})
         expect(status == 200 and paid["status"] == "paid", "The notification paid the order", paid)
+        sum_up("by ONE_TIME_CHARGE; the phone was offline")
 
     def tester(self):
-        title("The sandbox counts for testers only")
+        title("A purchase in the sandbox")
         transaction, evidence = self.buy(PRO, "reviewer")
         self.submit(
             "the reviewer's purchase, which cost nothing", ACCEPTED, signed_transaction=evidence["signed_transaction"],
@@ -360,9 +422,10 @@ class Demo:
         expect(self.entitlements("reviewer")[PRO]["state"] != "active", "It does not count", None)
         self.command(["assay", "testers", "add", "--app", "game", "reviewer", "--reason", "App Review"])
         expect(self.entitlements("reviewer")[PRO]["state"] == "active", "It counts for a tester", None)
+        sum_up("worth nothing until the buyer is a tester")
 
     def subscription(self):
-        title("A subscription, and its renewal")
+        title("A subscription renews")
         transaction, evidence = self.buy(MONTHLY, "alice")
         self.submit(
             "the first month", ACCEPTED, signed_transaction=evidence["signed_transaction"], product_id=MONTHLY,
@@ -370,16 +433,18 @@ class Demo:
         first = self.entitlements("alice")[MONTHLY]["until"]
         self.news("SUBSCRIBED INITIAL_BUY")
         self.control("clock", {"advance": "P32D"})
-        print("  32 days pass in a moment; the store renews, and nobody claims anything")
+        tell("  32 days pass in a moment; the store renews, and nobody claims anything")
         self.news("DID_RENEW")
         expect(self.entitlements("alice")[MONTHLY]["until"] > first, "It lasts longer", None)
         self.control(f"subscriptions/{transaction}/cancel")
-        print("  alice cancels: the paid month stays hers")
+        tell("  alice cancels: the paid month stays hers")
         self.news("DID_CHANGE_RENEWAL_STATUS AUTO_RENEW_DISABLED")
-        expect(self.entitlements("alice")[MONTHLY]["state"] == "active", "The paid month stays", None)
+        until = self.entitlements("alice")[MONTHLY]
+        expect(until["state"] == "active", "The paid month stays", None)
+        sum_up(f"cancelled, and active until {until['until'][:10]}")
 
     def drop_in(self):
-        title("verifyReceipt: the store's own answer beside the server's, from the same receipt")
+        title("verifyReceipt, store and server")
         receipt = self.control("receipts/refresh", {"bundle_id": BUNDLE, "customer_id": "alice"})["app_receipt"]
         body = {"receipt-data": receipt, "password": "the shared secret of the game"}
         answers = [ask(address, "/verifyReceipt", body)[1] for address in (self.store, self.shop)]
@@ -390,6 +455,7 @@ class Demo:
             answers[0]["status"] == answers[1]["status"] == 0
             and answers[0]["receipt"]["in_app"] == answers[1]["receipt"]["in_app"],
             "Both answer the same", answers)
+        sum_up(f"status 0 from both, {len(answers[1]['receipt']['in_app'])} equal purchases")
 
     def forgeries(self):
         title("Forgeries")
@@ -409,17 +475,18 @@ class Demo:
             "a genuine receipt that proves no purchase, as jailbreak tweaks show it", (422, "no_purchases", "retry"),
             receipt_data=empty, product_id=PRO, transaction_id="1", customer_id="mallory")
         self.entitlements("mallory")
+        sum_up("8 rejected, each with its reason")
 
     def refused(self, fault, transaction, **evidence):
         claim = {
             "product_id": COINS, "transaction_id": transaction["transaction"]["transaction_id"],
             "customer_id": "mallory", **evidence}
         status, answer = ask(self.shop, "/v1/purchases", claim, self.client)
-        print(f"  {fault:24} -> {status} {answer.get('code')}")
+        tell(f"  {fault:24} -> {status} {answer.get('code')}")
         expect(status == 422 and answer.get("verdict") == "rejected", f"{fault} is refused", answer)
 
     def events(self):
-        title("Everything that changed, in order")
+        title("Events")
         kinds, cursor = [], ""
         while True:
             status, page = ask(self.shop, f"/v1/events?limit=10{cursor}", key=self.backend)
@@ -432,7 +499,7 @@ class Demo:
                     who = f"{event['former_customer_id']} -> {who}"
                 what = [event[name] for name in ("product_id", "transaction_id") if event.get(name)]
                 numbers = [f"{name} {event[name]}" for name in ("units", "balance", "shortfall") if event.get(name) is not None]
-                print(f"  {event['type']:16} {who:18} {' '.join(what + numbers)}")
+                tell(f"  {event['type']:16} {who:18} {' '.join(what + numbers)}")
                 kinds.append(event["type"])
             cursor = f"&cursor={page['next_cursor']}"
             if not page["events"]:
@@ -441,40 +508,63 @@ class Demo:
             {"order_paid", "order_fulfilled", "granted", "refund_requested", "revoked", "reversed", "transferred", "renewed", "renewal_changed",
              "seat_claimed", "seat_unclaimed"} <= set(kinds),
             "Each kind of change is listed", kinds)
+        sum_up(f"{len(kinds)} events of {len(set(kinds))} kinds, in order")
 
     def record(self):
-        title("The record, from which everything is computed again")
+        title("The record")
         status, page = ask(self.shop, "/v1/submissions?limit=100", key=self.backend)
         rows = page["submissions"]
         accepted = len([row for row in rows if row["verdict"] == "accepted"])
-        print(f"  GET /v1/submissions -> {status}: {len(rows)} kept, {accepted} of them accepted")
+        tell(f"  GET /v1/submissions -> {status}: {len(rows)} kept, {accepted} of them accepted")
         expect(status == 200 and len(rows) > accepted > 0, "Every submission is kept", page)
         self.command(["assay", "customers", "show", "--app", "game", "mallory"], lines=20)
         self.command(["assay", "rebuild", "--trust", "assay-authority/trust.pem"])
         self.command(["assay", "audit", "verify", "--trust", "assay-authority/trust.pem"])
-        title("The whole table of attacks, against the server as it runs")
+        sum_up(f"{len(rows)} submissions; rebuilt and audited: all equal")
+        title("The table of attacks")
         with open(os.path.join(self.folder, "key"), "w", encoding="utf-8") as file:
             file.write(self.client)
         self.command(
             ["assay", "simulate", "attacks", "--against", self.shop, "--bundle-id", BUNDLE, "--api-key-file", "key"])
+        sum_up("no attack gets anything")
 
     def command(self, arguments, lines=4):
-        print("$ " + " ".join(arguments), flush=True)
+        tell("$ " + " ".join(arguments))
         result = subprocess.run(arguments, cwd=self.folder, capture_output=True, text=True)
         for line in result.stdout.splitlines()[-lines:]:
-            print("  " + line)
+            tell("  " + line)
         expect(result.returncode == 0, f"{' '.join(arguments[:3])} ends well", result.stdout + result.stderr)
 
 
+def wait_for_interrupt(store, shop, key):
+    """Leaves the servers running for a person who wants to look."""
+    print(f"""
+The servers keep running until Ctrl-C. Look at:
+  {store}/  the simulated App Store: buy, refund, renew and forge by hand
+  {shop}/openapi.yaml  what the purchase server understands
+  curl -H 'Authorization: Bearer {key}' {shop}/v1/customers/alice/timeline""", flush=True)
+    try:
+        while True:
+            time.sleep(3600)
+    except KeyboardInterrupt:
+        print()
+
+
 def main():
+    reader = argparse.ArgumentParser(description="A shop and its App Store in one terminal.")
+    reader.add_argument("--verbose", action="store_true", help="print each request and its answer")
+    reader.add_argument("--keep", action="store_true", help="leave both servers running at the end, until Ctrl-C")
+    options = reader.parse_args()
+    story.verbose = options.verbose
     program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".build", "release")
     os.environ["PATH"] = os.path.abspath(os.environ.get("ASSAY_BIN", program)) + os.pathsep + os.environ["PATH"]
     servers = []
+    began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         try:
             with open(os.path.join(folder, "assay.yaml"), "w", encoding="utf-8") as file:
                 file.write(SETTINGS)
-            title("A simulated App Store, and the purchase server that trusts it")
+            title("A store and a server")
             store = Server(["assay", "simulate", "--port", "0", "--log-level", "warning"], folder)
             servers.append(store)
             shop = Server(
@@ -486,14 +576,20 @@ def main():
                     ["assay", "keys", "create", "--app", "game", "--scope", scope], cwd=folder,
                     capture_output=True, text=True, check=True)
                 keys.append(made.stdout.strip())
-            print("  two keys: one for the app, which may submit, and one for the shop's backend")
+            tell("  two keys: one for the app, which may submit, and one for the shop's backend")
             Demo(folder, store.address, shop.address, keys).run()
-            title("Both servers stop on SIGTERM")
+            if options.keep:
+                story.end()
+                wait_for_interrupt(store.address, shop.address, keys[1])
+            title("Both stop on SIGTERM")
             for server in servers:
                 expect(server.stop() == 0, "The server stops", server.process.args)
             servers.clear()
-            print("  stopped.\n\nEvery step had the expected result.")
+            story.end()
+            print(f"\nEvery step had the expected result, in {time.monotonic() - began:.0f} seconds.", end="")
+            print("" if options.verbose else " Each request and answer: dev/demo.py --verbose")
         except (StepFailed, ServerFailed) as error:
+            story.end(failed=True)
             print(f"\nFailed: {error}", file=sys.stderr)
             sys.exit(1)
         finally:

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds the program and runs the demonstration. Says at its start how long that takes, and how far it is.
+# Builds the program and runs the demonstration, which takes --verbose and --keep. Says at its start how long that takes, and how far
+# it is.
 set -eu
 cd "$(dirname "$0")/.."
 . dev/lib.sh
@@ -17,4 +18,6 @@ dev/setup.sh
 say "2 of 3: building the program; [n/m] counts the steps"
 swift build -c release --package-path Server --scratch-path .build --disable-build-manifest-caching --product assay
 say "3 of 3: the demonstration"
-python3 dev/demo.py
+# On a terminal, the servers stay for a look in the browser.
+if [ -t 1 ]; then set -- --keep "$@"; fi
+exec python3 dev/demo.py "$@"

@@ -14,14 +14,19 @@ import markdown
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUTPUT = pathlib.Path(sys.argv[1])
 
-# The documents in the order in which a newcomer reads them. A document that is not here is not published.
+# The documents by reader, as in docs/README.md. A document that is not here is not published.
 PAGES = {
-    "Start": ["README.md", "docs/tutorial.md", "docs/two-years.md", "docs/drop-in.md", "docs/drop-in-two-years.md", "docs/tutorial-app.md", "docs/purchase-kit.md", "docs/clients.md", "docs/transcript.md"],
-    "Run": ["docs/purchase-server.md", "docs/notifications.md", "docs/import.md", "docs/compare.md", "docs/ask-apple.md", "docs/refunds.md", "docs/offers.md", "docs/webhooks.md", "docs/operations.md", "docs/postgresql.md", "docs/scaling.md"],
-    "Test": ["docs/simulator.md"],
-    "Reference": ["docs/codes.md", "docs/reason-codes.md", "docs/ledger.md", "docs/record.md", "docs/receipt-format.md",
-                  "docs/threat-model.md", "Benchmarks/README.md", "Torture/README.md"],
-    "Project": ["CONTRIBUTING.md", "docs/decisions.md", "SECURITY.md", "CHANGELOG.md"],
+    "Start": ["README.md", "docs/README.md"],
+    "Add it to an app": ["docs/tutorial-app.md", "docs/purchase-kit.md", "docs/life-of-a-purchase.md", "docs/xcode.md",
+                         "docs/apple-systems.md", "docs/codes.md"],
+    "Put it behind a backend": ["docs/tutorial.md", "docs/purchase-server.md", "docs/transcript.md", "docs/notifications.md",
+                                "docs/webhooks.md", "docs/ask-apple.md", "docs/refunds.md", "docs/offers.md", "docs/simulator.md"],
+    "Change over": ["docs/from-verifyreceipt.md", "docs/drop-in.md", "docs/drop-in-two-years.md", "docs/clients.md",
+                    "docs/from-revenuecat.md", "docs/from-nakama.md", "docs/import.md", "docs/compare.md"],
+    "Run it": ["docs/operations.md", "docs/postgresql.md", "docs/record.md", "docs/threat-model.md", "docs/scaling.md",
+               "docs/compatibility.md", "SECURITY.md"],
+    "Change it": ["CONTRIBUTING.md", "docs/ledger.md", "docs/two-years.md", "docs/receipt-format.md", "docs/reason-codes.md",
+                  "docs/decisions.md", "Benchmarks/README.md", "Torture/README.md", "CHANGELOG.md"],
 }
 
 STYLE = """
@@ -31,6 +36,7 @@ body { margin: 0; font: 16px/1.55 system-ui, sans-serif; background: light-dark(
 nav { font-size: .9rem; } nav b { display: block; margin: 1rem 0 .2rem; color: var(--soft); font-weight: 600; } nav a { display: block; padding: .1rem 0; text-decoration: none; }
 nav a[aria-current] { font-weight: 650; } a { color: var(--accent); }
 table { border-collapse: collapse; display: block; overflow-x: auto; font-size: .92rem; } th, td { border-bottom: 1px solid var(--line); padding: .35rem .8rem .35rem 0; text-align: left; vertical-align: top; }
+img { max-width: 100%; border: 1px solid var(--line); border-radius: .4rem; }
 pre { background: light-dark(#f5f4f0, #1e2126); border: 1px solid var(--line); border-radius: .4rem; padding: .7rem; overflow-x: auto; } code { font: .87em ui-monospace, monospace; }
 @media (max-width: 60rem) { body { grid-template-columns: minmax(0, 1fr); padding: 1rem; } }
 """
@@ -42,7 +48,8 @@ def slug(text, _separator):
 
 
 def page(document):
-    name = "index.html" if document == "README.md" else re.sub(r"(^docs/|\.md$)", "", document).replace("/", "-").lower() + ".html"
+    names = {"README.md": "index.html", "docs/README.md": "documents.html"}
+    name = names.get(document) or re.sub(r"(^docs/|\.md$)", "", document).replace("/", "-").lower() + ".html"
     return name
 
 
@@ -95,7 +102,9 @@ def main():
             # A list may follow a paragraph without an empty line, as on GitHub.
             text = re.sub(r"(?m)^(?!\s*(?:[-*]|\d+\.) |\s*$|    )(.*)\n(?=(?:[-*]|\d+\.) )", r"\1\n\n", text)
             body = markdown.markdown(text, extensions=["tables", "fenced_code", "toc"], extension_configs={"toc": {"slugify": slug}})
-            body = re.sub(r'href="([^"]+)"', lambda match: f'href="{html.escape(link(document, html.unescape(match.group(1))))}"', body)
+            body = re.sub(
+                r'(href|src)="([^"]+)"',
+                lambda match: f'{match.group(1)}="{html.escape(link(document, html.unescape(match.group(2))))}"', body)
             (OUTPUT / page(document)).write_text(
                 f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
                 f"<title>{html.escape(title(document))} · Assay</title><style>{STYLE}</style></head>\n"

@@ -97,17 +97,19 @@ struct ScreenTests {
         try await KitWorld.run { world in
             let device = try await world.device()
             let engine = try await device.engine(hasServer: false)
+            let states = Mutex(0)
             let seen = Task {
                 var all: [[String]] = []
                 for await entitlements in engine.entitlementUpdates() {
                     all.append(entitlements.filter(\.isActive).map(\.productID))
+                    states.withLock { $0 = all.count }
                     if all.count == 3 { break }
                 }
                 return all
             }
-            try await Task.sleep(for: .milliseconds(200))
+            try await Self.wait { states.withLock { $0 } == 1 }
             _ = await engine.buy("pro")
-            try await Task.sleep(for: .milliseconds(200))
+            try await Self.wait { states.withLock { $0 } == 2 }
             await engine.retryNow()
             _ = await engine.buy("coins")
             #expect(await seen.value == [[], ["pro"], ["coins", "pro"]])
@@ -223,13 +225,13 @@ struct ScreenTests {
         }
     }
 
-    /// Waits until it holds, for ten seconds at most.
+    /// Waits until it holds, for a minute at most.
     private static func wait(_ holds: @Sendable () async throws -> Bool) async throws {
-        for _ in 0..<500 {
+        for _ in 0..<3000 {
             if try await holds() { return }
             try await Task.sleep(for: .milliseconds(20))
         }
-        Issue.record("it did not happen within ten seconds")
+        Issue.record("it did not happen within a minute")
     }
 }
 

@@ -52,6 +52,9 @@ struct PostgreSQLCostTests {
             let token = UUID()
             _ = try await world.ledger.perform(
                 AssignToken(app: "example", customerID: LedgerWorld.customer, token: token))
+            // The first pass numbers its product.
+            try await world.observe(
+                try LedgerWorld.signed("17", product: LedgerWorld.pass, kind: .nonRenewingSubscription))
             let cases: [(String, () async throws -> Void)] = [
                 ("new customer", { _ = try await world.claim("10", customer: "bob", try LedgerWorld.signed("10")) }),
                 ("known customer", { _ = try await world.claim("11", try LedgerWorld.signed("11")) }),
@@ -63,6 +66,22 @@ struct PostgreSQLCostTests {
                         _ = try await world.claim(
                             "13", product: LedgerWorld.pro,
                             try LedgerWorld.signed("13", product: LedgerWorld.pro, kind: .nonConsumable))
+                    }
+                ),
+                (
+                    "pass",
+                    {
+                        _ = try await world.claim(
+                            "15", product: LedgerWorld.pass,
+                            try LedgerWorld.signed("15", product: LedgerWorld.pass, kind: .nonRenewingSubscription))
+                    }
+                ),
+                (
+                    "second pass",
+                    {
+                        _ = try await world.claim(
+                            "16", product: LedgerWorld.pass,
+                            try LedgerWorld.signed("16", product: LedgerWorld.pass, kind: .nonRenewingSubscription))
                     }
                 ),
                 (
@@ -208,6 +227,35 @@ struct PostgreSQLCostTests {
             let page = try await world.ledger.answer(
                 PurchasesOfCustomer(app: "example", customerID: "newcomer", before: nil, limit: 200))
             #expect(page.purchases.count == pieces)
+        }
+    }
+
+    @Test(
+        "33.3 The round trips of a restore do not grow with its pieces: passes of one product, of a new customer and of one with passes",
+        arguments: [40, 100])
+    func passes(pieces: Int) async throws {
+        try await withWorld { world, database in
+            for (number, customer) in ["newcomer", "newcomer", "alice"].enumerated() {
+                let restore = RestoreSubmission(
+                    app: "example", customerID: customer,
+                    evidence: try (0..<pieces).map {
+                        try LedgerWorld.signed(
+                            "\(6000 + 1000 * number + $0)", product: LedgerWorld.pass, kind: .nonRenewingSubscription)
+                    })
+                let cost = try await cost(database) {
+                    let outcome = try await world.ledger.restore(restore)
+                    #expect(outcome.purchases.count == pieces)
+                }
+                print("PostgreSQL, \(pieces) passes: \(cost.trips) round trips, \(cost.statements) statements")
+                #expect(cost.decisions == 1)
+                #expect(cost.trips <= 8)
+            }
+            let start = MintedWorld.moment.timeIntervalSince1970 * 1000 + 3_600_000
+            for (customer, passes) in [("newcomer", 2 * pieces), ("alice", pieces)] {
+                let end = Int64(start) + Int64(passes) * 30 * 86_400_000
+                let access = try await world.entitlement(LedgerWorld.pass, of: customer)
+                #expect(access?.until == Timestamp(millisecondsSince1970: end))
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 import EvidenceMint
 import Foundation
+import GRDB
 import PurchaseLedger
 import PurchaseVerification
 import TestSupport
@@ -116,6 +117,65 @@ struct PurchaseCostTests {
             #expect(rows == 2)
             #expect(plan.contains(.text("SEARCH entitlements USING PRIMARY KEY (customer_key=?)")), "\(plan)")
             try await world.database.close()
+        }
+    }
+
+    @Test("33.4 A pass takes as many statements after 400 passes of its product as after 10, and the same for a refund")
+    func passes() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.appending(path: "assay.sqlite").path
+            let recorder = RecordingDatabase(try SQLiteDatabase(path: path))
+            let world = try await LedgerWorld(recorder)
+            let file = try DatabaseQueue(path: path)
+            func pass(_ number: Int, isRefunded: Bool = false) throws -> [UInt8] {
+                try LedgerWorld.signed("\(300_000 + number)", product: LedgerWorld.pass, kind: .nonRenewingSubscription)
+                {
+                    $0.purchaseDate = MintedWorld.moment.addingTimeInterval(Double(number))
+                    $0.originalPurchaseDate = $0.purchaseDate
+                    guard isRefunded else { return }
+                    $0.signedDate = MintedWorld.moment.addingTimeInterval(7200)
+                    $0.revocationDate = $0.signedDate
+                }
+            }
+            func restore(_ numbers: Range<Int>) async throws {
+                for start in stride(from: numbers.lowerBound, to: numbers.upperBound, by: 100) {
+                    let evidence = try (start..<min(start + 100, numbers.upperBound)).map { try pass($0) }
+                    let outcome = try await world.ledger.restore(
+                        RestoreSubmission(app: "example", customerID: LedgerWorld.customer, evidence: evidence))
+                    #expect(outcome.refused.isEmpty)
+                }
+            }
+            func cost(_ body: () async throws -> Void) async throws -> (statements: Int, steps: Int) {
+                _ = recorder.take()
+                try await body()
+                let calls = recorder.takeCalls()
+                return (calls.count, try StatementCost(of: calls, in: file).steps)
+            }
+            func costs(_ number: Int) async throws -> [(statements: Int, steps: Int)] {
+                let claim = try await cost {
+                    let outcome = try await world.claim(
+                        "\(300_000 + number)", product: LedgerWorld.pass, try pass(number))
+                    #expect(outcome.code == "accepted")
+                }
+                let refund = try await cost { try await world.observe(try pass(number, isRefunded: true)) }
+                return [claim, refund]
+            }
+            try await restore(0..<10)
+            let short = try await costs(10)
+            try await restore(11..<400)
+            let long = try await costs(400)
+            print("passes: \(short) after 10, \(long) after 400")
+            for (short, long) in zip(short, long) {
+                #expect(long.statements == short.statements)
+                // Each pass, with its original.
+                #expect(long.steps <= short.steps + 400 * 100)
+            }
+            let access = try await world.entitlement(LedgerWorld.pass)
+            let start = MintedWorld.moment.timeIntervalSince1970 * 1000
+            // Two of the 401 are refunded, before they began.
+            #expect(access?.until == Timestamp(millisecondsSince1970: Int64(start) + 399 * 30 * 86_400_000))
+            try await world.requireConsistency()
+            try await recorder.close()
         }
     }
 

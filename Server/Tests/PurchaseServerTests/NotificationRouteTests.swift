@@ -190,18 +190,12 @@ struct NotificationRouteTests {
 
     @Test("28.1 While the database stands still, the answer is 503 with Retry-After, and the next delivery is kept")
     func stalled() async throws {
-        struct Stall: LedgerOperation {
-            func perform(_: LedgerTransaction) { Thread.sleep(forTimeInterval: 2) }
-        }
         try await PurchaseServerWorld.run {
             $0.limits.answerSeconds = 0.5
         } _: { world async throws in
             let genuine = try MintedWorld.mint(MintedWorld.testNotification())
-            async let stall: Void = world.ledger.perform(Stall())
-            try await Task.sleep(for: .milliseconds(200))
-            let answer = try await Self.send(world, genuine)
+            let answer = try await HeldWrite.during(world.ledger) { try await Self.send(world, genuine) }
             #expect(answer.status == 503 && answer.headers[.retryAfter] != nil, "\(answer.text)")
-            try await stall
             // A busy machine can need more than the time for an answer once more.
             func answered(
                 _ ask: () async throws -> PurchaseServerWorld.Answer

@@ -144,10 +144,10 @@ struct LedgerRepair {
                 correctionsSHA256: subjects.digest))
         try RulesTable(connection: connection).insertIfNew(RegisterSettings.rulesVersion, entry: entry.key)
         for (app, customer, product, environment) in events {
-            let writer = EventWriter(transaction: transaction, app: app, entry: entry)
+            let writer = LedgerEvents(transaction, app: app, entry: entry)
             var event = writer.event(.corrected)
             (event.productKey, event.environment) = (product, environment)
-            try writer.write(event, customer: customer)
+            try transaction.tell(event, to: customer)
         }
     }
 

@@ -48,8 +48,8 @@ extension ReplayStep {
             findings.add(impossible: leaf, "the claim \(details.claim) does not wait for a decision")
         }
         let customer = try transaction.customers.surviving(try transaction.customers.row(row.customerKey))
-        let events = EventWriter(transaction: transaction, app: app, entry: entry)
-        try events.write(events.decided(details.claim, code: leaf.code), customer: customer.key)
+        let events = LedgerEvents(transaction, app: app, entry: entry)
+        try transaction.tell(events.decided(details.claim, code: leaf.code), to: customer.key)
         try AppStoreClaimsTable(connection: connection).finish(
             row.entryKey, answer: row.answerEntry ?? 0, decision: entry.key)
     }

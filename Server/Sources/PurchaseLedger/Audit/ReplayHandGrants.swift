@@ -17,7 +17,7 @@ extension ReplayStep {
                 endsAt: details.endsAt.map { Timestamp(millisecondsSince1970: $0) }, entryKey: entry.key))
         let balances = try HandGrantWriter(transaction: transaction, app: app).write(row, kind: kind)
         let events = events(entry, app)
-        try events.write(events.granted(row, balances, reason: details.reason), customer: customer.key)
+        try transaction.tell(events.granted(row, balances, reason: details.reason), to: customer.key)
     }
 
     func revoke(_ details: RevocationAddedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {

@@ -18,7 +18,7 @@ extension ReplayStep {
                 environment: environment, acceptsRenewal: details.acceptsRenewal ?? false, token: token,
                 metadata: details.metadata, createdAt: leaf.at,
                 expiresAt: Timestamp(millisecondsSince1970: details.expiresAt)))
-        try events(entry, app).write(order: row, former: nil)
+        try transaction.tell(events(entry, app).event(of: row, from: nil), to: row.customerKey)
         guard details.assignsToken else { return }
         try AccountTokensTable(connection: connection).insert(
             token, appKey: app.key, customer: customer.key, entry: entry.key)
@@ -37,18 +37,19 @@ extension ReplayStep {
     }
 
     func changeOrder(
-        _ entry: JournalEntry, _ app: RegistryApp, balance: EntitlementWriter.Balances.Value? = nil,
+        _ entry: JournalEntry, _ app: RegistryApp, balance: Balances.Value? = nil,
         reason: String? = nil, _ change: (inout OrderRow) -> Void
     ) throws {
         guard let id = leaf.order, var row = try transaction.orders.row(id: id) else { return }
         let former = row
         change(&row)
         try transaction.orders.update(row, from: former.status)
-        try events(entry, app).write(order: row, former: former, balance: balance, reason: reason)
+        try transaction.tell(
+            events(entry, app).event(of: row, from: former, balance: balance, reason: reason), to: row.customerKey)
     }
 
-    func events(_ entry: JournalEntry, _ app: RegistryApp) -> EventWriter {
-        EventWriter(transaction: transaction, app: app, entry: entry)
+    func events(_ entry: JournalEntry, _ app: RegistryApp) -> LedgerEvents {
+        LedgerEvents(transaction, app: app, entry: entry)
     }
 
     func consume(_ details: ConsumedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
@@ -65,10 +66,10 @@ extension ReplayStep {
                 customerKey: customer.key, consumptionID: details.consumptionID, entryKey: entry.key,
                 productKey: product, environment: environment, quantity: details.quantity))
         let events = events(entry, app)
-        try events.write(
+        try transaction.tell(
             events.consumed(
                 details.quantity, product: product, environment: environment, of: entitlement?.balance ?? 0,
-                shortfall: entitlement?.shortfall ?? 0), customer: customer.key)
+                shortfall: entitlement?.shortfall ?? 0), to: customer.key)
     }
 
     /// Takes the recorded units from the recorded lots.
@@ -76,7 +77,7 @@ extension ReplayStep {
     /// - Parameter customer: the customer who used them.
     /// - Returns: the balance afterwards.
     @discardableResult
-    func take(_ takes: [LotTake], by customer: Int64) throws -> EntitlementWriter.Balances.Value? {
+    func take(_ takes: [LotTake], by customer: Int64) throws -> Balances.Value? {
         guard !isOfEntriesAlone else { return nil }
         var lots: [(lot: LotRow, units: Int64)] = []
         for take in takes where try !isOfAnother(take, customer) {

@@ -117,8 +117,8 @@ struct ReplayStep {
         }
         try write.finish(entry)
         try delivery?.write(
-            EventWriter(
-                transaction: transaction, app: write.changes.app, entry: entry, isAnnounced: input.isAnnounced))
+            LedgerEvents(transaction, app: write.changes.app, entry: entry, isAnnounced: input.isAnnounced),
+            transaction)
         if let named = write.named { try note(named, entry) }
     }
 
@@ -231,7 +231,7 @@ struct ReplayStep {
         if isNew { try tokens.insert(token, appKey: app.key, customer: customer.key, entry: entry.key) }
         try transaction.customers.setToken(token, of: customer.key)
         let events = events(entry, app)
-        try events.write(events.event(.tokenAssigned), customer: customer.key)
+        try transaction.tell(events.event(.tokenAssigned), to: customer.key)
         guard isNew else { return }
         try settle(entry, app, try transaction.transactions.originals(token: token, appKey: app.key))
     }

@@ -28,6 +28,11 @@ public final class LedgerTransaction {
     let unmoved: UnmovedRows?
     /// What a write of several pieces of evidence knows; `nil` for any other.
     private(set) var situation: Situation?
+    /// The change that wrote facts last.
+    private weak var lastChange: LedgerChanges?
+    private var hasWritten = false
+    /// Whether all facts that were written belong to one change.
+    private(set) var hasOneChange = true
     /// The merge in progress, once it was read.
     private var knownMove: CustomerMoveRow??
     /// The version of the rules in force. In a rebuild it is that of the entry, because events are never written again.
@@ -94,6 +99,12 @@ public final class LedgerTransaction {
                 self, app: observer, CustomerIdentities(self, app: observer), situation, movesMerged: true)
             for facts in observation.transactionFacts where facts.productID != nil { try open.load(facts) }
         }
+    }
+
+    /// Notes a change that writes facts.
+    func note(_ change: LedgerChanges) {
+        if hasWritten, lastChange !== change { hasOneChange = false }
+        (lastChange, hasWritten) = (change, true)
     }
 
     /// Reads the merge in progress again.

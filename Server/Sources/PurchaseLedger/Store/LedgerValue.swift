@@ -22,6 +22,9 @@ public enum LedgerValue: Sendable, Hashable {
     static func flag(_ flag: Bool) -> LedgerValue { .integer(flag ? 1 : 0) }
     /// The 16 bytes of a UUID, or null.
     static func id(_ id: UUID?) -> LedgerValue { .blob(id?.bytes) }
+
+    /// The parameters of a list of values in a statement without others: `?1, ?2, ?3`.
+    static func places(_ count: Int) -> String { (0..<count).map { "?\($0 + 1)" }.joined(separator: ", ") }
 }
 
 extension UUID {

@@ -55,10 +55,6 @@ struct ConsumptionsTable {
             [.integer(customer), .integer(target), .text(consumptionID)])
     }
 
-    func rows(of customer: Int64) throws(LedgerStorageError) -> [ConsumptionRow] {
-        try ConsumptionRow.all("WHERE customer_key = ?1 ORDER BY consumption_id", [.integer(customer)], connection)
-    }
-
     func deleteAll(of customer: Int64) throws(LedgerStorageError) {
         try connection.send(
             to: "consumptions", "DELETE FROM consumptions WHERE customer_key = ?1", [.integer(customer)])

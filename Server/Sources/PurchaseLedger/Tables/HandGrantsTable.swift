@@ -7,6 +7,13 @@ struct HandGrantsTable {
         HandGrantRow.table.select("WHERE revoked_original = ?1 ORDER BY grant_key"),
         of: ReadScope(HandGrantRow.table.name, by: "revoked_original"),
         [.column(0, of: OriginalsTable.byNumber)])
+    /// The revocations of the originals of which a customer owns a pass of a product.
+    static let ofPassesOfName = ReadShape(
+        HandGrantRow.table.select(
+            "WHERE revoked_original IN (\(TransactionsTable.originalsOfPasses))"),
+        of: [HandGrantRow.table.name, TransactionRow.table.name], TransactionsTable.passesOfName)
+    static let ofPassesOfOwner = ReadShape(
+        ofPassesOfName.sql, of: ofPassesOfName.scope, TransactionsTable.passesOfOwner)
 
     let connection: any LedgerConnection
 
@@ -41,6 +48,24 @@ struct HandGrantsTable {
     /// The revocations of an original, including lifted ones.
     func revocations(ofOriginal key: Int64) throws(LedgerStorageError) -> [HandGrantRow] {
         try HandGrantRow.query(Self.revocationsOfOriginal, [.integer(key)], connection)
+    }
+
+    /// The revocations of some originals, including lifted ones.
+    func revocations(ofOriginals keys: [Int64]) throws(LedgerStorageError) -> [HandGrantRow] {
+        try HandGrantRow.all(
+            "WHERE revoked_original IN (\(LedgerValue.places(keys.count)))",
+            keys.map { .integer($0) }, connection)
+    }
+
+    /// The revocations of the originals of which a customer owns a pass of a product, including lifted ones.
+    ///
+    /// - Parameter addsChanges: whether the caller adds the changes of the write.
+    func revocationsOfPasses(
+        _ customer: Int64, product: Int64, environment: Int64, addsChanges: Bool
+    ) throws(LedgerStorageError) -> [HandGrantRow] {
+        try HandGrantRow.query(
+            Self.ofPassesOfName.sql, of: addsChanges ? [] : Self.ofPassesOfName.scope,
+            [.integer(customer), .integer(product), .integer(environment)], connection)
     }
 
     /// The revocations of a grant, including lifted ones.

@@ -31,7 +31,7 @@ struct LotRow: TableRow, Equatable {
 
     /// The part of the lot in the balance of a customer.
     func part(of customer: Int64, taken: Int64) -> ConsumableBalance {
-        ConsumableBalance(units: customer == customerKey ? quantity - withdrawn : 0, taken: taken)
+        lot.part(of: CustomerNumber(rawValue: customer), taken: taken)
     }
 
     init(_ reader: inout RowReader) throws(LedgerStorageError) {
@@ -71,11 +71,23 @@ struct LotRow: TableRow, Equatable {
     ///
     /// - Parameter taken: the units that its owner consumed.
     init?(_ lot: ConsumableLot, ground: Int64, product: Int64, environment: Int64, taken: Int64) {
-        guard let owner = lot.owner else { return nil }
+        guard var lot = LotChange.Lot(lot, product: product) else { return nil }
+        lot.taken = taken
+        self.init(lot, ground: ground, environment: environment)
+    }
+
+    init(_ lot: LotChange.Lot, ground: Int64, environment: Int64) {
         self.init(
-            ground: ground, customerKey: owner.rawValue, productKey: product, environment: environment,
-            quantity: lot.quantity, withdrawn: lot.quantity - lot.units(at: nil), taken: taken, purchasedAt: lot.date,
-            reason: lot.denial(at: nil))
+            ground: ground, customerKey: lot.owner.rawValue, productKey: lot.product, environment: environment,
+            quantity: lot.quantity, withdrawn: lot.withdrawn, taken: lot.taken, purchasedAt: lot.purchasedAt,
+            reason: lot.reason)
+    }
+
+    /// The lot without its place.
+    var lot: LotChange.Lot {
+        LotChange.Lot(
+            owner: CustomerNumber(rawValue: customerKey), product: productKey, quantity: quantity,
+            withdrawn: withdrawn, taken: taken, purchasedAt: purchasedAt, reason: reason)
     }
 
     var values: [LedgerValue] {

@@ -11,6 +11,78 @@ struct LotsTable {
         try LotRow.first(Self.ofOriginal, [.integer(ground)], connection)
     }
 
+    /// Some lots of originals, by original.
+    func rows(_ grounds: [Int64]) throws(LedgerStorageError) -> [Int64: LotRow] {
+        let rows = try LotRow.all(
+            "WHERE ground IN (\(LedgerValue.places(grounds.count)))", grounds.map { .integer($0) }, connection)
+        return Dictionary(rows.map { ($0.ground, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    // MARK: Past balances
+
+    /// Lots with units of which nothing but the purchase is known: no withdrawal, no use and no revocation. At each
+    /// time, such a lot gives all of its units or has not begun.
+    private static let untouched = """
+        available > 0 AND ground > 0 AND withdrawn = 0 AND taken = 0 AND reason = ''
+        AND NOT EXISTS (SELECT 1 FROM takes WHERE takes.ground = lots.ground)
+        AND NOT EXISTS (SELECT 1 FROM hand_grants WHERE revoked_original = lots.ground)
+        """
+
+    /// The sum of lots of a product.
+    struct Sum {
+        let product: Int64
+        let environment: Int64
+        let quantity: Int64
+        /// When the last of those began that have begun, or when the first of the others begins.
+        let date: Timestamp
+    }
+
+    /// The sums of a customer's untouched lots, for each product those that have begun at a time and the others.
+    func untouched(of customer: Int64, at moment: Timestamp) throws(LedgerStorageError) -> [Sum] {
+        var sums: [Sum] = []
+        for (date, condition) in [("max", "<="), ("min", ">")] {
+            for row in try connection.rows(
+                """
+                SELECT product_key, environment, CAST(sum(quantity) AS BIGINT), \(date)(purchased_at) FROM lots
+                WHERE customer_key = ?1 AND \(Self.untouched) AND purchased_at \(condition) ?2
+                GROUP BY product_key, environment
+                """,
+                [
+                    .integer(customer),
+                    .time(moment.adding(milliseconds: AccessTimeline.startTolerance, times: 1)),
+                ], of: ["lots", "takes", "hand_grants"])
+            {
+                var reader = row.reader
+                sums.append(
+                    Sum(
+                        product: try reader.integer(), environment: try reader.integer(),
+                        quantity: try reader.integer(), date: try reader.time()))
+            }
+        }
+        return sums
+    }
+
+    /// The originals of all other lots that a customer has, had or used.
+    ///
+    /// - Parameter other: a further key of the customer, whose lots are read as well.
+    func touched(of customer: Int64, besides other: Int64) throws(LedgerStorageError) -> [Int64] {
+        var grounds: [Int64] = []
+        for row in try connection.rows(
+            """
+            SELECT ground FROM lots WHERE customer_key = ?1 AND available = 0 AND ground > 0
+            UNION SELECT ground FROM lots WHERE customer_key = ?1 AND available > 0 AND ground > 0
+            AND NOT (\(Self.untouched))
+            UNION SELECT ground FROM takes WHERE customer_key = ?1 AND ground > 0
+            UNION SELECT original_key FROM transactions WHERE owner_key = ?1 AND kind = 'consumable'
+            AND NOT EXISTS (SELECT 1 FROM lots WHERE ground = original_key AND customer_key IN (?1, ?2))
+            """, [.integer(customer), .integer(other)], of: ["lots", "takes", "hand_grants", "transactions"])
+        {
+            var reader = row.reader
+            grounds.append(try reader.integer())
+        }
+        return grounds
+    }
+
     /// Inserts or replaces the lot of an original.
     func write(_ row: LotRow, isNew: Bool) throws(LedgerStorageError) {
         if isNew {

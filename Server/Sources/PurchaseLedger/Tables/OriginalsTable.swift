@@ -13,6 +13,13 @@ struct OriginalsTable {
     static let withID = ReadShape(
         OriginalRow.table.select("WHERE environment = ?1 AND original_id = ?2"),
         of: ReadScope(OriginalRow.table.name, by: "environment", "original_id"), [.value, .value])
+    /// The originals of which a customer owns a pass of a product.
+    static let ofPassesOfName = ReadShape(
+        OriginalRow.table.select(
+            "WHERE original_key IN (\(TransactionsTable.originalsOfPasses)) ORDER BY original_key"),
+        of: [OriginalRow.table.name, TransactionRow.table.name], TransactionsTable.passesOfName)
+    static let ofPassesOfOwner = ReadShape(
+        ofPassesOfName.sql, of: ofPassesOfName.scope, TransactionsTable.passesOfOwner)
 
     let connection: any LedgerConnection
 
@@ -27,6 +34,23 @@ struct OriginalsTable {
         try OriginalRow.first(
             Self.byNumber,
             [.integer(environment), .text(original.transactionID.string), .integer(original.second)], connection)
+    }
+
+    func rows(_ keys: [Int64]) throws(LedgerStorageError) -> [OriginalRow] {
+        try OriginalRow.all(
+            "WHERE original_key IN (\(LedgerValue.places(keys.count))) ORDER BY original_key",
+            keys.map { .integer($0) }, connection)
+    }
+
+    /// The originals of which a customer owns a pass of a product.
+    ///
+    /// - Parameter addsChanges: whether the caller adds the changes of the write.
+    func ofPasses(
+        _ customer: Int64, product: Int64, environment: Int64, addsChanges: Bool
+    ) throws(LedgerStorageError) -> [OriginalRow] {
+        try OriginalRow.query(
+            Self.ofPassesOfName.sql, of: addsChanges ? [] : Self.ofPassesOfName.scope,
+            [.integer(customer), .integer(product), .integer(environment)], connection)
     }
 
     /// All originals with an id; there is more than one only in Xcode.

@@ -19,6 +19,18 @@ struct TakesTable {
         return units
     }
 
+    /// The units that a customer took, by lot.
+    func units(by customer: Int64) throws(LedgerStorageError) -> [Int64: Int64] {
+        var units: [Int64: Int64] = [:]
+        for row in try connection.rows(
+            "SELECT ground, units FROM takes WHERE customer_key = ?1", [.integer(customer)], of: ["takes"])
+        {
+            var reader = row.reader
+            units[try reader.integer()] = try reader.integer()
+        }
+        return units
+    }
+
     /// The lots from which a customer took units.
     func grounds(of customer: Int64, limit: Int64 = .max) throws(LedgerStorageError) -> [Int64] {
         var grounds: [Int64] = []

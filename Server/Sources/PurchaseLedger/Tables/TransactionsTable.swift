@@ -14,6 +14,24 @@ struct TransactionsTable {
         TransactionRow.table.select("WHERE original_key = ?1 ORDER BY transaction_key"),
         of: ReadScope(TransactionRow.table.name, by: "original_key"), [.column(0, of: OriginalsTable.byNumber)])
 
+    /// The numbers of the originals of which a customer owns a pass of a product, in an environment.
+    static let originalsOfPasses = """
+        SELECT original_key FROM transactions
+        WHERE kind = 'non_renewing' AND owner_key = ?1 AND product_key = ?2 AND environment = ?3
+        """
+    /// What names the passes of the customer with a name.
+    static let passesOfName: [ReadShape.Parameter] = [
+        .column(0, of: CustomersTable.byName), .column(0, of: ProductsTable.byID), .value,
+    ]
+    /// What names the passes of the owner of an original.
+    static let passesOfOwner: [ReadShape.Parameter] = [
+        .column(ownerColumn, of: ofOriginal), .column(0, of: ProductsTable.byID), .value,
+    ]
+    static let ofPassesOfName = ReadShape(
+        TransactionRow.table.select("WHERE original_key IN (\(originalsOfPasses))"),
+        of: [TransactionRow.table.name], passesOfName)
+    static let ofPassesOfOwner = ReadShape(ofPassesOfName.sql, of: ofPassesOfName.scope, passesOfOwner)
+
     let connection: any LedgerConnection
 
     func row(_ key: Int64) throws(LedgerStorageError) -> TransactionRow? {
@@ -39,11 +57,29 @@ struct TransactionsTable {
         try TransactionRow.query(Self.ofOriginal, [.integer(originalKey)], connection)
     }
 
+    /// The transactions of some originals, in any order.
+    func rows(ofOriginals keys: [Int64]) throws(LedgerStorageError) -> [TransactionRow] {
+        try TransactionRow.all(
+            "WHERE original_key IN (\(LedgerValue.places(keys.count)))",
+            keys.map { .integer($0) }, connection)
+    }
+
     /// The first transactions of an original, in the order in which they were first seen.
     func rows(originalKey: Int64, limit: Int) throws(LedgerStorageError) -> [TransactionRow] {
         try TransactionRow.query(
             "\(Self.ofOriginal.sql) LIMIT ?2", of: Self.ofOriginal.scope,
             [.integer(originalKey), .integer(Int64(limit))], connection)
+    }
+
+    /// The transactions of the originals of which a customer owns a pass of a product.
+    ///
+    /// - Parameter addsChanges: whether the caller adds the changes of the write.
+    func ofPasses(
+        _ customer: Int64, product: Int64, environment: Int64, addsChanges: Bool
+    ) throws(LedgerStorageError) -> [TransactionRow] {
+        try TransactionRow.query(
+            Self.ofPassesOfName.sql, of: addsChanges ? [] : Self.ofPassesOfName.scope,
+            [.integer(customer), .integer(product), .integer(environment)], connection)
     }
 
     /// The passes of a customer, which form a chain.

@@ -10,7 +10,7 @@ public enum PurchaseHolder: Sendable, Hashable {
     case assignedTransaction(ExactText)
 
     /// A name that no other holder has.
-    var name: String { names.map(\.string).joined(separator: "/") }
+    package var name: String { names.map(\.string).joined(separator: "/") }
 
     /// The parts of a name that no other holder has.
     var names: [ExactText] {

@@ -27,6 +27,20 @@ struct NonConsumableEdgeTests {
         #expect(steps.map(\.transaction) == [.sample("2")])
     }
 
+    @Test("33.3 So are three of them")
+    func oneExplanationOfThree() {
+        var story = Self.boughtAgain()
+        story.statements += [
+            .signed("2", "pro", .nonConsumable, on: 10, original: "1", stamp: 15, revoked: 15),
+            .signed("3", "pro", .nonConsumable, on: 20, original: "1"),
+        ]
+        story.terms["pro"] = nil
+        let steps = story.entitlements(of: Self.alice).grounds.flatMap(\.timeline.steps)
+        #expect(steps.map(\.reason) == [.productUnknown])
+        #expect(steps.map(\.at) == [.day(0)])
+        #expect(steps.map(\.transaction) == [.sample("3")])
+    }
+
     @Test("33.3 A purchase whose refund was reversed gives access beside a later one that was refunded")
     func reversedAndRefunded() {
         var story = Self.boughtAgain()

@@ -54,4 +54,19 @@ struct PassEdgeTests {
         #expect(story.access(Self.alice, "pass", day: 5)?.until == .day(32))
         #expect(story.access(Self.alice, "day pass", day: 2.5)?.until == .day(3))
     }
+
+    @Test("33.3 A pass that is bought within five minutes of the end of several before it continues their access")
+    func boughtWithinTheTolerance() {
+        let minute = 1.0 / 1440
+        for (gap, isActive) in [(3, true), (6, false)] as [(Double, Bool)] {
+            // Two passes end on 1 March, day 59.
+            let story = Self.story([
+                .signed("1", "pass", .nonRenewing, on: 0), .signed("2", "pass", .nonRenewing, on: 10),
+                .signed("3", "pass", .nonRenewing, on: 59 + gap * minute),
+            ])
+            let access = story.entitlements(of: Self.alice)
+                .access(.at(.day(59 + minute)), refundShortfall: .forgive).first
+            #expect(access?.isActive == isActive, "bought \(gap) minutes after the end")
+        }
+    }
 }

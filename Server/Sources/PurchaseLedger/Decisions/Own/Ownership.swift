@@ -12,6 +12,9 @@ public struct Ownership: Sendable {
     /// thousands.
     static let otherCount = 16
 
+    /// Owners that are known.
+    init(owners: [TransactionKey: TransactionOwner]) { self.owners = owners }
+
     /// Computes the owners.
     public init(_ input: OwnershipInput) {
         let transactions = input.transactions.inOrderOfPurchase()

@@ -59,11 +59,11 @@ public struct RecordAppStoreAnswer: LedgerOperation {
         }
         try Self.writeContradiction(details, answered, row.customerKey, app, transaction)
         let (outcome, decision) = try decide(app, transaction)
-        let events = EventWriter(transaction: transaction, app: app, entry: decision)
+        let events = LedgerEvents(transaction, app: app, entry: decision)
         let customer = try transaction.customers.surviving(try transaction.customers.row(row.customerKey))
         // The entry of a restore has a code of its own.
         let code = try journal.row(key: decision.key)?.code ?? answer.code
-        try events.write(events.decided(claim.id.text, code: code), customer: customer.key)
+        try transaction.tell(events.decided(claim.id.text, code: code), to: customer.key)
         try table.finish(row.entryKey, answer: answered.key, decision: decision.key)
         return outcome
     }
@@ -101,8 +101,8 @@ public struct RecordAppStoreAnswer: LedgerOperation {
         try writeContradiction(details, entry, customer, app, transaction)
         guard code == DecisionCode.appStoreRefused.rawValue else { return }
         let owner = try Self.owner(customer, transaction)
-        let events = EventWriter(transaction: transaction, app: app, entry: entry)
-        try events.write(events.notConfirmed(by: details, code: code), customer: owner)
+        let events = LedgerEvents(transaction, app: app, entry: entry)
+        try transaction.tell(events.notConfirmed(by: details, code: code), to: owner)
     }
 
     /// The customer of a claim, after all merges.
@@ -121,9 +121,9 @@ public struct RecordAppStoreAnswer: LedgerOperation {
     ) throws(LedgerStorageError) {
         guard details.isContradiction else { return }
         let owner = try owner(customer, transaction)
-        let events = EventWriter(transaction: transaction, app: app, entry: entry)
+        let events = LedgerEvents(transaction, app: app, entry: entry)
         let place = "app_store: expected \(details.expected ?? "nothing"), found \(details.found ?? "nothing")"
-        try events.write(events.contradicted(by: details, place), customer: owner)
+        try transaction.tell(events.contradicted(by: details, place), to: owner)
     }
 
     /// The row of a claim by its entry's id.

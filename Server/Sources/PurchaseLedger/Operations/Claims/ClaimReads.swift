@@ -201,6 +201,15 @@ private struct EvidenceReads {
         }
         // Without a claim, the evidence concerns the purchase's owner.
         let who = customer.map { [.integer(app.key), .text($0)] } ?? original
+        if kind == .nonRenewing {
+            let shapes =
+                customer == nil
+                ? [
+                    TransactionsTable.ofPassesOfOwner, OriginalsTable.ofPassesOfOwner, HandGrantsTable.ofPassesOfOwner,
+                ]
+                : [TransactionsTable.ofPassesOfName, OriginalsTable.ofPassesOfName, HandGrantsTable.ofPassesOfName]
+            reads += shapes.map { ExpectedRead($0, who + productID + [.integer(environment)]) }
+        }
         let (entitlements, orders) =
             customer == nil
             ? (EntitlementsTable.ofOwner, OrdersTable.openOfOwner) : (EntitlementsTable.ofName, OrdersTable.openOfName)

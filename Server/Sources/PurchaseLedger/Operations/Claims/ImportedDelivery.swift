@@ -17,7 +17,7 @@ struct ImportedDelivery {
     private struct Taken {
         let record: TransactionRecord
         let units: Int64
-        let balance: EntitlementWriter.Balances.Value
+        let balance: Balances.Value
     }
 
     init(_ consumables: ImportedConsumables, to customer: CustomerRow, _ changes: LedgerChanges) {
@@ -62,9 +62,9 @@ struct ImportedDelivery {
     }
 
     /// Writes the events, under the entry of the import.
-    func write(_ events: EventWriter) throws(LedgerStorageError) {
+    func write(_ events: LedgerEvents, _ transaction: LedgerTransaction) throws(LedgerStorageError) {
         for taken in taken {
-            try events.write(events.delivered(taken.units, of: taken.record, taken.balance), customer: customer.key)
+            try transaction.tell(events.delivered(taken.units, of: taken.record, taken.balance), to: customer.key)
         }
     }
 

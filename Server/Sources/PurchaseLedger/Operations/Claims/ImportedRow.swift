@@ -166,7 +166,8 @@ struct ImportedRow {
         let named = write.claims.first { $0.proven.key == write.named } ?? write.claims.first
         draft.transactionKey = named.map { write.record(of: $0).row.key }
         let (entry, _) = try write.record(draft, details.bounded(), refusal: rejection)
-        try delivered.write(EventWriter(transaction: transaction, app: app, entry: entry, isAnnounced: isAnnounced))
+        try delivered.write(
+            LedgerEvents(transaction, app: app, entry: entry, isAnnounced: isAnnounced), transaction)
         count(write)
     }
 }

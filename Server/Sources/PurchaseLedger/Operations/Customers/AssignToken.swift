@@ -36,8 +36,8 @@ public struct AssignToken: LedgerOperation {
             try tokens.insert(token, appKey: app.key, customer: customer.key, entry: entry.key)
         }
         try transaction.customers.setToken(token, of: customer.key)
-        let events = EventWriter(transaction: transaction, app: app, entry: entry)
-        try events.write(events.event(.tokenAssigned), customer: customer.key)
+        let events = LedgerEvents(transaction, app: app, entry: entry)
+        try transaction.tell(events.event(.tokenAssigned), to: customer.key)
         guard known == nil else { return false }
         try transferPurchases(transaction, app, entry)
         return true

@@ -95,10 +95,10 @@ public struct ConsumeUnits: LedgerOperation {
                 environment: key, quantity: quantity))
         try once?.keep(entry, transaction)
         let shortfall = entitlement?.shortfall ?? 0
-        let events = EventWriter(transaction: transaction, app: app, entry: entry)
-        try events.write(
+        let events = LedgerEvents(transaction, app: app, entry: entry)
+        try transaction.tell(
             events.consumed(quantity, product: product, environment: key, of: balance, shortfall: shortfall),
-            customer: customer.key)
+            to: customer.key)
         return Outcome(
             consumptionID: consumptionID, productID: productID, environment: environment, quantity: quantity,
             balance: balance - quantity, shortfall: shortfall, consumedAt: transaction.now, isReplayed: false,

@@ -19,7 +19,7 @@ struct LotTaking {
     /// The units taken, and the balance afterwards.
     struct Taken {
         var takes: [LotTake] = []
-        var balance: EntitlementWriter.Balances.Value?
+        var balance: Balances.Value?
         /// The last lot afterwards.
         var lot: LotRow?
     }

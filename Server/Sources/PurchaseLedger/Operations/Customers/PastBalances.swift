@@ -11,7 +11,7 @@ struct PastBalances {
         _ entitlements: [UncountedEntitlement], customer: CustomerRow, at moment: Timestamp
     ) throws(LedgerStorageError) -> [UncountedEntitlement] {
         guard entitlements.contains(where: { $0.entitlement.productKind == .consumable }) else { return entitlements }
-        let input = try EntitlementInputReader(reader: reader).input(of: customer.key)
+        let input = try BalanceInputReader(reader: reader, moment: moment).input(of: customer.key)
         let access = CustomerEntitlements(input).access(.at(moment), refundShortfall: app.settings.refundShortfall)
         return entitlements.map { uncounted in
             var entitlement = uncounted.entitlement

@@ -35,11 +35,11 @@ struct GroundWriter {
             row = try grants.insert(row)
         }
         _ = try HandGrantWriter(transaction: transaction, app: app).write(row, kind: kind)
-        let events = EventWriter(transaction: transaction, app: app, entry: entry)
+        let events = LedgerEvents(transaction, app: app, entry: entry)
         var event = events.event(.groundAdded)
         (event.productKey, event.environment) = (row.productKey, row.environment)
         (event.figures.until, event.figures.reason) = (end, row.source)
-        try events.write(event, customer: customer)
+        try transaction.tell(event, to: customer)
         return row
     }
 

@@ -14,7 +14,7 @@ extension LedgerTransaction {
     /// - Returns: both new values, as they are after the merge in progress.
     func add(
         _ balance: Int64, shortfall: Int64, to row: EntitlementRow
-    ) throws(LedgerStorageError) -> EntitlementWriter.Balances.Value {
+    ) throws(LedgerStorageError) -> Balances.Value {
         let sum = try entitlements.add(balance, shortfall: shortfall, to: row)
         guard sum.isMoving else { return (sum.balance, sum.shortfall) }
         let rows = try entitlements.rows(of: row.customerKey, product: row.productKey, environment: row.environment)
@@ -100,8 +100,8 @@ private struct JoinedEntitlements {
     }
 
     private func passes(_ row: EntitlementRow) throws(LedgerStorageError) -> EntitlementRow? {
-        let grounds = try EntitlementWriter.passes(
-            of: [to, from], product: row.productKey, environment: row.environment, transaction)
+        let grounds = try PassReader(transaction: transaction)
+            .grounds(of: [to, from], product: row.productKey, environment: row.environment)
         return grounds.joined.map {
             EntitlementRow(
                 $0.timeline, $0.kind, of: to, product: row.productKey, environment: row.environment,

@@ -20,7 +20,7 @@ final class LedgerChanges {
     /// For each history, the owners by holder. `own` computes them.
     private var ownerships: [[PurchaseHolder: Ownership]] = []
     /// The lots and balances after the change, by the position of the history.
-    private var written: [EntitlementWriter.Written] = []
+    private var written: [(lot: LotRow?, balances: Balances)] = []
 
     /// - Parameter isMoving: whether the change itself moves an original of a merge.
     init(_ transaction: LedgerTransaction, app: RegistryApp, isMoving: Bool = false) {
@@ -204,6 +204,7 @@ final class LedgerChanges {
 
     /// Writes originals and transactions with their owners.
     private func writeFacts() throws(LedgerStorageError) {
+        transaction.note(self)
         for index in open.histories.indices where open.histories[index].records.contains(where: \.isChanged) {
             if open.histories[index].isNew {
                 open.histories[index].original = try OriginalsTable(connection: connection)
@@ -230,55 +231,65 @@ final class LedgerChanges {
     /// Writes the entitlements of every history that changed. It needs the facts in the database, but no journal entry.
     private func writeEntitlements() throws(LedgerStorageError) {
         written = []
+        let changedHistories = changedHistories
         for (history, ownership) in zip(histories, ownerships) {
             guard history.isChanged, !history.isNew else {
-                written.append(EntitlementWriter.Written(lot: history.formerLot))
+                written.append((history.formerLot, [:]))
                 continue
             }
             let claimants = (history.acts + history.departedActs).flatMap {
                 [$0.customerKey, $0.formerKey].compactMap(\.self)
             }
-            written.append(
-                try EntitlementWriter(
-                    transaction: transaction, app: app,
-                    isErased: { [identities] customer throws(LedgerStorageError) in try identities.isErased(customer) }
-                ).write(
-                    history, ownership, claimants: Set(claimants.map(identities.surviving))))
+            let step = EntitlementStep(
+                transaction: transaction, changed: changedHistories,
+                isErased: { [identities] customer throws(LedgerStorageError) in try identities.isErased(customer) })
+            let delta = try step.delta(of: history, ownership, claimants: Set(claimants.map(identities.surviving)))
+            written.append((delta.lots.first?.row, try transaction.apply(delta)))
         }
+    }
+
+    /// The histories in which this write has changed anything; `nil` if they are not all known.
+    private var changedHistories: [PurchaseHistory]? {
+        guard let situation else { return transaction.hasOneChange ? histories : nil }
+        let open = Set(histories.map(\.original.key))
+        return histories + situation.known.filter { !open.contains($0.original.key) }
     }
 
     /// Writes acts and orders, and the events of all changes, under a journal entry.
     ///
     /// - Parameter isAnnounced: whether webhooks deliver the events.
     func finish(_ entry: JournalEntry, isAnnounced: Bool = true) throws(LedgerStorageError) {
-        let events = EventWriter(transaction: transaction, app: app, entry: entry, isAnnounced: isAnnounced)
-        for (index, history) in open.histories.enumerated() where !history.isNew {
-            try writeActs(of: history, entry)
-            if history.isChanged {
-                try events.write(history, balances: written.indices.contains(index) ? written[index].balances : [:])
-            }
-        }
-        try payments.write(histories, events)
+        try transaction.apply(
+            delta(under: entry, LedgerEvents(transaction, app: app, entry: entry, isAnnounced: isAnnounced)))
         guard let situation else { return }
         for (history, written) in zip(histories, written) where !history.isNew {
             try situation.lay(history, entry: entry.key, lot: written.lot)
         }
     }
 
-    private func writeActs(of history: PurchaseHistory, _ entry: JournalEntry) throws(LedgerStorageError) {
-        let table = OwnershipActsTable(connection: connection)
-        for record in history.records where record.formerRow.map({ $0.originalKey != record.row.originalKey }) ?? false
-        {
-            try table.move(record.row.key, to: history.original.key)
+    /// The rows that refer to the entry.
+    private func delta(under entry: JournalEntry, _ events: LedgerEvents) -> Delta {
+        var delta = Delta()
+        for (index, history) in histories.enumerated() where !history.isNew {
+            for record in history.records
+            where record.formerRow.map({ $0.originalKey != record.row.originalKey }) ?? false {
+                delta.movedActs.append((record.row.key, history.original.key))
+            }
+            delta.acts += history.acts.filter { $0.entry == nil }.compactMap { act in
+                history.index(of: act.transaction).map { place in
+                    OwnershipActRow(
+                        originalKey: history.original.key, entryKey: entry.key,
+                        transactionKey: history.records[place].row.key, customerKey: act.customerKey,
+                        formerKey: act.formerKey, kind: act.kind)
+                }
+            }
+            guard history.isChanged else { continue }
+            delta.events += events.events(
+                of: history, balances: written.indices.contains(index) ? written[index].balances : [:])
         }
-        for act in history.acts where act.entry == nil {
-            guard let place = history.index(of: act.transaction) else { continue }
-            try table.insert(
-                OwnershipActRow(
-                    originalKey: history.original.key, entryKey: entry.key,
-                    transactionKey: history.records[place].row.key, customerKey: act.customerKey,
-                    formerKey: act.formerKey, kind: act.kind))
-        }
+        delta.orders = payments.changes(of: histories)
+        delta.events += delta.orders.compactMap { events.event(of: $0.row, from: $0.former) }
+        return delta
     }
 
     /// The lot of a history after the change.

@@ -93,11 +93,16 @@ final class OrderPayments {
     /// - Parameter named: a transaction whose claim names an order; it pays no other order.
     func settle(_ history: PurchaseHistory, except named: TransactionKey?) throws(LedgerStorageError) {
         guard history.records.contains(where: \.isChanged) else { return }
-        let formerWithdrawals = history.formerWithdrawals
-        for purchase in history.purchases {
-            let records = purchase.transactions.compactMap { transaction in
-                history.index(of: transaction.key).map { history.records[$0] }
+        let change = history.change
+        let (formerWithdrawals, places) = (change.formerWithdrawals, change.places)
+        for purchase in change.purchases {
+            let members = purchase.transactions.compactMap { places[$0.key] }
+            let isNews = members.contains {
+                formerWithdrawals[history.records[$0].facts.key] != purchase.withdrawal
             }
+            // Nothing follows from the other purchases of a subscription.
+            guard isNews || members.contains(where: { history.records[$0].isChanged }) else { continue }
+            let records = members.map { history.records[$0] }
             for record in records where !record.isNew { try followOwner(of: record) }
             // A copy pays nothing.
             if let first = records.first, first.hasOwnerToPayFor, let owner = first.row.ownerKey,
@@ -105,7 +110,6 @@ final class OrderPayments {
             {
                 try payOpenOrder(of: owner, with: first, among: records, purchase, history)
             }
-            let isNews = records.contains { formerWithdrawals[$0.facts.key] != purchase.withdrawal }
             guard isNews else { continue }
             for record in records where !record.isNew {
                 try followWithdrawal(of: record, purchase)
@@ -190,15 +194,15 @@ final class OrderPayments {
         if customer.key != owner { try reopen(order) }
     }
 
-    // MARK: Writing
+    // MARK: Changes
 
-    /// Writes the orders and their events. Reopened orders are written first: a transaction pays only one order at a
-    /// time.
-    func write(_ histories: [PurchaseHistory], _ events: EventWriter) throws(LedgerStorageError) {
+    /// The orders that change, with the keys of the transactions that pay them. Reopened orders come first: a
+    /// transaction pays only one order at a time.
+    func changes(of histories: [PurchaseHistory]) -> [Delta.ChangedOrder] {
         let changes = orders.values.sorted {
             ($0.row.status == .created ? 0 : 1, $0.row.key) < ($1.row.status == .created ? 0 : 1, $1.row.key)
         }
-        for (former, row) in changes {
+        return changes.map { former, row in
             var row = row
             if let key = paying[row.key] {
                 row.paidBy =
@@ -206,9 +210,7 @@ final class OrderPayments {
                         history.index(of: key).map { history.records[$0].row.key }
                     }.first
             }
-            try transaction.orders.update(row, from: former.status)
-            transaction.situation?.note(row)
-            try events.write(order: row, former: former)
+            return Delta.ChangedOrder(former: former, row: row)
         }
     }
 }

@@ -130,116 +130,16 @@ struct PurchaseHistory {
 
     /// The holders of its transactions. Nearly all originals have only the buyer.
     var holders: [PurchaseHolder] {
-        guard records.contains(where: { $0.facts.ownership.holder != .buyer }) else {
-            return records.isEmpty ? [] : [.buyer]
-        }
-        return Set(records.map(\.facts.ownership.holder)).sorted { $0.names.lexicographicallyPrecedes($1.names) }
+        records.map(\.current).holders
     }
 
-    /// The transactions with a new owner who has the same purchase by another transaction: one that had an owner
-    /// before, or the first of several with a new owner. Restoring makes such copies.
-    var copies: Set<TransactionKey> {
-        // Most originals have one transaction.
-        guard records.count > 1, records.contains(where: \.hasFirstOwner) else { return [] }
-        let places = Dictionary(
-            records.indices.map { (records[$0].facts.key, $0) }, uniquingKeysWith: { first, _ in first })
-        var copies: Set<TransactionKey> = []
-        for purchase in purchases where purchase.transactions.count > 1 {
-            let owned = purchase.transactions.compactMap { places[$0.key] }.sorted().map { records[$0] }
-                .filter { $0.row.ownerKey != nil }
-            var owners = Set(owned.filter { !$0.hasFirstOwner }.map(\.row.ownerKey))
-            for record in owned where record.hasFirstOwner {
-                if !owners.insert(record.row.ownerKey).inserted { copies.insert(record.facts.key) }
-            }
-        }
-        return copies
-    }
-
-    /// The withdrawal of the purchase of each transaction by the former facts.
-    var formerWithdrawals: [TransactionKey: Withdrawal] {
-        let former = records.filter { !$0.isErased }.compactMap(\.formerFacts)
-        guard former.contains(where: { $0.lastWithdrawal != nil }) else { return [:] }
-        let terms = Dictionary(
-            records.compactMap { record in record.formerTerms.map { (record.facts.key, $0) } },
-            uniquingKeysWith: { first, _ in first })
-        var withdrawals: [TransactionKey: Withdrawal] = [:]
-        for (_, transactions) in Dictionary(grouping: former, by: \.ownership) {
-            let purchases = PurchaseGrouping.purchases(of: transactions, owners: Ownership(owners: [:])) {
-                terms[$0.key]
-            }
-            for purchase in purchases {
-                guard let withdrawal = purchase.withdrawal else { continue }
-                for transaction in purchase.transactions { withdrawals[transaction.key] = withdrawal }
-            }
-        }
-        return withdrawals
-    }
-
-    /// The transactions of the periods that only a signed status withdraws at a time, by the former facts and now.
-    /// Nearly no original has one.
-    func withdrawnByStatus(at moment: Timestamp) -> (before: Set<TransactionKey>, now: Set<TransactionKey>) {
-        func withdrawn(
-            _ facts: [ObservedTransaction], _ terms: [TransactionKey: ProductTerms], _ renewal: ObservedRenewal?,
-            _ statuses: [String: SignedStatus]
-        ) -> Set<TransactionKey> {
-            guard statuses.values.contains(where: \.isRevoked) else { return [] }
-            var keys: Set<TransactionKey> = []
-            for (holder, facts) in Dictionary(grouping: facts, by: \.ownership.holder) {
-                let periods = PurchaseGrouping.purchases(of: facts, owners: Ownership(owners: [:])) { terms[$0.key] }
-                    .filter { ($0.statedKind ?? $0.terms?.kind) == .autoRenewable }
-                let table = SubscriptionTable(periods, renewal: renewal, status: statuses[holder.name])
-                keys.formUnion(table.withdrawnByStatus(.now(moment)))
-            }
-            return keys
-        }
-        let known = records.filter { !$0.isErased }
-        func terms(_ terms: (TransactionRecord) -> ProductTerms?) -> [TransactionKey: ProductTerms] {
-            Dictionary(
-                known.compactMap { record in terms(record).map { (record.facts.key, $0) } },
-                uniquingKeysWith: { first, _ in first })
-        }
-        return (
-            withdrawn(known.compactMap(\.formerFacts), terms(\.formerTerms), formerRenewal, formerStatuses),
-            withdrawn(known.map(\.facts), terms(\.terms), renewal, statuses)
-        )
-    }
-
-    /// The withdrawn units of each purchase where they changed, before and now. One transaction of the purchase reports
-    /// them: the first whose facts changed.
-    ///
-    /// - Parameter seats: whether a refund of some seats, which withdraws nothing, counts.
-    func withdrawalNews(countingSeats seats: Bool) -> [TransactionKey: (before: Int64, now: Int64)] {
-        func isRelevant(_ facts: ObservedTransaction) -> Bool {
-            facts.lastWithdrawal != nil || seats && facts.refundedSeats > 0
-        }
-        guard records.contains(where: { isRelevant($0.facts) || $0.formerFacts.map(isRelevant) ?? false })
-        else { return [:] }
-        let former = formerWithdrawals
-        var news: [TransactionKey: (before: Int64, now: Int64)] = [:]
-        for purchase in purchases {
-            let members = purchase.transactions.compactMap { transaction in
-                index(of: transaction.key).map { records[$0] }
-            }
-            guard let reporting = members.first(where: { $0.formerFacts !== $0.facts }) else { continue }
-            let known = members.filter { !$0.isNew }
-            var before = known.compactMap { former[$0.facts.key]?.units }.max() ?? 0
-            var now = purchase.withdrawal?.units ?? 0
-            if seats {
-                before = max(before, known.compactMap(\.formerFacts?.refundedSeats).max() ?? 0)
-                now = max(now, members.map(\.facts.refundedSeats).max() ?? 0)
-            }
-            if before != now { news[reporting.facts.key] = (before, now) }
-        }
-        return news
-    }
-
-    /// Whether a transaction added seats to a period of which the buyer had a transaction before.
-    func isAddition(_ record: TransactionRecord) -> Bool {
-        guard record.facts.seats != nil, let productID = record.facts.productID else { return false }
-        let had = records.filter { $0.formerRow?.ownerKey != nil && $0.facts.ownership == record.facts.ownership }
-        let own = purchases(of: record.facts.ownership.holder, Ownership(owners: [:]))
-        return SubscriptionSeats(own, of: productID)
-            .isPeriod(of: record.facts.key, sharedWith: Set(had.map(\.facts.key)))
+    /// What changed, for the decisions that follow from it.
+    var change: ChangedHistory {
+        var change = ChangedHistory(records.map(\.change))
+        change.departed = departed.map(\.change)
+        (change.renewal, change.formerRenewal) = (renewal, formerRenewal)
+        (change.statuses, change.formerStatuses) = (statuses, formerStatuses)
+        return change
     }
 
     /// The last act on transactions of the same holder.
@@ -264,28 +164,6 @@ struct PurchaseHistory {
             return HandRevocation(
                 target: .purchase(OwnershipKey(original: key, holder: holder)), from: revocation.row.startsAt,
                 liftedAt: revocation.row.liftedAt)
-        }
-    }
-
-    /// The renewal facts of which the events before this database transaction told. Renewal info that was signed before
-    /// any period was known is told with the first one.
-    var toldRenewal: ObservedRenewal? {
-        let wasKnown = records.contains { record in
-            record.formerFacts?.kind == .autoRenewable || record.formerRow?.kind == .autoRenewable
-        }
-        return wasKnown ? formerRenewal : nil
-    }
-
-    /// The period that tells whose subscription renews: the buyer's last one.
-    var renewingPeriod: TransactionRecord? {
-        let periods = records.filter {
-            !$0.isErased && ($0.facts.kind == .autoRenewable || $0.row.kind == .autoRenewable)
-        }
-        let own = periods.filter { $0.facts.ownership.holder == .buyer }
-        return (own.isEmpty ? periods : own).max { left, right in
-            left.date == right.date
-                ? ExactText.isNumericallyBefore(left.facts.key.transactionID, right.facts.key.transactionID)
-                : left.date < right.date
         }
     }
 

@@ -36,6 +36,9 @@ final class Situation {
     /// The history of an original; `nil` if it was not read.
     func history(_ original: Int64) -> PurchaseHistory? { histories[original] }
 
+    /// Every history that was read.
+    var known: [PurchaseHistory] { Array(histories.values) }
+
     /// The number of an original, or that it is not stored; `nil` if it was not looked up.
     func original(_ key: OriginalKey) -> Int64?? { originals[key] }
 

@@ -16,12 +16,6 @@ struct TransactionRecord {
     /// When it was bought.
     var date: Timestamp { facts.purchaseDate ?? facts.originalPurchaseDate ?? .epoch }
     var isNew: Bool { formerFacts == nil }
-    /// The settings under which the purchase counted before.
-    var formerTerms: ProductTerms? {
-        formerRow.flatMap { row in row.kind.map { ProductTerms(kind: $0, duration: row.duration) } }
-    }
-    /// The settings under which the purchase counts.
-    var terms: ProductTerms? { row.kind.map { ProductTerms(kind: $0, duration: row.duration) } }
     /// Whether it has an owner, and had none before.
     var hasFirstOwner: Bool { row.ownerKey != nil && formerRow?.ownerKey == nil }
     /// Whether its owner was erased. Evidence of a transaction always names its product.
@@ -47,5 +41,22 @@ struct TransactionRecord {
         self.facts = facts
         self.productID = productID
         (formerFacts, formerRow) = (nil, nil)
+    }
+
+    /// What is known now.
+    var current: ChangedTransaction.State { Self.state(of: facts, row) }
+
+    /// What was known before and is now.
+    var change: ChangedTransaction {
+        let former = formerFacts.flatMap { facts in formerRow.map { Self.state(of: facts, $0) } }
+        var change = ChangedTransaction(from: former, to: current)
+        (change.contradictions, change.isCancelledByHint) = (contradictions, isCancelledByHint)
+        return change
+    }
+
+    private static func state(of facts: ObservedTransaction, _ row: TransactionRow) -> ChangedTransaction.State {
+        ChangedTransaction.State(
+            facts, owner: row.ownerKey.map(CustomerNumber.init),
+            terms: row.kind.map { ProductTerms(kind: $0, duration: row.duration) }, product: row.productKey)
     }
 }

@@ -29,7 +29,7 @@ struct NotificationEvents {
 
     private func writeRequest(_ details: NotificationDetails) throws(LedgerStorageError) {
         guard let row = try transaction.row(of: details) else { return }
-        let writer = EventWriter(transaction: transaction, app: app, entry: entry)
+        let writer = LedgerEvents(transaction, app: app, entry: entry)
         var event = writer.event(.refundRequested)
         event.productKey = row.productKey
         event.transactionKey = row.key
@@ -42,18 +42,18 @@ struct NotificationEvents {
             // The row of a merged customer may not have moved yet.
             try transaction.customers.surviving(try transaction.customers.row(key)).key
         }
-        try writer.write(event, customer: owner)
+        try transaction.tell(event, to: owner)
     }
 
     /// One event for each customer known by the download of the app.
     private func writeRescission(_ details: NotificationDetails) throws(LedgerStorageError) {
-        let writer = EventWriter(transaction: transaction, app: app, entry: entry)
+        let writer = LedgerEvents(transaction, app: app, entry: entry)
         for customer in try Self.customers(of: details, app, transaction) {
             var event = writer.event(.consentRescinded)
             event.environment = try details.environment.map { name throws(LedgerStorageError) in
                 try transaction.environments.keyToWrite(of: AppStoreEnvironment(name))
             }
-            try writer.write(event, customer: customer)
+            try transaction.tell(event, to: customer)
         }
     }
 

@@ -39,8 +39,8 @@ public struct EraseCustomer: LedgerOperation {
         draft.customer = customer
         let entry = try transaction.journal.append(draft, try scope.details(reason: reason))
         try ErasureWriter(scope: scope, entry: entry).write()
-        let events = EventWriter(transaction: transaction, app: app, entry: entry)
-        try events.write(events.event(.customerErased), customer: customer.key)
+        let events = LedgerEvents(transaction, app: app, entry: entry)
+        try transaction.tell(events.event(.customerErased), to: customer.key)
         return Outcome(
             entries: scope.entries.count, evidence: scope.evidence.count, keptEvidence: scope.keptEvidence,
             transactions: scope.rows.count)

@@ -78,8 +78,8 @@ public struct GrantByHand: LedgerOperation {
                 quantity: quantity, startsAt: transaction.now, endsAt: until, entryKey: entry.key))
         try once?.keep(entry, transaction)
         let balances = try HandGrantWriter(transaction: transaction, app: app).write(row, kind: kind)
-        let events = EventWriter(transaction: transaction, app: app, entry: entry)
-        try events.write(events.granted(row, balances, reason: reason), customer: customer.key)
+        let events = LedgerEvents(transaction, app: app, entry: entry)
+        try transaction.tell(events.granted(row, balances, reason: reason), to: customer.key)
         return id
     }
 }

@@ -8,7 +8,7 @@ struct HandGrantWriter {
     private var grants: HandGrantsTable { HandGrantsTable(connection: transaction.connection) }
 
     /// Writes the access or the lot of a grant, reduced by its revocations.
-    func write(_ grant: HandGrantRow, kind: ProductKind) throws(LedgerStorageError) -> EntitlementWriter.Balances {
+    func write(_ grant: HandGrantRow, kind: ProductKind) throws(LedgerStorageError) -> Balances {
         let (handGrant, revocations) = try grants.grant(
             grant, kind: kind, product: try transaction.products.id(grant.productKey),
             environment: try transaction.environments.environment(grant.environment))
@@ -22,18 +22,21 @@ struct HandGrantWriter {
                     environment: grant.environment, ground: -grant.key))
         }
         guard let lot = entitlements.lots.first else { return [:] }
-        let row = LotRow(
-            lot, ground: -grant.key, product: grant.productKey, environment: grant.environment, taken: 0)
         let former = try LotsTable(connection: transaction.connection).row(-grant.key)
-        return try EntitlementWriter(transaction: transaction, app: app)
-            .write(row, former: former, ground: -grant.key, isFirst: former == nil).balances
+        var delta = Delta()
+        delta.lots = [
+            try transaction.change(
+                of: -grant.key, environment: grant.environment, from: former,
+                to: LotChange.Lot(lot, product: grant.productKey), isFirst: former == nil)
+        ]
+        return try transaction.apply(delta)
     }
 
     /// Recomputes the subject of a grant or a revocation, and writes the event.
     func change(
         _ row: HandGrantRow, _ entry: JournalEntry, _ type: EventType, reason: String?, customer: Int64
     ) throws {
-        var balances: EntitlementWriter.Balances = [:]
+        var balances: Balances = [:]
         if let original = row.revokedOriginal {
             let changes = LedgerChanges(transaction, app: app)
             let place = try changes.history(original)
@@ -47,10 +50,10 @@ struct HandGrantWriter {
                 grant.customerKey, product: grant.productKey, environment: grant.environment, ground: -grant.key)
             balances = try write(grant, kind: former?.kind ?? .consumable)
         }
-        let events = EventWriter(transaction: transaction, app: app, entry: entry)
+        let events = LedgerEvents(transaction, app: app, entry: entry)
         var event = events.event(type)
         (event.productKey, event.environment, event.figures.reason) = (row.productKey, row.environment, reason)
         events.describe(&event, balances[customer])
-        try events.write(event, customer: customer)
+        try transaction.tell(event, to: customer)
     }
 }

@@ -48,10 +48,10 @@ public struct MergeCustomers: LedgerOperation {
         transaction.forgetMove()
         let move = try CustomerMove(row, transaction, app: app)
         try move.begin()
-        let events = EventWriter(transaction: transaction, app: app, entry: entry)
+        let events = LedgerEvents(transaction, app: app, entry: entry)
         var event = events.event(.customerMerged)
         (event.formerKey, event.figures.reason) = (customer.key, reason)
-        try events.write(event, customer: target.key)
+        try transaction.tell(event, to: target.key)
         if let unmoved = transaction.unmoved { try move.finish(besides: unmoved.of(entry.id)) }
     }
 }

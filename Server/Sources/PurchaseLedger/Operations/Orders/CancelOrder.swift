@@ -34,8 +34,8 @@ public struct CancelOrder: LedgerOperation {
         draft.order = row
         draft.customer = try transaction.customers.row(row.customerKey)
         let entry = try transaction.journal.append(draft, OrderCancelledDetails(keyID: keyID))
-        let events = EventWriter(transaction: transaction, app: app, entry: entry)
-        try events.write(order: row, former: former)
+        let events = LedgerEvents(transaction, app: app, entry: entry)
+        try transaction.tell(events.event(of: row, from: former), to: row.customerKey)
         return try transaction.order(row)
     }
 }

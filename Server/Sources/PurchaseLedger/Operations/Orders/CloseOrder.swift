@@ -46,8 +46,8 @@ public struct CloseOrder: LedgerOperation {
         draft.order = row
         draft.customer = try transaction.customers.surviving(try transaction.customers.row(row.customerKey))
         let entry = try transaction.journal.append(draft, OrderClosedDetails(keyID: keyID, reason: reason))
-        let events = EventWriter(transaction: transaction, app: app, entry: entry)
-        try events.write(order: row, former: former, reason: reason)
+        let events = LedgerEvents(transaction, app: app, entry: entry)
+        try transaction.tell(events.event(of: row, from: former, reason: reason), to: row.customerKey)
         return Outcome(order: try transaction.order(row), isReplayed: false)
     }
 }

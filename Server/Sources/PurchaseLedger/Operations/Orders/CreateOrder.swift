@@ -64,8 +64,8 @@ public struct CreateOrder: LedgerOperation {
             try transaction.customers.setToken(token, of: customer.key)
         }
         try once?.keep(entry, transaction)
-        let events = EventWriter(transaction: transaction, app: app, entry: entry)
-        try events.write(order: row, former: nil)
+        let events = LedgerEvents(transaction, app: app, entry: entry)
+        try transaction.tell(events.event(of: row, from: nil), to: row.customerKey)
         return Outcome(order: try transaction.order(row), isReplayed: false)
     }
 

@@ -74,8 +74,8 @@ public struct FulfilOrder: LedgerOperation {
             OrderFulfilledDetails(
                 keyID: keyID, takes: taken.takes, units: count, remaining: delivery.remaining - count))
         try once?.keep(entry, transaction)
-        let events = EventWriter(transaction: transaction, app: app, entry: entry)
-        try events.write(order: row, former: former, balance: taken.balance)
+        let events = LedgerEvents(transaction, app: app, entry: entry)
+        try transaction.tell(events.event(of: row, from: former, balance: taken.balance), to: row.customerKey)
         return Outcome(order: try transaction.order(row), units: count, isReplayed: false)
     }
 

@@ -47,10 +47,10 @@ struct SeatWriter {
     }
 
     private func writeEvent(_ type: EventType, of seat: SeatRow) throws(LedgerStorageError) {
-        let writer = EventWriter(transaction: transaction, app: app, entry: entry)
+        let writer = LedgerEvents(transaction, app: app, entry: entry)
         var event = writer.event(type)
         event.originalKey = seat.originalKey
         event.environment = try OriginalsTable(connection: connection).row(seat.originalKey).environment
-        try writer.write(event, customer: seat.customerKey)
+        try transaction.tell(event, to: seat.customerKey)
     }
 }

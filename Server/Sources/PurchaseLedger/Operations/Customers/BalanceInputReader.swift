@@ -1,0 +1,188 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// Reads everything that determines a customer's balances at a time: lots, acts and the journal.
+///
+/// Nearly all lots of a customer with many are untouched: nothing but their purchase is known of them. The engine adds
+/// them up. The rest is read by a number of statements that does not depend on their number, but for pages.
+struct BalanceInputReader {
+    let reader: LedgerTransaction
+    let moment: Timestamp
+
+    private var connection: any LedgerConnection { reader.connection }
+
+    /// The part of the input that determines balances.
+    func input(of customer: Int64) throws(LedgerStorageError) -> EntitlementInput {
+        let number = CustomerNumber(rawValue: customer)
+        var input = EntitlementInput(customer: number, purchases: [])
+        let keys = try reader.keys(of: customer)
+        var touched: Set<Int64> = []
+        for key in keys {
+            touched.formUnion(
+                try LotsTable(connection: connection)
+                    .touched(of: key, besides: keys.last { $0 != key } ?? key))
+            input.grants += try untouched(of: key, for: number, after: input.grants.count)
+        }
+        var lots = Lots()
+        for page in Self.pages(touched) {
+            lots.rows.merge(try LotsTable(connection: connection).rows(page)) { first, _ in first }
+            for history in try HistoryReader(transaction: reader).histories(page) {
+                lots.grounds[history.key] = history.original.key
+                for holder in history.holders {
+                    input.purchases += history.purchases(of: holder, Ownership.stored(history, counting: keys))
+                    input.revocations += history.handRevocations(of: holder)
+                }
+            }
+        }
+        let grants = HandGrantsTable(connection: connection)
+        for row in try grants.rows(of: customer) where row.kind == .grant {
+            let (grant, revocations) = try grants.grant(
+                row, kind: try kind(of: row), product: try reader.products.id(row.productKey),
+                environment: try reader.environments.environment(row.environment))
+            input.grants.append(grant)
+            input.revocations += revocations
+        }
+        input.consumptions = try consumptions(of: customer, keys, lots)
+        return input
+    }
+
+    /// The lots of purchases that were read one by one.
+    private struct Lots {
+        /// The numbers of the originals.
+        var grounds: [OriginalKey: Int64] = [:]
+        /// The lots, by the number of the original; held purchases have none.
+        var rows: [Int64: LotRow] = [:]
+
+        /// The lot of the purchase that an entry names.
+        func row(_ take: LotTake) -> LotRow? {
+            take.original.flatMap { grounds[$0] }.flatMap { rows[$0] }
+        }
+
+        /// The number under which the units of a lot are counted.
+        func ground(_ source: AccessSource) -> Int64? {
+            switch source {
+            case .purchase(let ownership): grounds[ownership.original]
+            case .grant(let key): -key
+            case .passes: nil
+            }
+        }
+    }
+
+    /// The originals that are read together: fewer than an engine takes parameters.
+    private static func pages(_ originals: Set<Int64>) -> [[Int64]] {
+        let (sorted, size) = (originals.sorted(), 1000)
+        return stride(from: 0, to: sorted.count, by: size).map { Array(sorted[$0..<min($0 + size, sorted.count)]) }
+    }
+
+    /// The untouched lots of each product as one grant of their sum, and one for those that have not begun. Together
+    /// they give at this time what the lots give.
+    ///
+    /// - Parameter count: the number of grants that were made of other lots.
+    private func untouched(
+        of key: Int64, for customer: CustomerNumber, after count: Int
+    ) throws(LedgerStorageError) -> [HandGrant] {
+        var grants: [HandGrant] = []
+        for sum in try LotsTable(connection: connection).untouched(of: key, at: moment) {
+            grants.append(
+                HandGrant(
+                    // No entry has such a number.
+                    entry: -Int64(count + grants.count) - 1, customer: customer,
+                    productID: ExactText(try reader.products.id(sum.product)),
+                    environment: try reader.environments.environment(sum.environment), kind: .consumable,
+                    quantity: sum.quantity, from: sum.date))
+        }
+        return grants
+    }
+
+    /// A grant with a lot is one of a consumable.
+    private func kind(of grant: HandGrantRow) throws(LedgerStorageError) -> ProductKind {
+        if try LotsTable(connection: reader.connection).row(-grant.key) != nil { return .consumable }
+        return try reader.entitlements.row(
+            grant.customerKey, product: grant.productKey, environment: grant.environment, ground: -grant.key)?.kind
+            ?? .nonConsumable
+    }
+
+    /// The customer's consumption with its lots, from the journal: units that were consumed, delivered with an order,
+    /// or delivered before an import.
+    private func consumptions(
+        of customer: Int64, _ keys: [Int64], _ lots: Lots
+    ) throws(LedgerStorageError) -> [ConsumedUnits] {
+        var taken: [Int64: Int64] = [:]
+        for key in keys {
+            taken.merge(try TakesTable(connection: connection).units(by: key), uniquingKeysWith: +)
+        }
+        guard !taken.isEmpty else { return [] }
+        let journal = JournalTable(connection: connection)
+        var consumptions: [ConsumedUnits] = []
+        for key in keys {
+            for entry in try journal.consumptions(of: key, countingFor: customer) {
+                guard let details = entry.details else { continue }
+                let consumed = try ConsumedDetails(encoded: details)
+                var takings: [ConsumedUnits.Taking] = []
+                for take in consumed.takes {
+                    guard let source = try source(of: take) else { continue }
+                    takings.append(ConsumedUnits.Taking(lot: source, units: take.units))
+                }
+                consumptions.append(
+                    ConsumedUnits(
+                        customer: CustomerNumber(rawValue: customer), productID: ExactText(consumed.productID),
+                        environment: AppStoreEnvironment(consumed.environment), date: entry.at, takings: takings))
+            }
+        }
+        for entry in try journal.rows(customer: customer, kind: Int64(JournalKind.orderFulfilled.rawValue)) {
+            guard let details = entry.details else { continue }
+            consumptions += try delivered(
+                try OrderFulfilledDetails(encoded: details).takes, to: customer, at: entry.at, lots)
+        }
+        // Imports are entries of claims, of which a customer has as many as purchases.
+        var missing = taken
+        for taking in consumptions.flatMap(\.takings) {
+            if let ground = lots.ground(taking.lot) { missing[ground, default: 0] -= taking.units }
+        }
+        guard missing.contains(where: { $0.value > 0 }) else { return consumptions }
+        for entry in try journal.rows(customer: customer, kind: Int64(JournalKind.claim.rawValue)) {
+            guard let details = entry.details, let takes = try ClaimDetails(encoded: details).imported?.takes else {
+                continue
+            }
+            consumptions += try delivered(takes, to: customer, at: entry.at, lots)
+        }
+        return consumptions
+    }
+
+    /// Units of purchases whose entry does not name the product, which is that of the lot.
+    private func delivered(
+        _ takes: [LotTake], to customer: Int64, at date: Timestamp, _ lots: Lots
+    ) throws(LedgerStorageError) -> [ConsumedUnits] {
+        var consumptions: [ConsumedUnits] = []
+        for take in takes {
+            guard let original = take.original, let lot = lots.row(take) else { continue }
+            consumptions.append(
+                ConsumedUnits(
+                    customer: CustomerNumber(rawValue: customer),
+                    productID: ExactText(try reader.products.id(lot.productKey)), environment: original.environment,
+                    date: date,
+                    takings: [ConsumedUnits.Taking(lot: .purchase(OwnershipKey(original: original)), units: take.units)]
+                ))
+        }
+        return consumptions
+    }
+
+    private func source(of take: LotTake) throws(LedgerStorageError) -> AccessSource? {
+        if let original = take.original { return .purchase(OwnershipKey(original: original)) }
+        guard let id = take.grantID.flatMap({ UUID(uuidString: $0) }),
+            let grant = try HandGrantsTable(connection: reader.connection).row(id: id)
+        else { return nil }
+        return .grant(grant.key)
+    }
+}
+
+extension LotTake {
+    /// The original of the purchase; `nil` for a grant.
+    fileprivate var original: OriginalKey? {
+        originalID.map { id in
+            OriginalKey(
+                environment: AppStoreEnvironment(environment), transactionID: ExactText(id), second: second ?? 0)
+        }
+    }
+}
