@@ -22,7 +22,7 @@ assay keys create --app game --scope client >client.key 2>/dev/null
 assay keys create --app game --scope backend >backend.key 2>/dev/null
 assay mint --kind signed-transaction --environment Production --purchase product=coins,transaction=500000000000001,quantity=3 -o coins.jws >/dev/null 2>&1
 assay mint --kind signed-transaction --environment Production --purchase product=coins,transaction=500000000000003,quantity=3 -o more.jws >/dev/null 2>&1
-assay mint --kind signed-transaction --environment Production --purchase product=coins,transaction=500000000000002 --fault wrong-root -o forged.jws >/dev/null 2>&1
+assay mint --kind signed-transaction --environment Production --purchase product=coins,transaction=500000000000002 --fault own-leaf -o forged.jws >/dev/null 2>&1
 start_server serve assay serve --port 0 --trust assay-authority/trust.pem --log-level error
 
 # Prints and runs one request. The printed one names files instead of their content.
@@ -75,7 +75,7 @@ step "The app received no answer and repeats the request. Nothing is granted twi
 ask client POST /v1/purchases "$purchase"
 step "Another customer submits the same evidence:"
 ask client POST /v1/purchases '{"signed_transaction":"<coins.jws>","product_id":"coins","transaction_id":"500000000000001","customer_id":"mallory"}'
-step "A forged transaction, signed below another root:"
+step "A forged transaction, whose issuer did not sign its certificate:"
 ask client POST /v1/purchases '{"signed_transaction":"<forged.jws>","product_id":"coins","transaction_id":"500000000000002","customer_id":"mallory"}'
 step "A claim without evidence:"
 ask client POST /v1/purchases '{"product_id":"coins","transaction_id":"500000000000002","customer_id":"mallory"}'

@@ -60,7 +60,7 @@ final class ReloadableServer: Sendable {
         clock: @escaping @Sendable () -> Timestamp, uptime: @escaping @Sendable () -> Double, offerTime: Duration,
         logger: Logger
     ) {
-        stateDeadlines = ShortDeadlines(uptime: uptime)
+        stateDeadlines = ShortDeadlines(uptime: uptime, missed: StateMissLog(logger: logger).note)
         newsDeadlines = ShortDeadlines(uptime: uptime)
         let limits = configuration.limits
         started = configuration

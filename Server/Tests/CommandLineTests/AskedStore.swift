@@ -63,6 +63,17 @@ struct AskedStore: Sendable {
         try settings.write(to: folder.appending(path: "assay.yaml"), atomically: true, encoding: .utf8)
     }
 
+    /// Raises the limits of calls, of the store and in the settings.
+    func raiseLimits(factor: Int) async throws {
+        try await post("server-api/limits", ["factor": factor])
+        let settings = folder.appending(path: "assay.yaml")
+        let text = try String(contentsOf: settings, encoding: .utf8)
+        try text.replacing(
+            "app_store:\n", with: "app_store:\n  server_api_limit_percent: \(factor * 100)\n", maxReplacements: 1
+        )
+        .write(to: settings, atomically: true, encoding: .utf8)
+    }
+
     /// Calls the control API of the store.
     @discardableResult
     func post(_ path: String, _ body: [String: Any]) async throws -> [String: Any] {

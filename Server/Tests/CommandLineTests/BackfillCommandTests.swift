@@ -106,6 +106,30 @@ struct BackfillCommandTests {
         }
     }
 
+    @Test("29 If Apple's limits do not set the pace, an import says again how long it takes, as measured")
+    func pace() async throws {
+        try await AskedStore.run { store in
+            let crowd = try await store.post(
+                "purchases/crowd",
+                [
+                    "bundle_id": "com.example.app", "product_id": "gold", "prefix": "member", "count": 300,
+                    "environment": "production",
+                ])
+            let sold = try #require(crowd["purchases"] as? [[String: Any]])
+            try store.write(
+                sold.compactMap { sold in (sold["transaction_id"] as? String).map { (customer: "u\($0)", number: $0) }
+                },
+                to: "numbers.csv")
+            // No machine fetches as many as these limits allow.
+            try await store.raiseLimits(factor: 1000)
+            let result = try await store.assay("\(Self.importing) numbers.csv")
+            #expect(result.status == 0 && result.output.contains("accepted  300"), "\(result.output)")
+            #expect(result.output.contains("fetching them takes 0.0 s at Apple's limits"), "\(result.output)")
+            let said = /24[0-9] numbers took .* s; at this pace the rest takes .* s/
+            #expect(result.output.contains(said), "\(result.output)")
+        }
+    }
+
     @Test("29 A backfill reads what changed, by customer, by transaction and of all; a second one changes no value")
     func backfill() async throws {
         try await AskedStore.run { store in

@@ -9,8 +9,9 @@ struct RotationDrillTests {
     private static let serve = "assay serve --port 0 --log-level error 2>>log"
 
     @Test(
-        "29 Grants and the record outlive a new root; what it signs waits for --trust, and nothing of it is lost")
-    func newRoot() async throws {
+        "29 Grants and the record outlive a new root, under a new name or the old one; what it signs waits for --trust, and nothing of it is lost",
+        arguments: ["Assay Simulator Data Root CA 2", nil])
+    func newRoot(_ name: String?) async throws {
         try await AskedStore.run(simulate: "assay simulate --port 0 --database store.sqlite") { store in
             let old = try await store.buy("gold", by: "ada")
             try store.write([("ada", old)], to: "old.csv")
@@ -25,7 +26,7 @@ struct RotationDrillTests {
                 while ! grep -q ' Z ' /proc/\(store.processIdentifier)/stat; do sleep 0.05; done
                 """
             #expect(try await Program.shell(stop, in: folder).status == 0)
-            try Self.replaceRoot(in: folder.appending(path: "assay-authority"))
+            try Self.replaceRoot(in: folder.appending(path: "assay-authority"), name)
             let port = try #require(store.address.split(separator: ":").last)
             try await RunningServer.run("assay simulate --port \(port) --database store.sqlite", in: folder) { _ in
                 let new = try await store.buy("coins", by: "bob")
@@ -90,18 +91,16 @@ struct RotationDrillTests {
         }
     }
 
-    /// Gives an authority another root of signed data, with another name, as each root of Apple's has, and other
-    /// certificates below it.
-    private static func replaceRoot(in folder: URL) throws {
+    /// Gives an authority another root of signed data, with another name, as each root of Apple's has, or the name of
+    /// the old one, and other certificates below it.
+    private static func replaceRoot(in folder: URL, _ commonName: String?) throws {
         let old = try AppStoreAuthority(folder: folder)
-        let name = CertificateTemplate.Name(
-            commonName: "Assay Simulator Data Root CA 2", organization: "Assay Simulator")
-        let chain = try SignedPayloadAuthority()
-            .replacingRoot {
-                $0.issuer = name
-                $0.subject = name
-            }
-            .replacingIntermediate { $0.issuer = name }
+        var chain = try SignedPayloadAuthority()
+        if let commonName {
+            let name = CertificateTemplate.Name(commonName: commonName, organization: "Assay Simulator")
+            chain = try chain.replacingRoot { ($0.issuer, $0.subject) = (name, name) }
+                .replacingIntermediate { $0.issuer = name }
+        }
         let signedData = folder.appending(path: "signed-data")
         for (file, identity) in [("root", chain.root), ("intermediate", chain.intermediate), ("leaf", chain.leaf)] {
             try Data(identity.certificate).write(to: signedData.appending(path: "\(file).der"))

@@ -6,9 +6,10 @@ import Testing
 struct ServerAttackTests {
     /// The status of attacks that the issue names.
     private static let named: [String: String] = [
-        "wrong-root": "400", "swapped-parts": "400", "parts-of-another": "400", "nested-data-of-another-app": "400",
+        "wrong-root": "503", "own-leaf": "400", "swapped-parts": "400", "parts-of-another": "400",
+        "nested-data-of-another-app": "400",
         "sandbox-as-production": "400", "edited-environment": "400", "old-under-new-uuid": "400", "unsigned": "400",
-        "forged-nested-data": "400", "signed-transaction": "400", "another-app": "404", "alg-none": "503",
+        "forged-nested-data": "503", "signed-transaction": "400", "another-app": "404", "alg-none": "503",
         "hs256-with-public-key": "503", "alg-es384": "503", "alg-rs256": "503", "unknown-algorithm": "503",
         "unknown-critical-header": "503",
     ]

@@ -70,7 +70,7 @@ struct InspectionRouteTests {
             other.bundleID = "com.example.other"
             let cases: [([UInt8], ReasonCode)] = [
                 (try MintedWorld.mint(fault: .flippedSignatureByte), .signatureInvalid),
-                (try MintedWorld.mint(fault: .wrongRoot), .certificateSignatureInvalid),
+                (try MintedWorld.mint(fault: .wrongRoot), .issuerUnknown),
                 (Array(try MintedWorld.mint().prefix(1000)), .asn1Truncated),
                 (try MintedWorld.mint(other), .bundleIDMismatch), ([], .evidenceEmpty),
             ]

@@ -203,8 +203,8 @@ struct RestoreRouteTests {
             let forged = try await Self.restore(
                 RestoreRequest(customerID: "bob", receiptData: try Self.receipt(fault: true)), world)
             #expect(forged.purchases.isEmpty && forged.entitlements.isEmpty)
-            #expect(forged.refused.map(\.code) == ["certificate_signature_invalid"])
-            #expect(forged.refused.map(\.disposition) == [.refused])
+            #expect(forged.refused.map(\.code) == ["issuer_unknown"])
+            #expect(forged.refused.map(\.disposition) == [.operator])
         }
     }
 }

@@ -170,8 +170,9 @@ struct VerifyReceiptTests {
             ),
             ("cut short", .post, try body(Array(receipt.dropLast())), 21002, "asn1_truncated"),
             ("tampered", .post, try body(try MintedWorld.mint(fault: .flippedPayloadByte)), 21003, "signature_invalid"),
+            ("another root", .post, try body(try MintedWorld.mint(fault: .wrongRoot)), 21003, "issuer_unknown"),
             (
-                "forged", .post, try body(try MintedWorld.mint(fault: .wrongRoot)), 21003,
+                "forged", .post, try body(try MintedWorld.mint(fault: .flippedLeafCertificateByte)), 21003,
                 "certificate_signature_invalid"
             ),
             (

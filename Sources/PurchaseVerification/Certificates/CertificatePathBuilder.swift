@@ -1,12 +1,15 @@
 /// Finds the path from a leaf to a trust anchor (RFC 5280, 6.1), within a budget of certificates and signature checks.
 ///
-/// Candidates may be in any order. Embedded roots have no effect: a path ends at an anchor of the caller. Each
-/// certificate is checked against each possible issuer at most once, however many paths contain the two.
+/// Candidates may be in any order. A path ends at an anchor of the caller. Embedded roots vouch for nothing: they only
+/// tell, after a failed search, a complete chain below an unknown root from a chain that is broken. Each certificate is
+/// checked against each possible issuer at most once, however many paths contain the two.
 struct CertificatePathBuilder {
     let anchors: [TrustAnchor]
     /// The time at which every certificate must be valid: the signing date of the evidence.
     let moment: AppStoreTime
     private var candidates: [Certificate] = []
+    /// The DER of embedded self-issued certificates, read only if the search fails.
+    private var embeddedRoots: [[UInt8]] = []
     private var unreadable: VerificationError?
     private var signatures = CertificateSignatureChecks()
     /// The failure that came nearest to an anchor, which is the most useful one.
@@ -22,11 +25,14 @@ struct CertificatePathBuilder {
     mutating func add(_ read: () throws(VerificationError) -> Certificate) {
         do throws(VerificationError) {
             let candidate = try read()
-            if !candidate.isSelfIssued { candidates.append(candidate) }
+            if candidate.isSelfIssued { addRoot(candidate.der) } else { candidates.append(candidate) }
         } catch {
             unreadable = unreadable ?? error
         }
     }
+
+    /// Adds a certificate that can only be a root. An unreadable one has no effect.
+    mutating func addRoot(_ der: [UInt8]) { embeddedRoots.append(der) }
 
     /// The path, with every check of a certificate path made; the marker extensions are checked by `MarkerPolicy`.
     mutating func path(from leaf: Certificate) throws(VerificationError) -> CertificatePath {
@@ -35,10 +41,15 @@ struct CertificatePathBuilder {
             try leaf.validity.require(moment, of: leaf.subject.description)
             return CertificatePath(leaf: leaf, intermediates: [], anchor: anchor)
         }
-        guard let path = try extend([leaf]) else {
-            throw unreadable ?? bestFailure?.error
+        guard let path = try extend([leaf], to: anchors) else {
+            let failure =
+                unreadable ?? bestFailure?.error
                 ?? VerificationError(
                     .issuerUnknown, expected: "an issuer that is trusted or embedded", found: leaf.issuer.description)
+            guard failure.code != .issuerUnknown, let root = try unknownRoot(of: leaf) else { throw failure }
+            throw VerificationError(
+                .issuerUnknown, expected: "a root with a trusted key",
+                found: "\(root.subject) with another key or period")
         }
         // Checked last: for an unknown certificate, "untrusted" is more useful than "expired".
         try requireUsable(leaf)
@@ -49,12 +60,39 @@ struct CertificatePathBuilder {
         return path
     }
 
-    /// Finds the issuer of the last certificate of the chain: first among the anchors, then among the candidates.
-    private mutating func extend(_ chain: [Certificate]) throws(VerificationError) -> CertificatePath? {
+    /// The embedded root to which the leaf has a path with no fault but that nobody trusts the root; `nil` if there is
+    /// none.
+    ///
+    /// Apple can issue a root again under its old name. The signature of its intermediate does not fit the old key
+    /// then, although nothing is forged. Whoever wants this answer can also give their root a name of their own. The
+    /// search shares the budget and the results of the first one.
+    private mutating func unknownRoot(of leaf: Certificate) throws(VerificationError) -> Certificate? {
+        var roots: [TrustAnchor] = []
+        for der in embeddedRoots where !anchors.contains(where: { $0.certificate.der == der }) {
+            // What cannot be read, or has no acceptable key, is no root.
+            guard let root = try? TrustAnchor(certificate: der), root.certificate.isSelfIssued else { continue }
+            roots.append(root)
+        }
+        guard !roots.isEmpty, let path = try extend([leaf], to: roots) else { return nil }
+        let root = path.anchor.certificate
+        do throws(VerificationError) {
+            try signatures.require(root, by: root)
+        } catch let error where error.code == .pathBudgetExceeded {
+            throw error
+        } catch {
+            return nil
+        }
+        return root
+    }
+
+    /// Finds the issuer of the last certificate of the chain: first among the roots, then among the candidates.
+    private mutating func extend(
+        _ chain: [Certificate], to roots: [TrustAnchor]
+    ) throws(VerificationError) -> CertificatePath? {
         guard let current = chain.last, let leaf = chain.first else { return nil }
         // The path ends only at a root: an intermediate that the operator names vouches for transaction receipts, which
         // do not contain one. This evidence contains its intermediate, which must be correct in every respect.
-        for anchor in anchors(naming: current.issuer) {
+        for anchor in roots.naming(current.issuer) {
             if try issued(chain, by: anchor.certificate) {
                 return CertificatePath(leaf: leaf, intermediates: Array(chain.dropFirst()), anchor: anchor)
             }
@@ -69,17 +107,13 @@ struct CertificatePathBuilder {
                 return nil
             }
             guard try issued(chain, byEmbedded: candidate) else { continue }
-            if let path = try extend(chain + [candidate]) { return path }
+            if let path = try extend(chain + [candidate], to: roots) { return path }
         }
         note(
             chain.count,
             VerificationError(
                 .issuerUnknown, expected: "an issuer that is trusted or embedded", found: current.issuer.description))
         return nil
-    }
-
-    private func anchors(naming subject: DistinguishedName) -> [TrustAnchor] {
-        anchors.filter { $0.certificate.isSelfIssued && $0.certificate.subject == subject }
     }
 
     /// The same for an issuer that the sender chose.
@@ -90,7 +124,7 @@ struct CertificatePathBuilder {
         _ chain: [Certificate], byEmbedded issuer: Certificate
     ) throws(VerificationError) -> Bool {
         guard case .success(.p384) = issuer.publicKey,
-            !anchors(naming: issuer.issuer).contains(where: { $0.certificate.hasP384Key })
+            !anchors.naming(issuer.issuer).contains(where: { $0.certificate.hasP384Key })
         else { return try issued(chain, by: issuer) }
         note(
             chain.count + 1,
@@ -144,6 +178,13 @@ struct CertificatePathBuilder {
         // At the same depth, a failure of an issuer that was found is more useful than a missing issuer.
         if depth == bestFailure?.depth, error.code == .issuerUnknown { return }
         bestFailure = (depth, error)
+    }
+}
+
+extension [TrustAnchor] {
+    /// The roots with this name.
+    fileprivate func naming(_ subject: DistinguishedName) -> [TrustAnchor] {
+        filter { $0.certificate.isSelfIssued && $0.certificate.subject == subject }
     }
 }
 

@@ -45,14 +45,15 @@ struct SignedPayloadAuthority: Sendable {
         ) { () throws(VerificationError) in try newPath(header, at: moment) }.path
     }
 
-    /// The path of a header that was not seen before, its markers not yet checked. The third certificate is not looked
-    /// at: a path ends at an anchor that the caller holds.
+    /// The path of a header that was not seen before, its markers not yet checked. The third certificate is looked at
+    /// only to give a reason: a path ends at an anchor that the caller holds.
     func newPath(_ header: JWSHeader, at moment: AppStoreTime) throws(VerificationError) -> CertificatePath {
         var builder = CertificatePathBuilder(anchors: anchors, at: moment)
         let leaf = try Certificate(header.certificates[0])
         for intermediate in header.certificates.dropFirst().prefix(1) {
             builder.add { () throws(VerificationError) in try Certificate(intermediate) }
         }
+        for root in header.certificates.dropFirst(2).prefix(1) { builder.addRoot(root) }
         let path = try builder.path(from: leaf)
         // One certificate is enough only if the operator trusts it by its bytes, as Xcode's.
         guard header.certificates.count == 3 || path.isLeafAnchored else {

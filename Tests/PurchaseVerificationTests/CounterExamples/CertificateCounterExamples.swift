@@ -74,7 +74,7 @@ enum CertificateCounterExamples {
         },
         .minted(.issuerUnknown, .wrongIssuerName),
         CounterExample(.issuerUnknown, "issuers that name each other") { try issuerLoop() },
-        .minted(.certificateSignatureInvalid, .wrongRoot),
+        .minted(.issuerUnknown, .wrongRoot),
         .minted(.certificateSignatureInvalid, .flippedLeafCertificateByte),
         CounterExample(.certificateSignatureInvalid, "an intermediate that another root signed") {
             let (authority, other) = (try MintedWorld.authority(), try MintedWorld.otherAuthority())
@@ -99,7 +99,11 @@ enum CertificateCounterExamples {
             anchors: {
                 [try rootEnding(MintedWorld.moment.addingTimeInterval(-1))]
             }
-        ) { try MintedWorld.mint() },
+        ) {
+            var signing = SigningOptions()
+            signing.certificates = [.leaf, .intermediate]
+            return try MintedWorld.mint(signing: signing)
+        },
         .minted(.issuerNotAuthority, .notAnAuthority),
         .intermediate(.issuerNotAuthority, "no basic constraints") {
             $0.isAuthority = nil; $0.pathLength = nil

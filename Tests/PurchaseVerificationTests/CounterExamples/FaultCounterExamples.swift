@@ -75,7 +75,9 @@ enum FaultCounterExamples {
     /// - Parameter isEnvelope: whether it contains nested data, which a change in the envelope contradicts.
     private static func code(_ fault: SignedPayloadFault, isEnvelope: Bool) -> ReasonCode {
         switch fault {
-        case .wrongRoot, .ownLeaf, .forgedNestedData: .certificateSignatureInvalid
+        // The embedded root has issued the chain, so only its key is unknown.
+        case .wrongRoot, .forgedNestedData: .issuerUnknown
+        case .ownLeaf: .certificateSignatureInvalid
         case .missingLeafMarker, .developerCertificate: .leafMarkerMissing
         case .missingIntermediateMarker: .intermediateMarkerMissing
         case .expiredChain, .expiredLeaf, .expiredIntermediate: .certificateExpired

@@ -94,10 +94,8 @@ enum SignedPayloadPathCounterExamples {
         ) { try MintedWorld.mint(MintedWorld.transaction()) },
         CounterExample(
             .pathLengthExceeded, "signed data: a root that allows no authority below it",
-            anchors: {
-                [try MintedWorld.store().signedPayload.replacingRoot { $0.pathLength = 0 }.root.certificate]
-            }
-        ) { try MintedWorld.mint(MintedWorld.transaction()) },
+            anchors: { [try store { $0.pathLength = 0 }.root.certificate] }
+        ) { try signedData(by: store { $0.pathLength = 0 }) },
         CounterExample(
             .intermediateMarkerMissing, "signed data: a leaf that a root with an intermediate's marker issued",
             anchors: {
@@ -114,16 +112,27 @@ enum SignedPayloadPathCounterExamples {
         },
         CounterExample(
             .certificateExpired, "signed data: a root that ended a second before",
-            anchors: {
-                let end = MintedWorld.moment.addingTimeInterval(-1)
-                return [try MintedWorld.store().signedPayload.replacingRoot { $0.notAfter = end }.root.certificate]
-            }
-        ) { try MintedWorld.mint(MintedWorld.transaction()) },
+            anchors: { [try store { $0.notAfter = ended }.root.certificate] }
+        ) { try signedData(by: store { $0.notAfter = ended }) },
         .evidence(.jwsCertificateCountUnsupported, "signed data: one certificate, which the trusted root issued") {
             let header = try HandmadeJWS.header(certificates: [try leafOfRoot()])
             return try HandmadeJWS(ClaimsText.object(ClaimsText.transaction), header: header).bytes()
         },
     ]
+
+    private static let ended = MintedWorld.moment.addingTimeInterval(-1)
+
+    /// The shared store with another certificate of its root.
+    private static func store(
+        _ change: (inout CertificateTemplate) -> Void
+    ) throws -> EvidenceMint.SignedPayloadAuthority {
+        try MintedWorld.store().signedPayload.replacingRoot(change)
+    }
+
+    /// Signed data that embeds the root of its authority.
+    private static func signedData(by authority: EvidenceMint.SignedPayloadAuthority) throws -> [UInt8] {
+        Array(try SignedPayloadEncoder(authority: authority).encode(MintedWorld.transaction()).utf8)
+    }
 
     private static func at(_ milliseconds: String) -> String {
         ClaimsText.object(ClaimsText.transaction, ["signedDate": milliseconds])

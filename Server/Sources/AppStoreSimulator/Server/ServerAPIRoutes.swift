@@ -41,6 +41,7 @@ struct ServerAPIRoutes {
         (.get, "/groups/v1/transactions/{id}/seats", .seats),
         (.post, "/groups/v1/transactions/{id}/seats", .claimSeat),
         (.delete, "/groups/v1/transactions/{id}/seats/{second}", .releaseSeat),
+        (.post, "/groups/v1/transactions/{id}/seats/{second}/associate", .associateSeat),
         (.put, "/inApps/v1/messaging/image/{id}", .uploadImage),
         (.delete, "/inApps/v1/messaging/image/{id}", .deleteImage),
         (.get, "/inApps/v1/messaging/image/list", .images),

@@ -123,6 +123,14 @@ private struct SubscriptionAnswer: Encodable {
     let clock: ClockAnswer
     /// The seats of the present period that are not refunded; nil if the product has no seats.
     let seats: Int?
+    /// The seats that the app's backend has claimed; nil without any.
+    let seatClaims: [SeatClaimAnswer]?
+
+    /// A claimed seat.
+    struct SeatClaimAnswer: Encodable {
+        let seatClaimID: String
+        let appTransactionID: String?
+    }
 
     init(_ subscription: StoreSubscription, _ state: inout ServiceState, _ issuer: EvidenceIssuer) throws {
         self.subscription = subscription
@@ -130,5 +138,8 @@ private struct SubscriptionAnswer: Encodable {
         evidence = try state.evidence(of: transaction, by: issuer)
         clock = ClockAnswer(state)
         seats = subscription.renewalSeats == nil ? nil : state.store.seats(of: subscription)
+        seatClaims = state.serverAPI.seatClaims[subscription.originalTransactionID]?.map {
+            SeatClaimAnswer(seatClaimID: $0.seatClaimID, appTransactionID: $0.appTransactionID)
+        }
     }
 }

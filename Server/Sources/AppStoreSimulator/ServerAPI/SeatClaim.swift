@@ -4,5 +4,6 @@ struct SeatClaim: Codable, Equatable, Sendable {
     let seatClaimID: String
     /// The same identifier again claims no further seat.
     let requestIdentifier: String
-    let appTransactionID: String
+    /// The member, if the backend has named one: with the claim, or later.
+    var appTransactionID: String?
 }

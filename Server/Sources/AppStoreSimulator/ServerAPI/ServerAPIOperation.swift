@@ -23,6 +23,7 @@ enum ServerAPIOperation: String, Codable, Sendable, CaseIterable {
     case seats
     case claimSeat = "claim-seat"
     case releaseSeat = "release-seat"
+    case associateSeat = "associate-seat"
     case uploadImage = "upload-image"
     case deleteImage = "delete-image"
     case images
@@ -54,7 +55,7 @@ enum ServerAPIOperation: String, Codable, Sendable, CaseIterable {
             .uploadMessage, .deleteMessage, .messages, .defaultMessage, .deleteDefaultMessage, .setRealtimeURL,
             .realtimeURL, .deleteRealtimeURL, .performanceTest, .performanceTestResult:
             1
-        case .massExtendStatus, .groups, .groupMembers, .seats, .claimSeat, .releaseSeat: nil
+        case .massExtendStatus, .groups, .groupMembers, .seats, .claimSeat, .releaseSeat, .associateSeat: nil
         }
     }
 
@@ -62,7 +63,8 @@ enum ServerAPIOperation: String, Codable, Sendable, CaseIterable {
     var missingEnvironment: StoreEnvironment? {
         switch self {
         case .order: .sandbox
-        case .groups, .groupMembers, .seats, .claimSeat, .releaseSeat, .performanceTest, .performanceTestResult:
+        case .groups, .groupMembers, .seats, .claimSeat, .releaseSeat, .associateSeat, .performanceTest,
+            .performanceTestResult:
             .production
         default: nil
         }

@@ -24,9 +24,9 @@ extension ServiceState {
         case .claimSeat:
             let body = try request.object()
             guard let identifier = try body.string("requestIdentifier", or: .generalBadRequest),
-                (1...128).contains(identifier.utf8.count),
-                let member = try body.string("appTransactionId", or: .generalBadRequest), Self.isNumber(member)
+                (1...128).contains(identifier.utf8.count)
             else { throw ServerAPIFailure.generalBadRequest }
+            let member = try member(in: body, scope)
             if let earlier = claims.first(where: { $0.requestIdentifier == identifier }) {
                 return ServerAPIAnswer([Claim("seatClaimId", .string(earlier.seatClaimID))])
             }
@@ -40,10 +40,16 @@ extension ServiceState {
             return ServerAPIAnswer([Claim("seatClaimId", .string(id))])
         case .releaseSeat:
             let id = request.path[1].lowercased()
-            guard claims.contains(where: { $0.seatClaimID == id }) else {
-                throw ServerAPIFailure(404, nil, "There is no such seat claim.")
-            }
+            guard claims.contains(where: { $0.seatClaimID == id }) else { throw Self.unknownSeatClaim }
             serverAPI.seatClaims[original] = claims.filter { $0.seatClaimID != id }
+            return ServerAPIAnswer(status: 200)
+        case .associateSeat:
+            let id = request.path[1].lowercased()
+            guard let index = claims.firstIndex(where: { $0.seatClaimID == id }) else { throw Self.unknownSeatClaim }
+            guard let member = try member(in: try request.object(), scope) else {
+                throw ServerAPIFailure.generalBadRequest
+            }
+            serverAPI.seatClaims[original]?[index].appTransactionID = member
             return ServerAPIAnswer(status: 200)
         default:
             return ServerAPIAnswer([
@@ -52,6 +58,20 @@ extension ServiceState {
                 Claim("assignedSeatClaimIds", .array(claims.map { .string($0.seatClaimID) })),
             ])
         }
+    }
+
+    /// Apple names the error (SeatClaimIdNotFoundError) without a number.
+    private static let unknownSeatClaim = ServerAPIFailure(404, nil, "There is no such seat claim.")
+
+    /// The customer of the app whom a request names; nil if it names none.
+    /// - Throws: 4000000; 404 without a number (Apple, "AppTransactionIdNotFoundError").
+    private func member(in body: APIObject, _ scope: ServerAPIScope) throws -> String? {
+        guard let member = try body.string("appTransactionId", or: .generalBadRequest) else { return nil }
+        guard Self.isNumber(member) else { throw ServerAPIFailure.generalBadRequest }
+        guard appReceipt(member, scope) != nil else {
+            throw ServerAPIFailure(404, nil, "The app has no such app transaction in this environment.")
+        }
+        return member
     }
 
     /// The answer to `GET /groups/v1/currentGroups/{any}`: one group for each purchase of seats that a customer made or

@@ -126,7 +126,7 @@ extension ServiceState {
     }
 
     /// The receipt of the customer with an app transaction.
-    private func appReceipt(_ appTransactionID: String, _ scope: ServerAPIScope) -> StoreReceipt? {
+    func appReceipt(_ appTransactionID: String, _ scope: ServerAPIScope) -> StoreReceipt? {
         store.state.receipts.rows(ofGroup: appTransactionID).first { receipt in
             receipt.bundleID == scope.app.bundleID
                 && store.state.customers[receipt.customerID]?.environment == scope.environment

@@ -103,7 +103,7 @@ extension ServiceState {
         case .testNotification: try testNotification(request, scope)
         case .testNotificationStatus: try testNotificationStatus(request, scope, by: issuer)
         case .notificationHistory: try notificationHistory(request, scope, by: issuer)
-        case .groups, .groupMembers, .seats, .claimSeat, .releaseSeat: try seatAnswer(request, scope)
+        case .groups, .groupMembers, .seats, .claimSeat, .releaseSeat, .associateSeat: try seatAnswer(request, scope)
         case .uploadImage, .deleteImage, .images, .uploadMessage, .deleteMessage, .messages, .setDefaultMessage,
             .defaultMessage, .deleteDefaultMessage, .setRealtimeURL, .realtimeURL, .deleteRealtimeURL,
             .performanceTest, .performanceTestResult:

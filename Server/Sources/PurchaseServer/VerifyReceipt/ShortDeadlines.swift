@@ -15,7 +15,18 @@ package final class ShortDeadlines: Sendable {
     /// How many calls may wait at the same time. More would only queue behind each other in the database.
     private static let waitingLimit = 256
 
+    /// Why a call gave nothing.
+    package enum Miss: Sendable {
+        /// It failed within its limit.
+        case failed(any Error)
+        /// It took longer than its limit.
+        case late
+        /// It was not made, because others are late or too many wait.
+        case notMade
+    }
+
     private let uptime: @Sendable () -> Double
+    private let missed: @Sendable (Miss) -> Void
     private let state = Mutex(State())
 
     private struct State {
@@ -32,8 +43,12 @@ package final class ShortDeadlines: Sendable {
         let giveUp: @Sendable () -> Void
     }
 
-    /// - Parameter uptime: seconds since any moment, never going back.
-    package init(uptime: @escaping @Sendable () -> Double) { self.uptime = uptime }
+    /// - Parameters:
+    ///   - uptime: seconds since any moment, never going back.
+    ///   - missed: told about each call that gave nothing.
+    package init(uptime: @escaping @Sendable () -> Double, missed: @escaping @Sendable (Miss) -> Void = { _ in }) {
+        (self.uptime, self.missed) = (uptime, missed)
+    }
 
     /// Runs a call.
     ///
@@ -46,12 +61,19 @@ package final class ShortDeadlines: Sendable {
     ) async -> Value? {
         await withUnsafeContinuation { continuation in
             guard let id = add(within: seconds, giveUp: { continuation.resume(returning: nil) }) else {
+                missed(.notMade)
                 return continuation.resume(returning: nil)
             }
             Task {
-                // Whatever the error is, the answer is sent without the value.
-                let value = try? await body()
-                if end(id) { continuation.resume(returning: value) }
+                do {
+                    let value = try await body()
+                    if end(id) { continuation.resume(returning: value) }
+                } catch {
+                    // Whatever the error is, the answer is sent without the value.
+                    guard end(id) else { return }
+                    missed(.failed(error))
+                    continuation.resume(returning: nil)
+                }
             }
         }
     }
@@ -107,7 +129,28 @@ package final class ShortDeadlines: Sendable {
             state.isScheduled = next != nil
             return (late.values.map(\.self), next)
         }
-        for call in late { call.giveUp() }
+        for call in late {
+            missed(.late)
+            call.giveUp()
+        }
         if let next { schedule(in: next) }
+    }
+}
+
+extension ShortDeadlines.Miss {
+    /// The kinds, as the log names them.
+    package enum Kind: String, Sendable {
+        case failed
+        case late
+        case notMade = "not_made"
+    }
+
+    /// The kind, without the error.
+    package var kind: Kind {
+        switch self {
+        case .failed: .failed
+        case .late: .late
+        case .notMade: .notMade
+        }
     }
 }

@@ -82,10 +82,10 @@ struct Import: AsyncParsableCommand {
         let count = file == "-" ? 0 : try ImportedNumbers.count(file)
         guard count > 0 else { return nil }
         let numbers = ImportedNumbers(
-            ledger: ledger, app: app, access: try ServerAPIAccess(app, options.ledger, trust))
+            ledger: ledger, app: app, access: try ServerAPIAccess(app, options.ledger, trust), count: count)
         Terminal.remark(
             "\(count) rows have only the number of a purchase; fetching them takes "
-                + "\(ImportReport.duration(numbers.seconds(of: count))) at Apple's limits")
+                + "\(ImportReport.duration(numbers.seconds)) at Apple's limits")
         return numbers
     }
 

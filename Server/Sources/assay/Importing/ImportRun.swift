@@ -33,6 +33,8 @@ struct ImportRun {
     private struct Examined: Sendable {
         let place: String
         let row: Row
+        /// Whether the App Store was asked.
+        let isAsked: Bool
 
         enum Row: Sendable {
             case examined(ExaminedImport)
@@ -41,6 +43,8 @@ struct ImportRun {
             case flaw(ImportFlaw)
             /// It cannot be fetched now.
             case failure(any Error)
+
+            var isKnown: Bool { if case .known = self { true } else { false } }
         }
     }
 
@@ -48,6 +52,7 @@ struct ImportRun {
     func run(_ source: ImportReader) async -> Outcome {
         var (reader, outcome, bar) = (source, Outcome(), ImportBar())
         let start = ContinuousClock.now
+        var pace = numbers.map { NumbersPace(count: $0.count, expected: $0.seconds) }
         let interruption = Interruption()
         await interruption.watch()
         let batchRows = numbers == nil ? Self.batchRows : ImportedNumbers.batchRows
@@ -57,7 +62,7 @@ struct ImportRun {
                 interruption.isRequested ? nil : Self.nextBatch(&reader, batchRows)
             } work: { (rows: [ImportRow]) -> [Examined] in
                 var examined: [Examined] = []
-                for row in rows { examined.append(Examined(place: row.place, row: await self.examined(row))) }
+                for row in rows { examined.append(await self.examined(row)) }
                 return examined
             } output: { (rows: [Examined]) throws(LedgerFailure) in
                 let lines = try await record(rows, in: &outcome.report)
@@ -66,6 +71,13 @@ struct ImportRun {
                     Terminal.write(lines)
                 }
                 bar.show(done: outcome.report.count, share: reader.share)
+                let said = pace?.note(
+                    asked: rows.count { $0.isAsked }, known: rows.count { $0.row.isKnown },
+                    after: (ContinuousClock.now - start) / .seconds(1))
+                if let said {
+                    bar.clear()
+                    Terminal.remark(said)
+                }
             }
         } catch {
             outcome.error = error.cause
@@ -78,7 +90,9 @@ struct ImportRun {
     }
 
     /// Verifies a row. The evidence of one that has only a number is fetched first.
-    private func examined(_ row: ImportRow) async -> Examined.Row {
+    private func examined(_ row: ImportRow) async -> Examined {
+        var isAsked = false
+        func examined(_ result: Examined.Row) -> Examined { Examined(place: row.place, row: result, isAsked: isAsked) }
         do {
             var submission = try row.submission()
             if submission.evidence.isEmpty, let number = try row.number() {
@@ -87,17 +101,20 @@ struct ImportRun {
                         .fieldMissing, "the row has only a number, which can be fetched from a file but not from a pipe"
                     )
                 }
-                switch try await numbers.evidence(of: number, for: submission.customerID) {
-                case .known: return .known
-                case .flaw(let flaw): return .flaw(flaw)
+                let answer = try await numbers.evidence(of: number, for: submission.customerID)
+                if case .known = answer { return examined(.known) }
+                isAsked = true
+                switch answer {
+                case .known: break
+                case .flaw(let flaw): return examined(.flaw(flaw))
                 case .evidence(let evidence): submission.evidence = evidence
                 }
             }
-            return .examined(ledger.examine(submission, app: app))
+            return examined(.examined(ledger.examine(submission, app: app)))
         } catch let flaw as ImportFlaw {
-            return .flaw(flaw)
+            return examined(.flaw(flaw))
         } catch {
-            return .failure(error)
+            return examined(.failure(error))
         }
     }
 

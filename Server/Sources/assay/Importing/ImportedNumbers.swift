@@ -9,6 +9,8 @@ struct ImportedNumbers: Sendable {
     let ledger: PurchaseLedger
     let app: String
     let access: ServerAPIAccess
+    /// How many rows have only a number.
+    let count: Int
 
     /// The rows that are fetched in one batch, one after the other: few, so that the last batch is short.
     static let batchRows = 2
@@ -33,9 +35,7 @@ struct ImportedNumbers: Sendable {
     }
 
     /// The time that fetching takes at least, in seconds.
-    func seconds(of count: Int) -> Double {
-        access.seconds(count, of: GetTransactionHistory.self, in: .production)
-    }
+    var seconds: Double { access.seconds(count, of: GetTransactionHistory.self, in: .production) }
 
     /// Fetches what Apple signed about a number.
     ///

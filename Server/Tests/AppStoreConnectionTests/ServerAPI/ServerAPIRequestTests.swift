@@ -84,6 +84,14 @@ struct ServerAPIRequestTests {
                 ClaimAppStoreSeat(of: "1", for: "7", requestIdentifier: uuid), "POST /groups/v1/transactions/1/seats",
                 #"{"appTransactionId":"7","requestIdentifier":"\#(text)"}"#
             ),
+            (
+                ClaimAppStoreSeat(of: "1", for: nil, requestIdentifier: uuid), "POST /groups/v1/transactions/1/seats",
+                #"{"requestIdentifier":"\#(text)"}"#
+            ),
+            (
+                AssociateAppStoreSeat("c", of: "1", with: "7"), "POST /groups/v1/transactions/1/seats/c/associate",
+                #"{"appTransactionId":"7"}"#
+            ),
             (UnclaimAppStoreSeat("c", of: "1"), "DELETE /groups/v1/transactions/1/seats/c", nil),
         ]
         operations += [

@@ -73,7 +73,8 @@ struct AskingWorld: Sendable {
                     store: store, ledger: ledger, client: client, clock: clock, connectionClock: connectionClock,
                     keys: secrets)
                 try await body(world)
-                #expect(try await ledger.audit().findings == [], "the audit found differences")
+                let findings = try await ledger.audit().findings
+                #expect(findings == [], "the audit found differences: \(findings)")
             }
         }
     }

@@ -135,6 +135,22 @@ struct RetentionAndGroupTests {
         }
     }
 
+    @Test("29.1 The Advanced Commerce API and the External Purchase Server API are not there")
+    func outOfScope() async throws {
+        try await ServerAPIClient.run { client in
+            let gold = try await client.buy("gold", by: "tester")
+            for isSandbox in [true, false] {
+                for path in ["subscription/cancel/\(gold)", "transaction/requestRefund/\(gold)"] {
+                    let answer = try await client.send(.post, "/advancedCommerce/v1/\(path)", [:], sandbox: isSandbox)
+                    #expect(answer.status == 404, "\(path)")
+                }
+                let reports = "/externalPurchase/v1/reports"
+                #expect(try await client.send(.put, reports, [:], sandbox: isSandbox).status == 404)
+                #expect(try await client.get("\(reports)/r", sandbox: isSandbox).status == 404)
+            }
+        }
+    }
+
     @Test("29.1 The app's backend claims seats, and frees them; groups have the members of Apple's invitations")
     func seats() async throws {
         try await ServerAPIClient.run { client in
@@ -158,14 +174,36 @@ struct RetentionAndGroupTests {
             }
             #expect(try await counts() == [2, 2, 0])
             var claims: [String] = []
+            let coins = try await client.buy("coins", by: "tester")
+            let told = try await client.get("/inApps/v1/transactions/\(coins)", sandbox: true).object
+            let bought = try #require(told["signedTransactionInfo"] as? String)
+            let member = try #require(try JWSClaims.read(bought)["appTransactionId"] as? String)
             for name in ["a", "a", "b"] {
-                let body = ["requestIdentifier": name, "appTransactionId": "700000000000000001"]
+                var body = ["requestIdentifier": name]
+                if name == "a" { body["appTransactionId"] = member }
                 let answer = try await client.send(.post, path, body, sandbox: true)
                 claims.append(try #require(try answer.object["seatClaimId"] as? String, "\(answer.text)"))
             }
             #expect(claims[0] == claims[1] && claims[1] != claims[2])
             #expect(try await counts() == [2, 0, 2])
-            let body = ["requestIdentifier": "c", "appTransactionId": "700000000000000001"]
+            // The member of the second seat is named afterwards.
+            func members() async throws -> [String?] {
+                let told = try await client.simulator.get("/control/subscriptions/\(team)").object
+                return (told["seat_claims"] as? [[String: Any]])?.map { $0["app_transaction_id"] as? String } ?? []
+            }
+            #expect(try await members() == [member, nil])
+            for (id, body, status) in [
+                (claims[2], ["appTransactionId": "700000000000000001"], 404), (claims[2], [:], 400),
+                (UUID().uuidString, ["appTransactionId": member], 404), (claims[2], ["appTransactionId": member], 200),
+            ] {
+                let answer = try await client.send(.post, "\(path)/\(id)/associate", body, sandbox: true)
+                #expect(answer.status == status, "\(body) \(answer.text)")
+            }
+            #expect(try await members() == [member, member])
+            #expect(
+                try await client.send(.post, "\(path)/\(claims[2])/associate", ["appTransactionId": member]).status
+                    == 404)
+            let body = ["requestIdentifier": "c"]
             let none = try await client.send(.post, path, body, sandbox: true)
             #expect(try none.status == 400 && none.errorCode == nil)
             #expect(try await client.send(.delete, "\(path)/\(claims[0])", sandbox: true).status == 200)

@@ -106,17 +106,18 @@ public struct AppStoreSeats: Sendable, Decodable {
     public let assignedSeatClaimIds: [String]?
 }
 
-/// Claims a seat for a member (Apple, "Claim Seat"). The same request identifier again claims none.
+/// Claims a seat (Apple, "Claim Seat"). The same request identifier again claims none.
 public struct ClaimAppStoreSeat: AppStoreServerOperation {
     /// Apple states no limit; this is the smallest of the others.
     public static var callsPerSecond: Double { 1 }
     public static var place: AppStoreServerPlace { .only(.sandbox) }
 
     public var transactionID: String
-    public var appTransactionID: String
+    /// The member; `nil` if their app transaction is not known yet (`AssociateAppStoreSeat`).
+    public var appTransactionID: String?
     public var requestIdentifier: UUID
 
-    public init(of transactionID: String, for appTransactionID: String, requestIdentifier: UUID) {
+    public init(of transactionID: String, for appTransactionID: String?, requestIdentifier: UUID) {
         self.transactionID = transactionID
         self.appTransactionID = appTransactionID
         self.requestIdentifier = requestIdentifier
@@ -127,14 +128,39 @@ public struct ClaimAppStoreSeat: AppStoreServerOperation {
     }
 
     public var request: AppStoreServerRequest {
-        AppStoreServerRequest(
-            .post, ["groups", "v1", "transactions", transactionID, "seats"],
-            json: ["requestIdentifier": requestIdentifier.lowercased, "appTransactionId": appTransactionID])
+        var body = ["requestIdentifier": requestIdentifier.lowercased]
+        body["appTransactionId"] = appTransactionID
+        return AppStoreServerRequest(.post, ["groups", "v1", "transactions", transactionID, "seats"], json: body)
     }
 
     /// - Returns: the seat claim id.
     public func read(_ reply: AppStoreServerReply) throws(AppStoreServerReplyFault) -> String {
         try reply.decoded(Reply.self).seatClaimId
+    }
+}
+
+/// Says which member has a seat that was claimed before (Apple, "Associate Seat").
+public struct AssociateAppStoreSeat: AppStoreServerOperation {
+    public typealias Answer = Void
+
+    /// Apple states no limit; this is the smallest of the others.
+    public static var callsPerSecond: Double { 1 }
+    public static var place: AppStoreServerPlace { .only(.sandbox) }
+
+    public var transactionID: String
+    public var seatClaimID: String
+    public var appTransactionID: String
+
+    public init(_ seatClaimID: String, of transactionID: String, with appTransactionID: String) {
+        self.seatClaimID = seatClaimID
+        self.transactionID = transactionID
+        self.appTransactionID = appTransactionID
+    }
+
+    public var request: AppStoreServerRequest {
+        AppStoreServerRequest(
+            .post, ["groups", "v1", "transactions", transactionID, "seats", seatClaimID, "associate"],
+            json: ["appTransactionId": appTransactionID])
     }
 }
 
