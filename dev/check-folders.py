@@ -16,7 +16,7 @@ ORDERS = {
         "Notifications", "Scenario", "Server",
     ],
     "Server/Sources/PurchaseServer": [
-        "Answers", "Configuration", "HTTP", "Record", "Webhooks", "VerifyReceipt", "AppStore", "Purchases",
+        "Answers", "Configuration", "Metrics", "HTTP", "Record", "Webhooks", "VerifyReceipt", "AppStore", "Purchases",
         "Notifications", ".",
     ],
     "Server/Sources/assay": ["Terminal", "Input", "Output", "Minting", "Importing", "Doctor", "Commands", "."],

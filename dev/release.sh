@@ -73,7 +73,7 @@ write_archive() {
     cp deploy/assay.yaml "$root/etc/"
     cp deploy/backup.sh "$root/lib/backup"
     cp deploy/systemd/* "$root/systemd/"
-    cp deploy/Caddyfile deploy/nginx.conf "$root/examples/"
+    cp deploy/Caddyfile deploy/nginx.conf deploy/monitoring/alerts.yml deploy/monitoring/dashboard.json "$root/examples/"
     cp docs/operations.md docs/purchase-server.md docs/compatibility.md CHANGELOG.md "$root/doc/"
     cp LICENSE "$dist/third-party-licenses.txt" "$dist/bom.cdx.json" "$root/"
     cp -r "$stage/share" "$root/share"
@@ -112,7 +112,7 @@ write_package() {
     mkdir -p "$tree"
     cp -r deploy/debian "$tree/debian"
     cp -r "$stage/share" "$tree/share"
-    cp "$dist/assay" "$dist/third-party-licenses.txt" "$dist/bom.cdx.json" deploy/assay.yaml deploy/Caddyfile deploy/nginx.conf \
+    cp "$dist/assay" "$dist/third-party-licenses.txt" "$dist/bom.cdx.json" deploy/assay.yaml deploy/Caddyfile deploy/nginx.conf deploy/monitoring/alerts.yml deploy/monitoring/dashboard.json \
         docs/operations.md docs/purchase-server.md docs/compatibility.md CHANGELOG.md "$tree/"
     cp deploy/backup.sh "$tree/backup"
     cp deploy/systemd/assay.service "$tree/debian/assay.service"

@@ -64,7 +64,9 @@ struct HTTPExchange: Sendable {
     /// Sends one request.
     func send(_ request: HTTPClientRequest) async -> Result<Reply, Failure> {
         let isLate = Atomic(false)
-        let exchange = Task { try await collect(request) }
+        var request = request
+        if let trace = OutgoingTrace.parent { request.headers.replaceOrAdd(name: "traceparent", value: trace) }
+        let exchange = Task { [request] in try await collect(request) }
         // The library's deadline ends with the head of the reply.
         let timer = client.eventLoopGroup.next().scheduleTask(in: limits.whole) {
             isLate.store(true, ordering: .relaxed)

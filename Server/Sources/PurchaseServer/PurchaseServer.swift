@@ -21,28 +21,33 @@ public func startPurchaseServer(
 ) async throws -> StartedServer {
     let configuration = configuration.signing(by: dependencies.clock)
     let clock = dependencies.clock
+    let (metrics, traces) = (ServerMetrics(build: dependencies.build), RecentTraces())
+    ProcessReadings.begin()
+    configuration.tls?.warn(logger)
     let keys = RecordKeys(configuration.record, remark: dependencies.remark)
     let database = try dependencies.openDatabase(configuration.database)
     do {
         try await LedgerMigrations.migrate(database, now: clock().millisecondsSince1970)
-        let ledger = try await PurchaseLedger.open(
+        var ledger = try await PurchaseLedger.open(
             database: database, verifier: PurchaseVerifier(anchors: configuration.anchors),
             apps: configuration.appsInOrder, clock: clock, entryKey: try await keys.entryKey(of: database))
+        ledger.onVerification = { metrics.note($0) }
         try await NewRulesRefusal.applyNewRules(to: ledger, logger)
         try await UncountedProductsWarning.log(configuration, ledger, logger)
         let signer = try keys.signer(logger)
         let sealing = try RecordSealing(
-            ledger: ledger, signer: signer, places: configuration.record.checkpoints, logger: logger)
+            ledger: ledger, signer: signer, places: configuration.record.checkpoints, metrics: metrics, logger: logger)
         // From here on nothing fails, so its connections are closed by its own service.
         let appStoreClaims = try AppStoreClaimService(
             ledger: ledger, configuration: configuration, timing: dependencies.appStoreTiming,
             connectionClock: dependencies.connectionClock, limits: dependencies.appStoreLimits, clock: clock,
-            logger: logger)
+            metrics: metrics, logger: logger)
         return StartedServer(
             configuration, dependencies, logger, ledger: ledger, database: database, sealing: sealing,
             webhooks: WebhookDispatcher(
-                logger: logger, owner: WebhookOwner(holderOf: signer?.verifier), resolver: .system, clock: clock),
-            appStoreClaims: appStoreClaims)
+                logger: logger, owner: WebhookOwner(holderOf: signer?.verifier), resolver: .system, traces: traces,
+                metrics: metrics, clock: clock),
+            appStoreClaims: appStoreClaims, metrics: metrics, traces: traces)
     } catch {
         try await database.close()
         throw error

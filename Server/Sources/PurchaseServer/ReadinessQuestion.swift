@@ -1,10 +1,12 @@
 import AsyncHTTPClient
 import Foundation
 import NIOCore
+import NIOSSL
 
 /// Asks the server that listens where the settings say for its readiness (`GET /readyz`).
 package struct ReadinessQuestion: Sendable {
     private let address: String
+    private let isSecure: Bool
 
     /// How long the answer is waited for.
     private static let limit = TimeAmount.seconds(5)
@@ -12,18 +14,39 @@ package struct ReadinessQuestion: Sendable {
     package init(_ configuration: ServerConfiguration) {
         let wildcards = ["0.0.0.0": "127.0.0.1", "::": "::1"]
         let host = wildcards[configuration.host] ?? configuration.host
-        address = "http://\(host.contains(":") ? "[\(host)]" : host):\(configuration.port)/readyz"
+        isSecure = configuration.tls != nil
+        let place = "\(host.contains(":") ? "[\(host)]" : host):\(configuration.port)"
+        address = "\(isSecure ? "https" : "http")://\(place)/readyz"
     }
 
     /// - Returns: `ready`, the code of the reason why the server is not, or why nothing is known as a sentence.
     package func answer() async -> String {
         do {
-            let response = try await HTTPClient.shared.execute(HTTPClientRequest(url: address), timeout: Self.limit)
-            let body = try await response.body.collect(upTo: 1 << 16)
+            let body = try await body()
             let json = try JSONSerialization.jsonObject(with: Data(body.readableBytesView)) as? [String: Any]
             return json?["status"] as? String ?? json?["code"] as? String ?? "it does not answer as Assay does"
         } catch {
             return "it does not answer as Assay does (\(error))"
+        }
+    }
+
+    /// The certificate is for the server's name, and this asks by an address: nothing secret is sent, so it is not
+    /// checked.
+    private func body() async throws -> ByteBuffer {
+        var configuration = HTTPClient.Configuration()
+        if isSecure {
+            configuration.tlsConfiguration = .makeClientConfiguration()
+            configuration.tlsConfiguration?.certificateVerification = .none
+        }
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        do {
+            let response = try await client.execute(HTTPClientRequest(url: address), timeout: Self.limit)
+            let body = try await response.body.collect(upTo: 1 << 16)
+            try await client.shutdown()
+            return body
+        } catch {
+            try await client.shutdown()
+            throw error
         }
     }
 }

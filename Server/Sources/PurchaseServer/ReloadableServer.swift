@@ -39,6 +39,11 @@ final class ReloadableServer: Sendable {
     private let logger: Logger
     private let uses = KeyUses()
     private let ledger: PurchaseLedger
+    private let metrics: ServerMetrics
+    private let traces: RecentTraces
+    /// The certificate of the listener for clients; `nil` for HTTP without TLS.
+    private let certificate: ServedCertificate?
+    private let adminConnections: ConnectionLimiter
     private let inForce: Mutex<InForce>
 
     /// The parts that a reload replaces together.
@@ -55,12 +60,19 @@ final class ReloadableServer: Sendable {
     ///   - clock: the ledger's clock.
     ///   - uptime: seconds since any moment, never going back; rate limits are measured with it.
     ///   - offerTime: how long an offer of a realtime answer may take.
+    ///   - metrics: counts what the server does.
+    ///   - traces: remembers the traces of requests.
     init(
         _ configuration: ServerConfiguration, ledger: PurchaseLedger, appStoreClaims: AppStoreClaimService,
         clock: @escaping @Sendable () -> Timestamp, uptime: @escaping @Sendable () -> Double, offerTime: Duration,
-        logger: Logger
+        metrics: ServerMetrics, traces: RecentTraces, logger: Logger
     ) {
         stateDeadlines = ShortDeadlines(uptime: uptime, missed: StateMissLog(logger: logger).note)
+        (self.metrics, self.traces) = (metrics, traces)
+        certificate = configuration.tls.map { ServedCertificate($0, metrics) }
+        var adminLimits = configuration.limits
+        adminLimits.connections = min(adminLimits.connections, AdminListener.connections)
+        adminConnections = ConnectionLimiter(.init(adminLimits, trustedProxies: []))
         newsDeadlines = ShortDeadlines(uptime: uptime)
         let limits = configuration.limits
         started = configuration
@@ -97,6 +109,7 @@ final class ReloadableServer: Sendable {
         access.limit(to: limits)
         wrongSecrets.limit(to: limits.wrongSecrets)
         connections.limit(to: .init(limits, trustedProxies: configuration.trustedProxies))
+        if let tls = configuration.tls { certificate?.replace(by: tls, logger) }
         let responder = responder(configuration, ledger: ledger)
         inForce.withLock { $0 = InForce(responder: responder, limits: limits) }
     }
@@ -104,8 +117,13 @@ final class ReloadableServer: Sendable {
     /// What the server does beside answering: checks whether it is ready, records the uses of keys and counted
     /// refusals, logs the number of refused notifications, continues a merge, answers refund requests, and asks for
     /// extensions.
-    func services(logger: Logger) -> [any Service] {
-        [
+    ///
+    /// - Parameter certificateInterval: how often the files of the certificate are looked at.
+    func services(logger: Logger, certificateInterval: Duration) -> [any Service] {
+        let watch: (any Service)? = certificate.map {
+            CertificateWatch(served: $0, logger: logger, interval: certificateInterval)
+        }
+        return [watch].compactMap(\.self) + [
             readiness, KeyUses.Recording(uses: uses, ledger: ledger, logger: logger),
             RefusalRecording(ledger: ledger, logger: logger),
             RefusedNotifications.LogLines(refused: refusedNotifications, logger: logger),
@@ -115,6 +133,41 @@ final class ReloadableServer: Sendable {
     }
 
     private var extensions: ExtensionDesk { ExtensionDesk(access: appStoreAccess, clock: clock, logger: logger) }
+
+    /// The values that metrics read for each scrape.
+    var readings: [MetricSample] {
+        var samples = [
+            MetricSample(.isReady, readiness.state == .ready ? 1 : 0),
+            MetricSample(.waitingWork, Double(workers.waitingCount)),
+            MetricSample(.openConnections, ["clients"], Double(connections.openCount)),
+            MetricSample(.openConnections, ["admin"], Double(adminConnections.openCount)),
+        ]
+        if let end = certificate?.current.certificate.notAfter {
+            samples.append(MetricSample(.certificateEnd, Double(end.millisecondsSince1970 / 1000)))
+        }
+        return samples
+    }
+
+    /// The listener for operators.
+    func adminListener(
+        _ readings: ServerReadings, logger: Logger, onReady: @escaping @Sendable (String) async -> Void
+    ) -> AdminListener {
+        AdminListener(
+            address: started.admin, responder: adminResponder(readings), limiter: adminConnections, answers: answers,
+            currentLimits: { self.inForce.withLock { $0.limits } }, onReady: onReady, logger: logger)
+    }
+
+    /// The routes for operators. The console goes here, too.
+    private func adminResponder(_ readings: ServerReadings) -> any HTTPResponder<ServerContext> {
+        let router = Router(context: ServerContext.self)
+        router.add(middleware: RequestLogMiddleware(refusedNotifications: refusedNotifications, metrics: metrics))
+        router.add(middleware: ProblemMiddleware(outages: outages))
+        router.add(middleware: RequestHeadMiddleware())
+        HealthRoutes(readiness: readiness).add(to: router)
+        MetricsRoutes(metrics: metrics, readings: readings).add(to: router)
+        MethodRoutes().add(to: router)
+        return router.buildResponder()
+    }
 
     /// The HTTP server.
     ///
@@ -126,12 +179,15 @@ final class ReloadableServer: Sendable {
         logger: Logger, services: [any Service], onReady: @escaping @Sendable (String) async -> Void
     ) -> some ApplicationProtocol {
         let (started, connections, answers, readiness) = (started, connections, answers, readiness)
+        let certificate = certificate
         var application = Application(
             responder: Responder(server: self),
             server: HTTPServerBuilder { responder in
-                HTTPConnection(responder: responder, limiter: connections, answers: answers) {
-                    self.inForce.withLock { $0.limits }
-                }
+                let connection = HTTPConnection(
+                    responder: responder, limiter: connections, answers: answers, isSecure: certificate != nil
+                ) { self.inForce.withLock { $0.limits } }
+                guard let certificate else { return connection }
+                return try TLSConnection(connection, certificate)
             },
             configuration: ApplicationConfiguration(
                 address: .hostname(started.host, port: started.port),
@@ -142,7 +198,7 @@ final class ReloadableServer: Sendable {
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? started.port
                 let host = started.host.contains(":") ? "[\(started.host)]" : started.host
-                await onReady("http://\(host):\(port)")
+                await onReady("\(certificate == nil ? "http" : "https")://\(host):\(port)")
             },
             logger: logger)
         application.beforeServerStarts { await readiness.waitForFirst() }
@@ -169,7 +225,8 @@ final class ReloadableServer: Sendable {
         _ configuration: ServerConfiguration, ledger: PurchaseLedger
     ) -> some HTTPResponder<ServerContext> {
         let router = Router(context: ServerContext.self)
-        router.add(middleware: RequestLogMiddleware(refusedNotifications: refusedNotifications))
+        router.add(middleware: TraceMiddleware())
+        router.add(middleware: RequestLogMiddleware(refusedNotifications: refusedNotifications, metrics: metrics))
         if let signer = configuration.answerSigner { router.add(middleware: AnswerSigningMiddleware(signer: signer)) }
         router.add(middleware: ProblemMiddleware(outages: outages))
         router.add(middleware: RequestHeadMiddleware())
@@ -183,7 +240,8 @@ final class ReloadableServer: Sendable {
         NotificationRoutes(
             ledger: TimedLedger(ledger: ledger, deadlines: deadlines),
             bodies: bodies.limited(to: min(NotificationRoutes.bodyBytes, configuration.limits.bodyBytes)),
-            workers: workers, lanes: notificationLanes, alarm: notificationAlarm
+            workers: workers, lanes: notificationLanes, alarm: notificationAlarm, traces: traces, metrics: metrics,
+            clock: clock
         ).add(to: router)
         RetentionRoutes(
             ledger: TimedLedger(ledger: ledger, deadlines: deadlines), access: appStoreAccess,
@@ -202,7 +260,7 @@ final class ReloadableServer: Sendable {
             recording: ReceiptRecords(
                 settings: configuration.dropInOfApps, recording: receiptRecording, ledger: ledger),
             clock: clock, bodies: bodies.limited(to: configuration.limits.bodyBytes), workers: workers,
-            addresses: access.addresses
+            addresses: access.addresses, metrics: metrics
         ).add(to: router)
         MethodRoutes().add(to: router)
         return router.buildResponder()
@@ -216,7 +274,7 @@ final class ReloadableServer: Sendable {
         let api = PurchaseAPIContext(
             ledger: TimedLedger(ledger: ledger, deadlines: deadlines),
             bodies: bodies.limited(to: min(limits.apiBodyBytes, limits.bodyBytes)), workers: workers,
-            appStoreClaims: appStoreClaims)
+            appStoreClaims: appStoreClaims, traces: traces, metrics: metrics)
         let group = router.group("v1")
             .add(
                 middleware: AccessMiddleware(
@@ -248,46 +306,5 @@ final class ReloadableServer: Sendable {
         TesterRoutes(api: api).add(to: group)
         ProductRoutes(api: api).add(to: group)
         AppleOrderRoutes(api: api).add(to: group)
-    }
-}
-
-extension ServerConfiguration {
-    /// How `verifyReceipt` answers for the receipts of each app, by bundle id.
-    fileprivate var dropInOfApps: [String: DropInSettings] {
-        var settings = dropIn
-        for app in apps.values {
-            for bundleID in app.bundleIDs where settings[bundleID] == nil {
-                settings[bundleID] = DropInSettings(app: app.id)
-            }
-        }
-        return settings
-    }
-
-    /// The settings that differ from those of a running server and that only a restart changes.
-    package func settingsThatNeedRestart(comparedWith running: ServerConfiguration) -> [ServerSetting] {
-        var settings: [ServerSetting] = []
-        if host != running.host { settings.append(.host) }
-        if port != running.port { settings.append(.port) }
-        if database != running.database { settings.append(.database) }
-        if logLevel != running.logLevel { settings.append(.logLevel) }
-        if logFormat != running.logFormat { settings.append(.logFormat) }
-        if record.entryKey != running.record.entryKey { settings.append(.entryKey) }
-        if record.signingKey != running.record.signingKey { settings.append(.signingKey) }
-        if record.checkpoints != running.record.checkpoints { settings.append(.checkpoints) }
-        if limits.connections != running.limits.connections { settings.append(.connections) }
-        if appStore.verifyReceiptProduction != running.appStore.verifyReceiptProduction {
-            settings.append(.appStoreProduction)
-        }
-        if appStore.verifyReceiptSandbox != running.appStore.verifyReceiptSandbox { settings.append(.appStoreSandbox) }
-        if appStore.serverAPIProduction != running.appStore.serverAPIProduction {
-            settings.append(.serverAPIProduction)
-        }
-        if appStore.serverAPISandbox != running.appStore.serverAPISandbox { settings.append(.serverAPISandbox) }
-        if appStore.serverAPILimitPercent != running.appStore.serverAPILimitPercent {
-            settings.append(.serverAPILimit)
-        }
-        if appStore.tlsTrust != running.appStore.tlsTrust { settings.append(.appStoreTrust) }
-        if appStore.waitHours != running.appStore.waitHours { settings.append(.appStoreWait) }
-        return settings
     }
 }

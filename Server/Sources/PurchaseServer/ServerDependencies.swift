@@ -26,5 +26,10 @@ public struct ServerDependencies: Sendable {
     /// The time limits of one attempt to reach the App Store.
     package var appStoreLimits = AttemptLimits()
 
+    /// How often the files of the certificate are looked at.
+    package var certificateInterval = CertificateWatch.interval
+    /// The build, for the metrics.
+    public var build = ServerBuild()
+
     public init() {}
 }

@@ -9,6 +9,7 @@ struct SettingsReload: Service {
     let clock: @Sendable () -> Timestamp
     let server: ReloadableServer
     let webhooks: WebhookDispatcher
+    let readings: ServerReadings
     let ledger: PurchaseLedger
     /// The settings at the start, for the settings that only a restart changes.
     let started: ServerConfiguration
@@ -27,6 +28,7 @@ struct SettingsReload: Service {
                 apps: configuration.appsInOrder, verifier: PurchaseVerifier(anchors: configuration.anchors))
             server.replaceSettings(by: configuration, ledger: ledger)
             webhooks.deliver(to: configuration.webhooks, from: ledger)
+            readings.replace(webhooks: configuration.webhooks)
             for setting in configuration.settingsThatNeedRestart(comparedWith: started) {
                 logger.warning(
                     "a setting differs from the running server's and takes a restart",

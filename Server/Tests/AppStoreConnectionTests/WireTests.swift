@@ -50,6 +50,16 @@ struct WireTests {
         }
     }
 
+    @Test("A call belongs to the trace that it is made in, and a call outside of one has none")
+    func trace() async throws {
+        try await run { server, client in
+            let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+            _ = await client.validate(.init([1]))
+            _ = await OutgoingTrace.$parent.withValue(trace) { await client.validate(.init([2])) }
+            #expect(server.requests.map { $0.head.headers["traceparent"] } == [[], [trace]])
+        }
+    }
+
     @Test("The secret is sent only with receipts that may need it, and the flag only on request")
     func bodies() async throws {
         try await run { server, client in

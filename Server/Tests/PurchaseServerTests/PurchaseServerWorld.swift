@@ -15,6 +15,8 @@ import Testing
 /// A server with its own database, and a key for each scope.
 struct PurchaseServerWorld: Sendable {
     let client: LiveClient
+    /// The listener for operators; `nil` if the settings have none on a port.
+    let admin: LiveClient?
     let database: SQLiteDatabase
     /// The file of the database.
     let path: String
@@ -77,13 +79,41 @@ struct PurchaseServerWorld: Sendable {
             ).text
         }
         let texts = keys
-        try await server.application().live { client async throws in
+        let (addresses, opened) = AsyncStream.makeStream(of: String.self)
+        let isAdminOpen = configuration.admin != .off
+        try await server.application(onAdminReady: { opened.yield($0) }).live { client async throws in
+            var admin: LiveClient?
+            if isAdminOpen {
+                for await address in addresses {
+                    admin = URL(string: address)?.port.map { LiveClient(port: $0) }
+                    break
+                }
+            }
             let world = PurchaseServerWorld(
-                client: client, database: database, path: path, ledger: ledger, clock: clock, keys: texts,
+                client: client, admin: admin, database: database, path: path, ledger: ledger, clock: clock, keys: texts,
                 entryKey: entryKey)
             try await body(world)
             #expect(try await ledger.audit().findings == [], "the audit found differences")
         }
+    }
+
+    /// Asks the listener for operators.
+    func ask(_ path: String, method: HTTPRequest.Method = .get) async throws -> Answer {
+        let response = try await #require(admin).execute(uri: path, method: method)
+        return Answer(
+            status: response.status.code, headers: response.headers, text: String(buffer: response.body))
+    }
+
+    /// The values of the metrics, by name and labels as they are written.
+    func metrics() async throws -> [String: Double] {
+        let answer = try await ask("/metrics")
+        #expect(answer.status == 200)
+        var values: [String: Double] = [:]
+        for line in answer.text.split(separator: "\n") where !line.hasPrefix("#") {
+            let end = try #require(line.lastIndex(of: " "))
+            values[String(line[..<end])] = Double(line[line.index(after: end)...])
+        }
+        return values
     }
 
     struct Answer {

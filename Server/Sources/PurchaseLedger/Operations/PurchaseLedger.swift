@@ -20,6 +20,9 @@ public struct PurchaseLedger: Sendable {
     /// The refusals beyond the daily budget that were not recorded yet. A ledger under other settings goes on with
     /// them.
     var refusalCounts = RefusalCounts()
+    /// Called at the end of each verification of evidence for a claim, restore, notification or answer, on its thread.
+    /// It must not wait.
+    public var onVerification: (@Sendable (VerifiedPiece) -> Void)?
 
     /// Opens the ledger in a database with the current schema (`LedgerMigrations`), and records settings that changed.
     ///
@@ -58,7 +61,7 @@ public struct PurchaseLedger: Sendable {
             }
         return PurchaseLedger(
             database: database, verifier: verifier, registry: registry, clock: clock, entryKey: entryKey,
-            refusalCounts: refusalCounts)
+            refusalCounts: refusalCounts, onVerification: onVerification)
     }
 
     /// Opens the ledger with the settings that the latest start recorded, and records nothing.

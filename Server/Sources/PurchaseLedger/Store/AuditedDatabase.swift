@@ -3,6 +3,7 @@ struct AuditedDatabase: LedgerDatabase {
     let database: any LedgerDatabase
 
     var dialect: any LedgerDialect { database.dialect }
+    var load: DatabaseLoad { database.load }
 
     func read<Value: Sendable>(
         _ access: LedgerReadAccess, _ body: @escaping @Sendable (any LedgerConnection) throws -> Value

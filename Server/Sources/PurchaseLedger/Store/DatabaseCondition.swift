@@ -6,6 +6,8 @@ public struct DatabaseCondition: Sendable, Equatable {
     public let schema: Int64?
     /// Its size in bytes.
     public let bytes: Int64
+    /// The size of its write-ahead log in bytes; `nil` for PostgreSQL, whose log belongs to its server.
+    public let writeAheadBytes: Int64?
     /// The time of the database's machine; `nil` if it is this machine.
     public let time: Timestamp?
     /// Settings under which purchases that were answered can be lost, as `fsync = off`.
@@ -22,8 +24,11 @@ public struct DatabaseCondition: Sendable, Equatable {
         }
     }
 
-    init(schema: Int64?, bytes: Int64, time: Timestamp?, unsafeSettings: [String], isReadOnly: Bool) {
-        (self.schema, self.bytes, self.time) = (schema, bytes, time)
+    init(
+        schema: Int64?, bytes: Int64, writeAheadBytes: Int64? = nil, time: Timestamp?, unsafeSettings: [String],
+        isReadOnly: Bool
+    ) {
+        (self.schema, self.bytes, self.writeAheadBytes, self.time) = (schema, bytes, writeAheadBytes, time)
         (self.unsafeSettings, self.isReadOnly) = (unsafeSettings, isReadOnly)
     }
 }

@@ -39,11 +39,17 @@ public protocol LedgerDatabase: Sendable {
     /// Otherwise this process could keep writing under the old rules after a newer release migrated the database.
     func requireSchema(_ number: Int64)
 
+    /// What its writers have done since it was opened, and what waits for them.
+    var load: DatabaseLoad { get }
+
     /// Answers every waiting write and closes the database. Later calls fail with `closed`.
     func close() async throws
 }
 
 extension LedgerDatabase {
+    /// A database that does not count its writes.
+    public var load: DatabaseLoad { DatabaseLoad() }
+
     /// Commits all changes of the body, under locks on parts of the ledger.
     public func write<Value: Sendable>(
         _ locks: @escaping @Sendable () -> LedgerLocks,

@@ -32,6 +32,24 @@ struct WebhookDeliveriesTable {
         return Int(counts.first ?? 0)
     }
 
+    /// The number of events that were given up, or of the others, counted up to a limit.
+    func count(_ webhook: Int64, isDead: Bool, limit: Int64) throws(LedgerStorageError) -> Int {
+        let counts = try integers(
+            """
+            SELECT count(*) FROM (SELECT event_key FROM webhook_deliveries
+            WHERE webhook_key = ?1 AND state \(isDead ? "=" : "<>") 'dead' LIMIT ?2) AS counted
+            """, [.integer(webhook), .integer(limit)])
+        return Int(counts.first ?? 0)
+    }
+
+    /// The oldest event that was attempted, and neither delivered nor given up; `nil` if there is none.
+    func first(_ webhook: Int64) throws(LedgerStorageError) -> Int64? {
+        try integers(
+            "SELECT event_key FROM webhook_deliveries WHERE webhook_key = ?1 AND \(Self.queued) ORDER BY event_key LIMIT 1",
+            [.integer(webhook)]
+        ).first
+    }
+
     private static let due =
         "next_at IS NOT NULL AND next_at <= ?2 ORDER BY next_at, webhook_deliveries.event_key LIMIT ?3"
 

@@ -53,12 +53,13 @@ final class AppStoreClaimService: Service {
     ///   - connectionClock: the clock of pauses and circuit breakers.
     ///   - limits: the time limits of an attempt.
     ///   - clock: the ledger's clock.
+    ///   - metrics: counts the calls.
     ///   - logger: where to log; no receipt, reply or secret is logged.
     /// - Throws: `AppStoreConnectionSettingsError` if the trusted authorities cannot be read.
     init(
         ledger: PurchaseLedger, configuration: ServerConfiguration, timing: AppStoreTiming?,
         connectionClock: ConnectionClock, limits: AttemptLimits, clock: @escaping @Sendable () -> Timestamp,
-        logger: Logger
+        metrics: ServerMetrics, logger: Logger
     ) throws {
         let (changes, continuation) = AsyncStream<(ValidationEnvironment, CircuitBreaker.Change)>.makeStream()
         let client = try VerifyReceiptClient(
@@ -68,7 +69,11 @@ final class AppStoreClaimService: Service {
             try configuration.appStore.serverAPI(), limits: limits, clock: connectionClock,
             storeTime: { AppStoreTime(millisecondsSince1970: clock().millisecondsSince1970) }
         ) { continuation.yield(($0, $1)) }
-        (self.client, self.server) = (client, server)
+        let (receipts, calls) = (
+            MeasuredReceiptValidation(client: client, metrics: metrics),
+            MeasuredAppStoreServer(server: server, metrics: metrics)
+        )
+        (self.client, self.server) = (receipts, calls)
         endClient = {
             try await client.shutdown()
             try await server.shutdown()
@@ -81,7 +86,7 @@ final class AppStoreClaimService: Service {
         self.terms = terms
         workers = WorkerPool(limit: configuration.limits.waitingVerifications)
         questioner = ClaimQuestioner(
-            client: client, server: server, workers: workers, clock: clock, logger: logger
+            client: receipts, server: calls, workers: workers, clock: clock, logger: logger
         ) { terms.value.withLock { $0 } }
     }
 
@@ -273,6 +278,15 @@ final class AppStoreClaimService: Service {
     }
 
     private var ledger: PurchaseLedger { questioner.terms().ledger }
+
+    /// The circuits of both interfaces, as metrics.
+    var circuits: [MetricSample] {
+        [ValidationEnvironment.production, .sandbox].flatMap { environment in
+            [("verifyReceipt", client.circuit(of: environment)), ("server_api", server.circuit(of: environment))].map {
+                MetricSample(.openCircuits, [$0.0, environment.rawValue], $0.1 == .closed ? 0 : 1)
+            }
+        }
+    }
 
     /// What is asked and told besides claims, over the same connections.
     var tasks: AppStoreTaskService {

@@ -9,6 +9,13 @@ public struct ServerConfiguration: Sendable {
     public var host = "127.0.0.1"
     /// The port to listen on; 0 selects a free one.
     public var port = 8080
+    /// The certificate of the listener on `host` and `port`; `nil` for HTTP without TLS.
+    public var tls: ServerCertificate?
+    /// The files of the certificate and of its key, as they were named.
+    package var tlsFiles: (certificate: String?, key: String?) = (nil, nil)
+    /// Where operators reach metrics and health, without TLS and without a key. `assay serve` has
+    /// `AdminAddress.standard` as its default; a program that starts a server opens no second port unasked.
+    public var admin = AdminAddress.off
     /// The database, as `sqlite:PATH`.
     public var database = "sqlite:assay.sqlite"
     /// The lowest level that is logged.

@@ -18,6 +18,34 @@ extension ServerSetting {
         configuration.port = Int(try number(value, in: 0...65_535))
     }
 
+    package static let tlsCertificate = ServerSetting(
+        "server.tls.certificate", variable: "ASSAY_TLS_CERTIFICATE", option: "--tls-certificate", default: "none",
+        "The file with the server's certificate and those that lead to its authority, in PEM; without it, HTTP has no TLS",
+        path: .whole
+    ) { value, files, configuration throws(SettingFault) in
+        _ = try ServerCertificate.chain(value.text, files)
+        configuration.tlsFiles.certificate = value.text
+    }
+
+    package static let tlsKey = ServerSetting(
+        "server.tls.key", variable: "ASSAY_TLS_KEY", option: "--tls-key", default: "none",
+        "The file of the certificate's private key, in PEM, of mode 0600", path: .whole
+    ) { value, files, configuration throws(SettingFault) in
+        _ = try ServerCertificate.key(value.text, files)
+        configuration.tlsFiles.key = value.text
+    }
+
+    package static let admin = ServerSetting(
+        "server.admin", variable: "ASSAY_ADMIN", option: "--admin", default: "127.0.0.1:8081",
+        "Where operators reach metrics and health: HOST:PORT, the path of a socket, or off; with port 0, the default is a free port"
+    ) { value, _, configuration throws(SettingFault) in
+        guard let address = AdminAddress(value.text) else {
+            throw SettingFault(
+                "is '\(value.text)'", "Write HOST:PORT, such as 127.0.0.1:8081, an absolute path of a socket, or off")
+        }
+        configuration.admin = address
+    }
+
     package static let database = ServerSetting(
         "server.database", variable: "ASSAY_DATABASE", option: "--database", default: "sqlite:assay.sqlite",
         "The database, as sqlite:PATH or postgres://…", path: .database
@@ -259,7 +287,8 @@ extension ServerSetting {
     /// sets a burst.
     package static let all: [ServerSetting] =
         [
-            host, port, database, trust, environments, sharedSecret, answerKey, trustedProxies, logLevel, logFormat,
+            host, port, tlsCertificate, tlsKey, admin, database, trust, environments, sharedSecret, answerKey,
+            trustedProxies, logLevel, logFormat,
             entryKey, signingKey, origin, checkpoints, bodyBytes, apiBodyBytes, connections, connectionsPerAddress,
             connectionsPerNetwork, uncountedAddresses,
             requestSeconds, idleSeconds,

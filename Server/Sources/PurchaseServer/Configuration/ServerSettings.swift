@@ -29,6 +29,11 @@ package struct ServerSettings {
     package func configuration(_ files: NamedFiles) throws(Fault) -> ServerConfiguration {
         var configuration = ServerConfiguration()
         for setting in ServerSetting.all { try put(setting, files, into: &configuration) }
+        // A second server on any free port must not fail for the port of the first one's listener for operators.
+        if value(of: .admin) == nil {
+            configuration.admin = configuration.port == 0 ? .port(host: "127.0.0.1", 0) : .standard
+        }
+        configuration.tls = try certificate(of: configuration, files)
         try checkEnvironments(configuration)
         guard !configuration.appStore.isMixed else {
             throw Fault(
@@ -72,6 +77,24 @@ package struct ServerSettings {
             for bundleID in app.app.bundleIDs { configuration.sharedSecrets[bundleID] = secret }
         }
         return configuration
+    }
+
+    /// The certificate and key that the settings name.
+    private func certificate(
+        of configuration: ServerConfiguration, _ files: NamedFiles
+    ) throws(Fault) -> ServerCertificate? {
+        switch configuration.tlsFiles {
+        case (nil, nil): return nil
+        case (let certificate?, let key?):
+            do throws(SettingFault) {
+                return try ServerCertificate(certificateFile: certificate, keyFile: key, files)
+            } catch {
+                throw Fault(description: "server.tls: \(error.fault). \(error.remedy).")
+            }
+        default:
+            throw Fault(
+                description: "server.tls has only one of its two files. Write both certificate and key, or none.")
+        }
     }
 
     /// The database alone, for commands that read nothing else.

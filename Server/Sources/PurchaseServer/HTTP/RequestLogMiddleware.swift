@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// Logs one line for each request: id, method, route, status, code, duration, app and key.
+/// Logs one line for each request: id, method, route, status, code, duration, app and key; and counts it.
 ///
 /// No value in the line was chosen by the sender: the route is the pattern of the router, not the path, and the code is
 /// one of the server's. So no receipt, key, secret or customer can be in it.
@@ -14,14 +14,18 @@ import Logging
 /// line; `RefusedNotifications` counts the others.
 struct RequestLogMiddleware: RouterMiddleware {
     let refusedNotifications: RefusedNotifications
+    let metrics: ServerMetrics
     private let clock = ContinuousClock()
 
-    init(refusedNotifications: RefusedNotifications) { self.refusedNotifications = refusedNotifications }
+    init(refusedNotifications: RefusedNotifications, metrics: ServerMetrics) {
+        (self.refusedNotifications, self.metrics) = (refusedNotifications, metrics)
+    }
 
     func handle(
         _ request: Request, context: ServerContext, next: (Request, ServerContext) async throws -> Response
     ) async throws -> Response {
         let start = clock.now
+        metrics.beginRequest()
         let response: Response
         do {
             response = try await next(request, context)
@@ -45,6 +49,9 @@ struct RequestLogMiddleware: RouterMiddleware {
         _ request: Request, _ context: ServerContext, status: HTTPResponse.Status, code: String?,
         since start: ContinuousClock.Instant
     ) {
+        let duration = clock.now - start
+        let method = Self.methods.contains(request.method) ? request.method.rawValue : "other"
+        metrics.endRequest(method, route: context.endpointPath ?? "none", status: status.code, code: code, duration)
         let facts = context.facts.values
         let isCounted =
             if let code, RefusedNotifications.paths.contains(where: { $0 == context.endpointPath }) {
@@ -55,9 +62,9 @@ struct RequestLogMiddleware: RouterMiddleware {
         // `OutageLog` has one line a second for all of them.
         let level = facts.isOutage || isCounted ? .debug : Self.level(status, code, context)
         guard level >= context.logger.logLevel else { return }
-        let milliseconds = (clock.now - start) / .milliseconds(1)
+        let milliseconds = duration / .milliseconds(1)
         var metadata: Logger.Metadata = [
-            "method": "\(Self.methods.contains(request.method) ? request.method.rawValue : "other")",
+            "method": "\(method)",
             "route": "\(context.endpointPath ?? "none")",
             "status": .stringConvertible(status.code),
             "duration_ms": .stringConvertible((milliseconds * 1000).rounded() / 1000),

@@ -23,6 +23,9 @@ package final class WorkerPool: Sendable {
         self.limit = limit
     }
 
+    /// The pieces of work that run or wait.
+    var waitingCount: Int { submitted.load(ordering: .relaxed) }
+
     /// Runs the body on one of the threads.
     ///
     /// - Throws: `WorkersBusy` if the queue is full, and the errors of the body.

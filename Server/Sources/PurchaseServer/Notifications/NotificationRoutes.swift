@@ -16,6 +16,9 @@ struct NotificationRoutes {
     let workers: WorkerPool
     let lanes: NotificationLanes
     let alarm: NotificationAlarm
+    let traces: RecentTraces
+    let metrics: ServerMetrics
+    let clock: @Sendable () -> Timestamp
 
     func add(to router: Router<ServerContext>) {
         router.post("/notifications/v2") { request, context in try await receive(request, context, for: nil) }
@@ -27,9 +30,17 @@ struct NotificationRoutes {
     private func receive(_ request: Request, _ context: ServerContext, for app: String?) async throws -> Response {
         let examined = try await bodies.withBody(of: request) { body in try await examine(body, context) }
         guard let owner = examined.observer, examined.isOfAppleID, app.map({ $0.isSame(as: owner) }) ?? true else {
+            metrics.noteNotification(examined.notificationType, result: "refused", lag: nil)
             throw Problem.notificationOfNoApp(examined.bundleID)
         }
         let outcome = try await ledger.perform(ObserveEvidence(examined))
+        traces.note(outcome.submissionID)
+        let lag = examined.notificationSignedAt.map {
+            Double(clock().millisecondsSince1970 - $0.millisecondsSince1970) / 1000
+        }
+        metrics.noteNotification(
+            examined.notificationType, result: outcome.isRepeated ? "repeated" : "recorded",
+            lag: outcome.isRepeated ? nil : lag)
         return try Response.json(
             NotificationAnswer(entryID: outcome.submissionID.text, repeated: outcome.isRepeated))
     }

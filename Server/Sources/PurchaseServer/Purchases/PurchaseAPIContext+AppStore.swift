@@ -5,6 +5,13 @@ import PurchaseLedger
 extension PurchaseAPIContext {
     /// Decides a claim, or says that it waits.
     func claim(_ examined: ExaminedSubmission) async throws -> PurchaseOutcome {
+        let outcome = try await decide(examined)
+        metrics.noteClaim(outcome.verdict, code: outcome.code)
+        traces.note(outcome.isCounted ? nil : outcome.submissionID)
+        return outcome
+    }
+
+    private func decide(_ examined: ExaminedSubmission) async throws -> PurchaseOutcome {
         let outcome = try await ledger.perform(ClaimPurchase(examined))
         guard outcome.verdict == .undetermined else {
             if let claim = outcome.asksAppStore { appStoreClaims.begin(claim) }
@@ -34,6 +41,20 @@ extension PurchaseAPIContext {
 
     /// Restores purchases, or says which wait.
     func restore(_ examined: ExaminedRestore) async throws -> RestoreOutcome {
+        let outcome = try await decide(examined)
+        for purchase in outcome.purchases {
+            metrics.noteClaim(
+                purchase.code == DecisionCode.accepted.rawValue ? .accepted : .rejected, code: purchase.code)
+            traces.note(purchase.submissionID)
+        }
+        for refused in outcome.refused {
+            let rejection = refused.rejection
+            metrics.noteClaim(rejection.isUndetermined ? .undetermined : .rejected, code: rejection.code)
+        }
+        return outcome
+    }
+
+    private func decide(_ examined: ExaminedRestore) async throws -> RestoreOutcome {
         let outcome = try await ledger.perform(RestorePurchases(examined))
         // The App Store is asked about all of them at the same time.
         for claim in outcome.asksAppStore { appStoreClaims.begin(claim) }

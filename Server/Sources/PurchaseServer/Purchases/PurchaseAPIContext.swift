@@ -9,6 +9,9 @@ final class PurchaseAPIContext: Sendable {
     let bodies: BodyReader
     /// Asks the App Store about claims.
     let appStoreClaims: AppStoreClaimService
+    /// The traces of the requests, for webhooks.
+    let traces: RecentTraces
+    let metrics: ServerMetrics
     private let workers: WorkerPool
 
     /// The number of requests with an idempotency key.
@@ -18,7 +21,11 @@ final class PurchaseAPIContext: Sendable {
     /// One in this number of requests with a key also deletes old keys.
     private static let keysPerDeletion = 1024
 
-    init(ledger: TimedLedger, bodies: BodyReader, workers: WorkerPool, appStoreClaims: AppStoreClaimService) {
+    init(
+        ledger: TimedLedger, bodies: BodyReader, workers: WorkerPool, appStoreClaims: AppStoreClaimService,
+        traces: RecentTraces, metrics: ServerMetrics
+    ) {
+        (self.traces, self.metrics) = (traces, metrics)
         self.appStoreClaims = appStoreClaims
         self.ledger = ledger
         self.bodies = bodies

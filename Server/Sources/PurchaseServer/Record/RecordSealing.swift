@@ -7,6 +7,7 @@ import ServiceLifecycle
 struct RecordSealing: Service {
     private let sealing: LogSealing
     private let urls: [CheckpointURL]
+    private let metrics: ServerMetrics
     private let logger: Logger
 
     /// A sealer of a ledger.
@@ -15,10 +16,12 @@ struct RecordSealing: Service {
     ///   - ledger: the ledger, which was opened with the key of entries.
     ///   - signer: signs checkpoints; `nil` if another server does.
     ///   - places: where checkpoints go.
+    ///   - metrics: counts the rounds.
     ///   - logger: where failures are logged.
     /// - Throws: `notAuthentic` if the ledger was opened without the key of entries.
     init(
-        ledger: PurchaseLedger, signer: CheckpointSigner?, places: [CheckpointPlace], logger: Logger
+        ledger: PurchaseLedger, signer: CheckpointSigner?, places: [CheckpointPlace], metrics: ServerMetrics,
+        logger: Logger
     ) throws(LogError) {
         var publishers: [any CheckpointPublisher] = []
         var urls: [CheckpointURL] = []
@@ -34,11 +37,12 @@ struct RecordSealing: Service {
         }
         sealing = try LogSealing(ledger: ledger, signer: signer, publishers: publishers)
         self.urls = urls
+        self.metrics = metrics
         self.logger = logger
     }
 
     func run() async throws {
-        let report = SealingReport(logger: logger)
+        let report = SealingReport(logger: logger, metrics: metrics)
         await cancelWhenGracefulShutdown {
             await sealing.run { report.add($0) }
         }

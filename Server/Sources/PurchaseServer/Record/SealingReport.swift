@@ -8,6 +8,7 @@ final class SealingReport: Sendable {
     private static let repetition = 120
 
     private let logger: Logger
+    private let metrics: ServerMetrics
     private let state = Mutex(State())
 
     private struct State {
@@ -15,15 +16,17 @@ final class SealingReport: Sendable {
         var rounds = 0
     }
 
-    init(logger: Logger) {
-        self.logger = logger
+    init(logger: Logger, metrics: ServerMetrics) {
+        (self.logger, self.metrics) = (logger, metrics)
     }
 
     func add(_ result: Result<LogSealing.Round, any Error>) {
         switch result {
         case .success(let round) where round.refused.isEmpty:
+            metrics.noteSealing("done")
             if change(nil) { logger.notice("the record is sealed again") }
         case .success(let round):
+            metrics.noteSealing("refused")
             guard change("refused \(round.refused)") else { return }
             logger.error(
                 "journal entries are not sealed, because no server with the key wrote them; run assay audit verify",
@@ -33,6 +36,7 @@ final class SealingReport: Sendable {
                     "first": .stringConvertible(round.refused.first ?? 0),
                 ])
         case .failure(let error):
+            metrics.noteSealing("failed")
             guard change("\(error)") else { return }
             var metadata: Logger.Metadata = ["error": "\(error)"]
             if let error = error as? LogError { metadata["code"] = "\(error.code.rawValue)" }

@@ -19,6 +19,8 @@ package struct PreparedAnswer: Sendable {
     package var evidence: [UInt8]?
     /// How long the answer waits for the App Store on a miss, in seconds; `nil` if it is not asked.
     var askSeconds: Double?
+    /// What was verified, and how long it took, for metrics; `nil` if nothing was.
+    var verification: (kind: EvidenceKind?, error: ReasonCode?, duration: Duration)?
     var subject: Subject?
     /// The statements of the receipt.
     var observation: Observation?

@@ -13,6 +13,7 @@ struct VerifyReceiptRoutes {
     let bodies: BodyReader
     let workers: WorkerPool
     let addresses: RateLimiter
+    let metrics: ServerMetrics
 
     func add(to router: Router<ServerContext>) {
         router.post("/verifyReceipt") { request, context in
@@ -43,8 +44,11 @@ struct VerifyReceiptRoutes {
         do {
             // The answer as of signing is complete before the ledger is asked.
             let (prepared, signed) = try await bodies.withBody(of: request) { body in
-                try await workers.run {
+                try await workers.run { [metrics] in
                     let prepared = service.prepare(body, at: endpoint, from: sender, now: clock())
+                    if let verification = prepared.verification {
+                        metrics.noteVerification(verification.kind, verification.error, verification.duration)
+                    }
                     return (prepared, prepared.answer.response.json())
                 }
             }

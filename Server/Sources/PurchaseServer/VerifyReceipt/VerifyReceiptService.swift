@@ -97,23 +97,34 @@ package struct VerifyReceiptService: Sendable {
         } catch {
             return PreparedAnswer(Answer(response: VerifyReceiptResponse(status: .notPosted), reason: .notJSON))
         }
+        let start = ContinuousClock.now
+        var kind: EvidenceKind?
         do throws(VerificationError) {
             let evidence = try RecognizedEvidence(request.receiptText)
+            kind = evidence.form == .transactionReceipt ? .transactionReceipt : .appReceipt
             let policies = [EnvironmentPolicy(accepting: environments)]
             switch evidence.form {
             case .transactionReceipt:
                 let verified = try verifier.verify(evidence, policies: policies)
                 guard case .transactionReceipt(let receipt) = verified else { break }
+                let duration = ContinuousClock.now - start
                 let sent = sent(request, evidence, receipt.bundleID, now)
-                return prepare(sent, receipt, at: endpoint, from: sender)
+                var prepared = prepare(sent, receipt, at: endpoint, from: sender)
+                prepared.verification = (kind, nil, duration)
+                return prepared
             case .appReceipt, .compactJWS: break
             }
             let receipt = try verifier.verifyAppReceipt(evidence, policies: policies)
-            return prepare(sent(request, evidence, receipt.bundleID, now), receipt, at: endpoint, from: sender)
+            let duration = ContinuousClock.now - start
+            var prepared = prepare(
+                sent(request, evidence, receipt.bundleID, now), receipt, at: endpoint, from: sender)
+            prepared.verification = (kind, nil, duration)
+            return prepared
         } catch {
             var refused = PreparedAnswer(
                 Answer(response: VerifyReceiptResponse(status: Self.status(of: error)), reason: .verification(error)))
             refused.evidence = request.receiptText
+            refused.verification = (kind, error.code, .now - start)
             return refused
         }
     }

@@ -16,6 +16,8 @@ package final class WebhookDispatcher: Sendable {
     private let limits: WebhookLimits
     /// Distinguishes this server from others.
     private let owner: WebhookOwner
+    private let traces: RecentTraces
+    private let metrics: ServerMetrics
     private let running = Mutex<[Running]>([])
     private let isBegun = Mutex(false)
 
@@ -29,12 +31,25 @@ package final class WebhookDispatcher: Sendable {
     ///   - owner: distinguishes this server from others.
     ///   - resolver: resolves the names of receivers.
     ///   - attemptLimit: how long an attempt may take.
+    ///   - traces: the traces that events belong to.
     ///   - clock: the ledger's clock.
-    package init(
+    package convenience init(
         logger: Logger, owner: WebhookOwner = WebhookOwner(holderOf: nil), resolver: NameResolver,
-        attemptLimit: TimeAmount = WebhookClient.attemptLimit,
+        attemptLimit: TimeAmount = WebhookClient.attemptLimit, traces: RecentTraces = RecentTraces(),
         clock: @escaping @Sendable () -> Timestamp
     ) {
+        self.init(
+            logger: logger, owner: owner, resolver: resolver, attemptLimit: attemptLimit, traces: traces,
+            metrics: ServerMetrics(), clock: clock)
+    }
+
+    /// - Parameter metrics: counts the attempts.
+    init(
+        logger: Logger, owner: WebhookOwner, resolver: NameResolver,
+        attemptLimit: TimeAmount = WebhookClient.attemptLimit, traces: RecentTraces, metrics: ServerMetrics,
+        clock: @escaping @Sendable () -> Timestamp
+    ) {
+        (self.traces, self.metrics) = (traces, metrics)
         self.logger = logger
         self.attemptLimit = attemptLimit
         self.clock = clock
@@ -95,14 +110,15 @@ package final class WebhookDispatcher: Sendable {
         Void, Never
     > {
         let (logger, resolver, owner, limits) = (logger, resolver, owner, limits)
-        let (attemptLimit, clock) = (attemptLimit, clock)
+        let (attemptLimit, clock, traces, metrics) = (attemptLimit, clock, traces, metrics)
         return Task {
             await before?.value
             do {
                 let client = try WebhookClient(webhook, resolver: resolver, attemptLimit: attemptLimit)
                 let sender = WebhookSender(
                     webhook: webhook, ledger: ledger, client: client, owner: owner, logger: logger,
-                    clock: clock, limits: webhook.forwardedEnvironment == nil ? limits : limits.ofNotifications)
+                    traces: traces, metrics: metrics, clock: clock,
+                    limits: webhook.forwardedEnvironment == nil ? limits : limits.ofNotifications)
                 await sender.run()
             } catch {
                 logger.error(

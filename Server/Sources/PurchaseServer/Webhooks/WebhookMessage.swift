@@ -7,17 +7,20 @@ struct WebhookMessage: Sendable {
     /// `nil` if it is forwarded as it is, without an id and signatures.
     let id: String?
     let body: [UInt8]
+    /// The trace of the request that caused it, as the header `traceparent`; `nil` if there is none.
+    var trace: String?
 
     /// The headers of an attempt.
     ///
     /// - Parameter seconds: the time of the attempt, in seconds since 1970; receivers refuse messages that are old.
     func headers(at seconds: Int64, secrets: [WebhookSecret]) -> [(String, String)] {
-        guard let id else { return [] }
+        let trace = trace.map { [("traceparent", $0)] } ?? []
+        guard let id else { return trace }
         let signatures = secrets.map { "v1,\($0.signature(id: id, timestamp: seconds, body: body))" }
         return [
             ("webhook-id", id), ("webhook-timestamp", "\(seconds)"),
             ("webhook-signature", signatures.joined(separator: " ")),
-        ]
+        ] + trace
     }
 }
 

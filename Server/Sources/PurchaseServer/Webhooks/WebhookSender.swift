@@ -15,6 +15,8 @@ struct WebhookSender: Sendable {
     /// Distinguishes this server from others.
     let owner: WebhookOwner
     let logger: Logger
+    let traces: RecentTraces
+    let metrics: ServerMetrics
     let clock: @Sendable () -> Timestamp
     var limits = WebhookLimits()
 
@@ -199,16 +201,35 @@ struct WebhookSender: Sendable {
     private func send(
         _ next: (position: Int, event: OutgoingEvent), _ group: inout ThrowingTaskGroup<Completion, any Error>
     ) {
-        group.addTask { .attempted(position: next.position, await attempt { try WebhookMessage(next.event) }) }
+        group.addTask {
+            .attempted(position: next.position, await attempt(next.event) { try WebhookMessage(next.event) })
+        }
     }
 
-    private func attempt(_ message: @Sendable () throws -> WebhookMessage?) async -> WebhookAttempt {
+    private func attempt(
+        _ event: OutgoingEvent, _ message: @Sendable () throws -> WebhookMessage?
+    ) async -> WebhookAttempt {
+        let attempt = await send(event, message)
+        let result: String
+        switch attempt.result {
+        case .cancelled: return attempt
+        case .delivered: result = "delivered"
+        case .failed(let failure): result = failure.code.rawValue
+        }
+        metrics.noteDelivery(app: webhook.app, host: webhook.url.host, webhook.stream, result: result)
+        return attempt
+    }
+
+    private func send(
+        _ event: OutgoingEvent, _ message: @Sendable () throws -> WebhookMessage?
+    ) async -> WebhookAttempt {
         let started = clock()
         do {
-            guard let message = try message() else {
+            guard var message = try message() else {
                 // Its evidence was erased, so there is nothing to deliver.
                 return WebhookAttempt(startedAt: started, result: .delivered)
             }
+            if case .event(let content) = event.content { message.trace = traces.trace(of: content.entryID) }
             // Receivers compare the signed time with their own clock, also where the ledger follows a simulated one.
             try await client.send(message, at: Int64(Date().timeIntervalSince1970))
             return WebhookAttempt(startedAt: started, result: .delivered)
@@ -230,7 +251,7 @@ struct WebhookSender: Sendable {
         for delivery in deliveries {
             guard end.allowsAttempt(at: clock()) else { return (outcome, last) }
             let isGap = delivery.state == .gap
-            let attempt = await attempt {
+            let attempt = await attempt(delivery.event) {
                 isGap
                     ? try WebhookMessage(gapOf: delivery.event, at: clock()) : try WebhookMessage(delivery.event)
             }

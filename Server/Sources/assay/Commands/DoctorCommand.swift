@@ -63,7 +63,8 @@ struct DoctorCommand: AsyncParsableCommand {
         findings += await DatabaseExamination(place: place, now: now).findings { database in
             await record.findings(database) + (await webhooks.deliveries(database))
         }
-        findings += CertificateExamination(anchors: configuration.anchors, now: now).findings()
+        findings += CertificateExamination(anchors: configuration.anchors, server: configuration.tls, now: now)
+            .findings()
         findings += KeyExamination(keys: keys).findings() + listening
         if !noDeliveries { findings += await webhooks.trials() }
         findings += await AppStoreExamination(configuration: configuration).findings(isAsking: askApple)

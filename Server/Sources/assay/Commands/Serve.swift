@@ -27,6 +27,15 @@ struct Serve: AsyncParsableCommand {
     @Option(name: .long, help: .setting(.port))
     var port: String?
 
+    @Option(name: .long, help: .setting(.tlsCertificate))
+    var tlsCertificate: String?
+
+    @Option(name: .long, help: .setting(.tlsKey))
+    var tlsKey: String?
+
+    @Option(name: .long, help: .setting(.admin))
+    var admin: String?
+
     @Option(name: .long, help: .setting(.trust))
     var trust: [String] = []
 
@@ -78,7 +87,8 @@ struct Serve: AsyncParsableCommand {
     /// The values of options, for the table of settings.
     private var options: [String: [String]] {
         let given: [(ServerSetting, [String])] = [
-            (.host, list(host)), (.port, list(port)), (.database, list(ledger.database)), (.trust, trust),
+            (.host, list(host)), (.port, list(port)), (.tlsCertificate, list(tlsCertificate)),
+            (.tlsKey, list(tlsKey)), (.admin, list(admin)), (.database, list(ledger.database)), (.trust, trust),
             (.environments, environment), (.sharedSecret, list(sharedSecretFile)), (.answerKey, list(answerKey)),
             (.trustedProxies, trustedProxy), (.logLevel, list(logLevel)), (.logFormat, list(logFormat)),
             (.entryKey, list(ledger.entryKey)),
@@ -99,6 +109,7 @@ struct Serve: AsyncParsableCommand {
         if let error = error as? LogError { return "\(error)" }
         if let error = error as? AppStoreConnectionSettingsError { return "\(error)" }
         if let refusal = error as? NewRulesRefusal { return "\(refusal)" }
+        if let error = error as? AdminListenerError { return "\(error)" }
         return switch (error as? IOError)?.errnoCode {
         case EADDRINUSE:
             "port \(configuration.port) is in use; choose another with --port, or a free one with --port 0"
@@ -125,6 +136,12 @@ struct Serve: AsyncParsableCommand {
             Terminal.complain(Self.words(error, configuration))
             throw ExitCode.unusable
         }
+        do {
+            try ListeningPort.requireFree(configuration.admin)
+        } catch {
+            Terminal.complain(AdminListenerError.words(error, configuration.admin))
+            throw ExitCode.unusable
+        }
         let start = ServeStart(configuration: configuration, settings: place.path, database: try place.databaseName())
         let notices = ServiceManager(environment).map {
             ServiceNotices(manager: $0, loops: EventLoopGroupProvider.singleton.eventLoopGroup, logger: logger)
@@ -136,6 +153,7 @@ struct Serve: AsyncParsableCommand {
             return database
         }
         dependencies.remark = Terminal.remark
+        dependencies.build = start.build
         dependencies.settings = SettingsSource(hangups, notices) { [options, database = ledger] in
             try database.readPlace(environment, isTrustExtended: isTrustExtended).configuration(options: options)
         }

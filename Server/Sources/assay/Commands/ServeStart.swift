@@ -11,6 +11,9 @@ struct ServeStart {
     let settings: String?
     let database: String
 
+    /// The build, for the metrics.
+    var build: ServerBuild { ServerBuild(version: "\(Assay.version)", commit: "\(BuildInformation.commit)") }
+
     func log(to logger: Logger) {
         logger.notice(
             "assay serve starts",

@@ -9,7 +9,7 @@ struct ListeningExamination {
     /// - Returns: the findings, and whether the server runs.
     func findings() async -> ([DoctorFinding], isRunning: Bool) {
         let (listening, isRunning) = await listening()
-        return ([listening] + proxies(), isRunning)
+        return ([listening] + admin(isRunning) + proxies(), isRunning)
     }
 
     private func listening() async -> (DoctorFinding, isRunning: Bool) {
@@ -41,9 +41,38 @@ struct ListeningExamination {
         }
     }
 
+    /// The listener for operators.
+    private func admin(_ isRunning: Bool) -> [DoctorFinding] {
+        let address = configuration.admin
+        guard address != .off else {
+            return [.warning(.listening, "server.admin is off", do: "Turn it on for metrics, and watch them.")]
+        }
+        if !address.isLocal {
+            return [
+                .warning(
+                    .listening, "metrics and health on \(address) can be reached from other machines without a key",
+                    do: "Let a firewall admit only the monitor, or set server.admin to 127.0.0.1:8081.")
+            ]
+        }
+        guard !isRunning else { return [] }
+        do {
+            try ListeningPort.requireFree(address)
+            return []
+        } catch {
+            return [
+                .failed(
+                    .listening, AdminListenerError.words(error, address),
+                    do: "End the program that has it, or choose another address in server.admin.")
+            ]
+        }
+    }
+
     private func proxies() -> [DoctorFinding] {
         guard !["127.0.0.1", "::1", "localhost"].contains(configuration.host) else {
             return [.fine(.proxies, "only this machine reaches \(configuration.host)")]
+        }
+        if configuration.tls != nil {
+            return [.fine(.proxies, "\(configuration.host) is reached with TLS")]
         }
         guard configuration.trustedProxies.isEmpty else {
             return [
@@ -53,7 +82,7 @@ struct ListeningExamination {
         return [
             .warning(
                 .proxies, "\(configuration.host) is reached without TLS, and no proxy is trusted",
-                do: "Put a proxy with TLS before it and name its address in server.trusted_proxies, "
+                do: "Set server.tls; or put a proxy with TLS before it and name its address in server.trusted_proxies, "
                     + "else all its clients share the limits of one address.")
         ]
     }

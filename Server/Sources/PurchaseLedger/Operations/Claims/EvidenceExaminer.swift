@@ -8,7 +8,16 @@ extension PurchaseLedger {
     ///   - evidence: as it was sent.
     ///   - app: the app whose settings the evidence is compared with.
     func examine(_ evidence: [UInt8], app name: String) -> ExaminedEvidence {
-        EvidenceExaminer(verifier: verifier).examine(evidence, app: registry.app(name)?.settings)
+        let start = ContinuousClock.now
+        let examined = EvidenceExaminer(verifier: verifier).examine(evidence, app: registry.app(name)?.settings)
+        noteVerification(examined.kind, examined.error, since: start)
+        return examined
+    }
+
+    /// Tells of a verification that ended.
+    func noteVerification(_ kind: EvidenceKind?, _ error: VerificationError?, since start: ContinuousClock.Instant) {
+        guard let onVerification else { return }
+        onVerification(VerifiedPiece(kind: kind, error: error?.code, duration: .now - start))
     }
 
     /// Inspects evidence with the trust anchors of the ledger and the settings of an app. It writes nothing and grants

@@ -18,8 +18,11 @@ public struct ExaminedEvidence: Sendable {
     var receiptPlace: ReceiptPlace?
 
     /// Why it failed verification; `nil` if it is genuine.
-    var rejection: Rejection? {
-        if case .failure(let error) = verified { Rejection(error) } else { nil }
+    var rejection: Rejection? { error.map { Rejection($0) } }
+
+    /// The same, as the core says it.
+    var error: VerificationError? {
+        if case .failure(let error) = verified { error } else { nil }
     }
 
     /// The evidence for the rules.

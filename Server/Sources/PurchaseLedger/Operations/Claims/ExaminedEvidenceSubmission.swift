@@ -17,4 +17,8 @@ public struct ExaminedEvidenceSubmission: Sendable {
     public var kind: String? { evidence.kind?.rawValue }
     public var bundleID: String? { evidence.bundleID?.string }
     public var isNotification: Bool { evidence.notification != nil }
+    /// Apple's name of the notification's type, also of one that this version does not know.
+    public var notificationType: String? { evidence.notification?.type?.string }
+    /// When Apple signed the notification.
+    public var notificationSignedAt: Timestamp? { evidence.notification?.signedAt }
 }

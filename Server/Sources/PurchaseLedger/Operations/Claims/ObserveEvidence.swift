@@ -12,8 +12,15 @@ extension PurchaseLedger {
     public func genuine(_ submission: EvidenceSubmission) throws(VerificationError) -> ExaminedEvidenceSubmission {
         var kind: EvidenceKind?
         let app = submission.app.flatMap { registry.app($0)?.settings }
-        let evidence = try EvidenceExaminer(verifier: verifier).genuine(submission.evidence, app: app, kind: &kind)
-        return examined(submission, evidence)
+        let start = ContinuousClock.now
+        do throws(VerificationError) {
+            let evidence = try EvidenceExaminer(verifier: verifier).genuine(submission.evidence, app: app, kind: &kind)
+            noteVerification(kind, nil, since: start)
+            return examined(submission, evidence)
+        } catch {
+            noteVerification(kind, error, since: start)
+            throw error
+        }
     }
 
     /// Evidence without a claim that was verified already.

@@ -7,20 +7,28 @@ final class PostgreSQLCounters: Sendable {
     private struct State {
         var schema: Int64?
         var figures = PostgreSQLWriterFigures()
+        var load = DatabaseLoad()
     }
 
     var schema: Int64? { state.withLock { $0.schema } }
     var figures: PostgreSQLWriterFigures { state.withLock { $0.figures } }
 
+    /// What was committed; what waits is not in it.
+    var load: DatabaseLoad { state.withLock { $0.load } }
+
+    /// Adds a committed transaction.
+    func addCommit(writes: Int, commitSeconds: Double) {
+        state.withLock { state in
+            state.figures.transactions += 1
+            state.figures.writes += writes
+            if writes > 0 { state.load.add(writes: writes, commitSeconds: commitSeconds) }
+        }
+    }
+
     func require(schema number: Int64) { state.withLock { $0.schema = number } }
 
-    func add(
-        transactions: Int = 0, writes: Int = 0, roundTrips: Int = 0, statements: Int = 0, decisions: Int = 0,
-        lateTrips: Int = 0
-    ) {
+    func add(roundTrips: Int = 0, statements: Int = 0, decisions: Int = 0, lateTrips: Int = 0) {
         state.withLock { state in
-            state.figures.transactions += transactions
-            state.figures.writes += writes
             state.figures.roundTrips += roundTrips
             state.figures.statements += statements
             state.figures.decisions += decisions

@@ -81,6 +81,12 @@ public final class PostgreSQLDatabase: LedgerDatabase {
         (counters.figures.transactions, counters.figures.writes)
     }
 
+    public var load: DatabaseLoad {
+        var load = counters.load
+        load.waiting = queue.waitingCount
+        return load
+    }
+
     /// Counters of the threads that write, since the database was opened.
     public var writerFigures: PostgreSQLWriterFigures { counters.figures }
 

@@ -26,6 +26,13 @@ final class PostgreSQLWriteQueue: @unchecked Sendable {
         self.maximumWaiting = maximumWaiting
     }
 
+    /// The number of writes that wait for a transaction.
+    var waitingCount: Int {
+        condition.lock()
+        defer { condition.unlock() }
+        return waiting.count
+    }
+
     /// Adds a write.
     func submit(_ job: any PostgreSQLWriteJob) {
         condition.lock()

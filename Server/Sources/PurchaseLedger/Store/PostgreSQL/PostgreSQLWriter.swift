@@ -42,6 +42,8 @@ final class PostgreSQLWriter: @unchecked Sendable {
         var failed: [(any PostgreSQLWriteJob, any Error)] = []
         /// Writes that need to lock more parts of the ledger.
         var again: [any PostgreSQLWriteJob] = []
+        /// How long the commit took.
+        var commitSeconds = 0.0
     }
 
     private enum Ending {
@@ -60,7 +62,7 @@ final class PostgreSQLWriter: @unchecked Sendable {
         while true {
             switch transaction(jobs) {
             case .committed(let batch):
-                counters.add(transactions: 1, writes: batch.done.count)
+                counters.addCommit(writes: batch.done.count, commitSeconds: batch.commitSeconds)
                 for job in batch.done { job.succeed() }
                 return finish(batch)
             case .unknown(let batch, let error):
@@ -142,7 +144,9 @@ final class PostgreSQLWriter: @unchecked Sendable {
             return .committed(batch)
         }
         do throws(LedgerStorageError) {
+            let time = CommitTime()
             try transaction.commit()
+            batch.commitSeconds = time.seconds
         } catch {
             if error.kind == .outcomeUnknown { return .unknown(batch, error) }
             transaction.rollBack()

@@ -165,6 +165,8 @@ public final class SQLiteDatabase: LedgerDatabase {
     /// Counters of the connection that writes, since the database was opened.
     public var writerFigures: WriterFigures { queue.figures }
 
+    public var load: DatabaseLoad { queue.load }
+
     /// A setting of the connection that writes.
     package func setting(_ name: String) async throws -> String? {
         try await pool.writeWithoutTransaction { try String.fetchOne($0, sql: "PRAGMA \(name)") }

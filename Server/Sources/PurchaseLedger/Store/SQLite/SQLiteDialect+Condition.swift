@@ -1,3 +1,5 @@
+import Foundation
+
 extension SQLiteDialect {
     func hasMigrations(_ connection: any LedgerConnection) throws(LedgerStorageError) -> Bool {
         try !connection.rows(
@@ -13,6 +15,16 @@ extension SQLiteDialect {
             "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()", [])
         guard var reader = rows.first?.reader else { throw LedgerStorageError(.other, "the size is not known") }
         return DatabaseCondition(
-            schema: schema, bytes: try reader.integer(), time: nil, unsafeSettings: [], isReadOnly: false)
+            schema: schema, bytes: try reader.integer(), writeAheadBytes: try writeAheadBytes(connection), time: nil,
+            unsafeSettings: [], isReadOnly: false)
+    }
+
+    /// The log is in a file beside the database; it is absent while nothing was written.
+    private func writeAheadBytes(_ connection: any LedgerConnection) throws(LedgerStorageError) -> Int64 {
+        let rows = try connection.rows("SELECT file FROM pragma_database_list() WHERE name = 'main'", [])
+        guard var reader = rows.first?.reader else { return 0 }
+        let path = try reader.text() + "-wal"
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
     }
 }

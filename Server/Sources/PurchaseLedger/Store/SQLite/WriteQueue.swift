@@ -22,6 +22,7 @@ final class WriteQueue: Sendable {
         var isDraining = false
         var isClosed = false
         var figures = WriterFigures()
+        var load = DatabaseLoad()
         var schema: Int64?
         var onIdle: [CheckedContinuation<Void, Never>] = []
     }
@@ -39,6 +40,14 @@ final class WriteQueue: Sendable {
     }
 
     var figures: WriterFigures { state.withLock { $0.figures } }
+
+    var load: DatabaseLoad {
+        state.withLock { state in
+            var load = state.load
+            load.waiting = state.waiting.count
+            return load
+        }
+    }
 
     func submit<Value: Sendable>(
         _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
@@ -110,9 +119,12 @@ final class WriteQueue: Sendable {
         let start = WriterFigures.threadTime()
         let connection = SQLiteConnection(database: database, statements: statements)
         var results: [(any Error)?]
+        let commitSeconds: Double
         do {
             results = try perform(batch, connection, apart: false) ?? perform(batch, connection, apart: true) ?? []
+            let time = CommitTime()
             try database.cachedStatement(sql: "COMMIT").execute()
+            commitSeconds = time.seconds
         } catch {
             rollBack(database)
             let cause = LedgerStorageError(sqlite: error)
@@ -120,9 +132,11 @@ final class WriteQueue: Sendable {
             return
         }
         let pages = WriterFigures.takePages(database)
+        let writes = results.count { $0 == nil }
         state.withLock { state in
+            state.load.add(writes: writes, commitSeconds: commitSeconds)
             state.figures.transactions += 1
-            state.figures.writes += results.count { $0 == nil }
+            state.figures.writes += writes
             state.figures.statements += connection.executed
             state.figures.pages += pages
             state.figures.processorTime += WriterFigures.threadTime() - start

@@ -56,6 +56,9 @@ final class ConnectionLimiter: Sendable {
         state = Mutex(State(limits: limits))
     }
 
+    /// The number of open connections.
+    var openCount: Int { state.withLock { $0.open.count + $0.reserved } }
+
     /// Changes the limits of later connections. Open connections stay. The number of all connections needs a restart.
     func limit(to limits: Limits) {
         state.withLock { state in

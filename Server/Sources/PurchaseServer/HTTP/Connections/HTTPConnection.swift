@@ -14,6 +14,8 @@ struct HTTPConnection: HTTPChannelHandler {
     let responder: HTTPChannelHandler.Responder
     let limiter: ConnectionLimiter
     let answers: AnswerBudget
+    /// Whether TLS is around it.
+    let isSecure: Bool
     /// The limits in force when a connection is opened.
     let currentLimits: @Sendable () -> ServerConfiguration.Limits
 
@@ -43,7 +45,7 @@ struct HTTPConnection: HTTPChannelHandler {
                 withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false)
             // Before the codec, which compares names and splits values as text.
             try pipeline.addHandler(RequestHeadHandler(isReserved: activity == nil))
-            try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
+            try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: isSecure))
             try pipeline.addHandler(
                 PipelineHandler(budget: answers, unreadLimit: .seconds(limits.requestSeconds), activity: activity))
             try pipeline.addHandler(

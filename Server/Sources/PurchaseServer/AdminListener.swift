@@ -1,0 +1,96 @@
+import Foundation
+import HTTPConnections
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import ServiceLifecycle
+
+/// The listener for operators: metrics and health, on an address of its own, so that they are never public by accident.
+/// It has no TLS and no key; its address is this machine or a socket, or a network that the operator trusts.
+struct AdminListener: Service, CustomStringConvertible {
+    let address: AdminAddress
+    let responder: any HTTPResponder<ServerContext>
+    let limiter: ConnectionLimiter
+    let answers: AnswerBudget
+    /// The limits in force when a connection is opened.
+    let currentLimits: @Sendable () -> ServerConfiguration.Limits
+    let onReady: @Sendable (String) async -> Void
+    let logger: Logger
+
+    /// The connections of monitors and of a few people with the console.
+    static let connections = 64
+    /// No route of it reads a large body.
+    static let bodyBytes = 64 << 10
+
+    /// Its name alone, because groups of services log it.
+    var description: String { "AdminListener" }
+
+    func run() async throws {
+        let place: BindAddress
+        switch address {
+        case .off:
+            return try await gracefulShutdown()
+        case .port(let host, let port): place = .hostname(host, port: port)
+        case .socket(let path): place = .unixDomainSocket(path: path)
+        }
+        if !address.isLocal {
+            logger.warning(
+                "the listener for operators can be reached from other machines, and asks for no key",
+                metadata: ["admin": "\(address)"])
+        }
+        let application = Application(
+            responder: AnyResponder(responder: responder),
+            server: HTTPServerBuilder { [limiter, answers, currentLimits] responder in
+                HTTPConnection(responder: responder, limiter: limiter, answers: answers, isSecure: false) {
+                    var limits = currentLimits()
+                    limits.bodyBytes = min(limits.bodyBytes, Self.bodyBytes)
+                    return limits
+                }
+            },
+            configuration: ApplicationConfiguration(
+                address: place, serverName: "assay",
+                availableConnectionsDelegate: MaximumAvailableConnections(
+                    Self.connections + ConnectionLimiter.reserve)),
+            onServerRunning: { [self] channel in await report(channel) },
+            logger: logger)
+        do {
+            try await application.run()
+        } catch {
+            throw AdminListenerError(error, address)
+        }
+        if case .socket(let path) = address {
+            // It may be gone already.
+            try? FileManager.default.removeItem(atPath: path)
+        }
+    }
+
+    private func report(_ channel: any Channel) async {
+        let opened: String
+        switch address {
+        case .off: return
+        case .port(let host, let port):
+            let found = AdminAddress.port(host: host, channel.localAddress?.port ?? port)
+            opened = "http://\(found)"
+        case .socket(let path):
+            // The group of the server may be that of the monitor's user.
+            do {
+                try FileManager.default.setAttributes([.posixPermissions: 0o660], ofItemAtPath: path)
+            } catch {
+                logger.warning("the mode of a socket was not set", metadata: ["admin": "\(path)", "error": "\(error)"])
+            }
+            opened = path
+        }
+        logger.info("metrics and health are open", metadata: ["admin": "\(opened)"])
+        await onReady(opened)
+    }
+
+    /// A responder whose type is not known.
+    private struct AnyResponder: HTTPResponder {
+        let responder: any HTTPResponder<ServerContext>
+
+        func respond(to request: Request, context: ServerContext) async throws -> Response {
+            try await responder.respond(to: request, context: context)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import PurchaseLedger
+
+/// The text format of Prometheus, version 0.0.4.
+package struct PrometheusText {
+    package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+    private var lines: [String] = []
+
+    /// All metrics in the order of `ServerMetric`, also those without a value.
+    static func text(_ samples: [MetricSample]) -> String {
+        let samples = Dictionary(grouping: samples, by: \.metric)
+        var text = PrometheusText()
+        for metric in ServerMetric.allCases {
+            let definition = metric.definition
+            text.lines.append("# HELP \(definition.name) \(escaped(help: definition.meaning))")
+            text.lines.append("# TYPE \(definition.name) \(definition.type)")
+            for sample in samples[metric, default: []].sorted(by: { $0.labels.lexicographicallyPrecedes($1.labels) }) {
+                text.add(sample, definition)
+            }
+        }
+        return text.lines.joined(separator: "\n") + "\n"
+    }
+
+    private mutating func add(_ sample: MetricSample, _ definition: MetricDefinition) {
+        let labels = zip(definition.labels, sample.labels).map { #"\#($0)="\#(Self.escaped(label: $1))""# }
+        switch sample.value {
+        case .number(let number): add(definition.name, labels, number)
+        case .distribution(let distribution):
+            var count = 0
+            for (bound, values) in zip(distribution.bounds.map { Self.number($0) } + ["+Inf"], distribution.counts) {
+                count += values
+                add("\(definition.name)_bucket", labels + [#"le="\#(bound)""#], Double(count))
+            }
+            add("\(definition.name)_sum", labels, distribution.sum)
+            add("\(definition.name)_count", labels, Double(count))
+        }
+    }
+
+    private mutating func add(_ name: String, _ labels: [String], _ number: Double) {
+        let labels = labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}"
+        lines.append("\(name)\(labels) \(Self.number(number))")
+    }
+
+    private static func number(_ number: Double) -> String {
+        // Exact up to 2⁵³, and without a fraction that says nothing.
+        number == number.rounded() && abs(number) < 9e15 ? "\(Int64(number))" : "\(number)"
+    }
+
+    private static func escaped(label: String) -> String {
+        escaped(help: label).replacing("\"", with: #"\""#)
+    }
+
+    private static func escaped(help: String) -> String {
+        help.replacing(#"\"#, with: #"\\"#).replacing("\n", with: #"\n"#)
+    }
+}
