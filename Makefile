@@ -14,7 +14,7 @@ setup: ## Checks the requirements of a build, and installs them on Debian.
 	@dev/setup.sh
 
 # Built as `make build` and `make test` build it, so that all three together compile everything once.
-demo: ## Starts a simulated App Store and the purchase server: orders, buys, restores, refunds, renews, transfers, replays and forges, step by step.
+demo: ## Starts a simulated App Store and the purchase server: fifteen steps from an order to a proof, then a look around.
 	@dev/demo.sh
 
 build: setup ## Builds the program, optimised, as .build/release/assay.

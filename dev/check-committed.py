@@ -11,7 +11,9 @@ import sys
 
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 CORPUS = os.environ.get("ASSAY_CORPUS", "../shared/corpus")
-BUILT = re.compile(r"(^|/)(\.build[^/]*/|\.swiftpm/|Package\.resolved$)")
+# The compiler can leave its products in the folder in which it was called.
+BUILT = re.compile(
+    r"(^|/)(\.build[^/]*/|\.swiftpm/|Package\.resolved$)|\.(dia|swiftmodule|swiftdoc|swiftsourceinfo|swiftdeps|o)$|^[^/]*\.h$")
 # Apple publishes its root certificates; they may be committed.
 PUBLISHED = {"certificate-root"}
 

@@ -29,11 +29,13 @@ struct ServeTests {
             let mint = #"assay mint --kind production -o r.b64; printf '{"receipt-data":"%s"}' $(cat r.b64) > r.json"#
             #expect(try await Program.shell(mint, in: folder).status == 0)
             let status = try await RunningServer.run(Self.trusting, in: folder) { server in
-                // Slow enough to be in flight when the signal arrives.
+                // Slow enough to be in flight when the signal arrives. The server has read the head once it asks for
+                // the body.
                 let command = """
-                    curl -sS -v --limit-rate 1k --data @r.json -o answer \(server.address)/verifyReceipt 2> said &
-                    until grep -qs '^> POST' said; do sleep 0.02; done
-                    grep -c '^< HTTP' said; kill -TERM \(server.processIdentifier); wait; cat answer
+                    curl -sS -v --limit-rate 1k --expect100-timeout 600 -H 'Expect: 100-continue' --data @r.json \
+                        -o answer \(server.address)/verifyReceipt 2> said &
+                    until grep -qs '^< HTTP/1.1 100' said; do sleep 0.02; done
+                    grep -c '^< HTTP/1.1 200' said; kill -TERM \(server.processIdentifier); wait; cat answer
                     """
                 let answer = try await Program.shell(command, in: folder).output
                 #expect(answer.hasPrefix("0\n"), "the answer was there before the signal")

@@ -40,20 +40,4 @@ struct StateMissTests {
         let nothing: Int? = await deadlines.run(within: 0.05) { nil }
         #expect(nothing == nil && count() == 1003)
     }
-
-    @Test("A database that is closed costs one line a minute, however many answers have no state")
-    func closedDatabase() async throws {
-        let (log, begin) = (RecordingLog(), ContinuousClock.now)
-        try await PurchaseServerWorld.run(logger: log.logger(.info)) { world async throws in
-            let receipt = try DropInWorld.receipt()
-            try await world.database.close()
-            for _ in 0..<50 {
-                let reply = try await DropInWorld.ask(world.client, receipt)
-                #expect(reply.status == 0 && reply.state == "as-of-signing")
-            }
-        }
-        let lines = log.lines.filter { $0.message.hasPrefix("the state of receipts was not read") }
-        #expect(lines.first?.facts["failed"] == "1" && lines.first?.facts["code"] != nil, "\(lines)")
-        #expect(lines.count <= Int((ContinuousClock.now - begin) / .seconds(60)) + 1)
-    }
 }

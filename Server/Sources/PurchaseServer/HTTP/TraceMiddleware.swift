@@ -3,8 +3,8 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// Passes the trace of a request on to its lines in the log, and to the calls of the App Store that it causes. A request
-/// without a trace gets none.
+/// Passes the trace of a request on to its lines in the log, and to the calls of the App Store that it causes. A
+/// request without a trace gets none.
 struct TraceMiddleware: RouterMiddleware {
     // Created once, because each name is checked when it is created.
     private let name = HTTPField.Name("traceparent")

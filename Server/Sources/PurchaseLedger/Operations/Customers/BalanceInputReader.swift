@@ -4,8 +4,8 @@ import struct Foundation.UUID
 
 /// Reads everything that determines a customer's balances at a time: lots, acts and the journal.
 ///
-/// Nearly all lots of a customer with many are untouched: nothing but their purchase is known of them. The engine adds
-/// them up. The rest is read by a number of statements that does not depend on their number, but for pages.
+/// A customer with many lots has hardly any that something happened to. The database adds up the others. Those that
+/// something happened to are read in pages, and each page takes the same number of statements.
 struct BalanceInputReader {
     let reader: LedgerTransaction
     let moment: Timestamp

@@ -20,6 +20,7 @@ public final class SQLiteDatabase: LedgerDatabase {
     private let pool: DatabasePool
     private let keyReaders: DatabasePool
     private let queue: WriteQueue
+    private let openReads = OpenReads()
     /// Where reads of a single statement run: fewer than there are connections, so that other reads have some left.
     private let statementQueues = (0..<2).map { DispatchQueue(label: "assay.ledger.statements.\($0)") }
     private let nextQueue = Atomic(0)
@@ -67,6 +68,8 @@ public final class SQLiteDatabase: LedgerDatabase {
     public func read<Value: Sendable>(
         _ access: LedgerReadAccess, _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
     ) async throws -> Value {
+        try openReads.begin()
+        defer { openReads.end() }
         do {
             return switch access {
             case .keys: try await keyReaders.read { try body(SQLiteConnection(database: $0)) }
@@ -103,6 +106,8 @@ public final class SQLiteDatabase: LedgerDatabase {
 
     public func close() async throws {
         await queue.close()
+        // GRDB checkpoints a closed connection without a look at it, which ends the process.
+        guard await openReads.close() else { return }
         do {
             try await pool.writeWithoutTransaction { [queue] database in
                 queue.forgetStatements()
