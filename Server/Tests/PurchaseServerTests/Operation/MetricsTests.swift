@@ -1,6 +1,8 @@
 import EvidenceMint
 import Foundation
 import HTTPTypes
+import NIOCore
+import NIOHTTP1
 import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
@@ -55,7 +57,7 @@ struct MetricsTests {
             #expect(try #require(metrics["assay_database_batch_writes_sum"]) >= 3)
             #expect(metrics["assay_ready"] == 1)
             #expect(metrics[#"assay_connections_open{listener="admin"}"#] == 1)
-            #expect(try #require(metrics["process_resident_memory_bytes"]) > 1 << 20)
+            #expect(try #require(metrics["process_resident_memory_bytes"]) > 1_048_576)
             // This scrape is the one request that is being answered.
             #expect(metrics["http_server_active_requests"] == 1)
         }
@@ -67,10 +69,12 @@ struct MetricsTests {
             let receipt = Data(try MintedWorld.mint()).base64EncodedString()
             _ = try await world.send(
                 .post, "/sandbox/verifyReceipt", data: Data(#"{"receipt-data":"\#(receipt)"}"#.utf8), as: nil)
-            let notification = try MintedWorld.mint(NotificationTemplate(notificationType: "TEST"))
+            let notification = try MintedWorld.mint(
+                NotificationTemplate.test(
+                    bundleID: "com.example.other", environment: "Sandbox", signedDate: MintedWorld.moment))
             let body = NotificationRequest(signedPayload: String(decoding: notification, as: UTF8.self))
             let received = try await world.send(.post, "/notifications/v2", body, as: nil, idempotencyKey: nil)
-            #expect(received.status == 404, "a test notification without data is of no app")
+            #expect(received.status == 404, "the notification is of no app")
             var metrics = try await world.metrics()
             #expect(metrics[#"assay_verifications_total{evidence="app_receipt",code="verified"}"#] == 1)
             #expect(metrics[#"assay_notifications_total{type="TEST",result="refused"}"#] == 1)

@@ -1,7 +1,9 @@
 import AsyncHTTPClient
 import EvidenceMint
 import Foundation
+import Logging
 import NIOCore
+import NIOHTTP1
 import NIOSSL
 import PurchaseLedger
 import PurchaseServer
@@ -83,33 +85,38 @@ struct TLSTests {
         }
     }
 
+    /// What clients share while they ask.
+    private final class Load: Sendable {
+        let isDone = Atomic(false)
+        let failures = Mutex<[String]>([])
+    }
+
     @Test("A certificate is replaced under load: no request fails, and new connections get the new one")
     func replacement() async throws {
         let log = RecordingLog()
         try await Self.run(log) { server, files, authority in
             let next = try ServerCertificateAuthority()
-            let isDone = Atomic(false)
-            let failures = Mutex<[String]>([])
+            let load = Load()
             let answered = Counter()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<8 {
                     group.addTask {
-                        while !isDone.load(ordering: .relaxed) {
+                        while !load.isDone.load(ordering: .relaxed) {
                             // Connections that are kept, and new ones.
                             let client = try CertificateFiles.client(trusting: [authority, next])
                             do {
                                 for _ in 0..<20 where try await Self.status(client, server.port) != 200 {
-                                    failures.withLock { $0.append("a status other than 200") }
+                                    load.failures.withLock { $0.append("a status other than 200") }
                                 }
                                 answered.increment()
                             } catch {
-                                failures.withLock { $0.append("\(error)") }
+                                load.failures.withLock { $0.append("\(error)") }
                             }
                             try await client.shutdown()
                         }
                     }
                 }
-                defer { isDone.store(true, ordering: .relaxed) }
+                defer { load.isDone.store(true, ordering: .relaxed) }
                 while answered.value < 8 { try await Task.sleep(for: .milliseconds(5)) }
                 try files.write(next)
                 while (try? await Self.status(server.port, trusting: next)) != 200 {
@@ -117,10 +124,10 @@ struct TLSTests {
                 }
                 let replacedAt = answered.value
                 while answered.value < replacedAt + 8 { try await Task.sleep(for: .milliseconds(5)) }
-                isDone.store(true, ordering: .relaxed)
+                load.isDone.store(true, ordering: .relaxed)
                 try await group.waitForAll()
             }
-            #expect(failures.withLock { $0 } == [])
+            #expect(load.failures.withLock { $0 } == [])
             await #expect(throws: (any Error).self) { try await Self.status(server.port, trusting: authority) }
             #expect(log.lines.contains { $0.message == "new connections get another certificate" })
         }

@@ -1,6 +1,7 @@
 import EvidenceMint
 import Foundation
 import HTTPTypes
+import Logging
 import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
