@@ -89,18 +89,14 @@ let package = Package(
             name: "PurchaseConsole",
             dependencies: [
                 "PurchaseLedger",
+                .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
                 .product(name: "Mustache", package: "swift-mustache"),
-                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            exclude: ["Resources"],
-            swiftSettings: strict,
-            plugins: ["EmbedFiles"]
+            swiftSettings: strict
         ),
         .target(
             name: "PurchaseServer",

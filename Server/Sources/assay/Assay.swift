@@ -11,7 +11,7 @@ struct Assay: AsyncParsableCommand {
         abstract: "Verifies App Store purchases, offline and on your own machines.",
         version: "assay \(version) (\(source))",
         subcommands: [
-            Verify.self, Inspect.self, Serve.self, DoctorCommand.self, Dev.self, Simulate.self, Mint.self, Keys.self,
+            Verify.self, Inspect.self, Serve.self, DoctorCommand.self, Dev.self, Simulate.self, Mint.self, Keys.self, Operators.self,
             Testers.self,
             Customers.self, Orders.self, Purchases.self, Submissions.self, Events.self, Refunds.self, Webhooks.self,
             Import.self, Backfill.self, Compare.self,

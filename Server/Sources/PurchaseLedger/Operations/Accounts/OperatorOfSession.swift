@@ -1,3 +1,5 @@
+import PurchaseVerification
+
 /// The operator who is signed in with a session; `nil` if it ended.
 public struct OperatorOfSession: LedgerQuery {
     public static let access = LedgerReadAccess.keys
@@ -8,7 +10,7 @@ public struct OperatorOfSession: LedgerQuery {
     public init(_ sha256: [UInt8]) { self.sha256 = sha256 }
 
     /// The answer.
-    public struct Answer: Sendable, Equatable {
+    public struct SignedIn: Sendable, Equatable {
         public var account: OperatorAccount
         public var session: OperatorSession
         /// Whether its use should be noted, which is done once a minute.
@@ -17,12 +19,12 @@ public struct OperatorOfSession: LedgerQuery {
 
     private static let noted: Int64 = 60_000
 
-    public func answer(_ reader: LedgerTransaction) throws -> Answer? {
+    public func answer(_ reader: LedgerTransaction) throws -> SignedIn? {
         let accounts = OperatorAccounts(reader)
         guard let session = try accounts.sessions.session(sha256), session.isValid(at: reader.now),
             let row = try accounts.operators.row(session.operatorName)
         else { return nil }
         let age = reader.now.millisecondsSince1970 - session.usedAt.millisecondsSince1970
-        return Answer(account: row.account, session: session, isUseStale: age >= Self.noted)
+        return SignedIn(account: row.account, session: session, isUseStale: age >= Self.noted)
     }
 }

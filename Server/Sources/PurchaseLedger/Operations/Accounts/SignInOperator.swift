@@ -1,13 +1,13 @@
-public import PurchaseVerification
+import PurchaseVerification
 
 /// Records a sign-in: begins a session, or counts a wrong password.
 public struct SignInOperator: LedgerOperation {
     public var name: String
     public var address: String
-    public var outcome: Outcome
+    public var check: PasswordCheck
 
     /// What the password was.
-    public enum Outcome: Sendable, Equatable {
+    public enum PasswordCheck: Sendable, Equatable {
         /// The hash that the password was compared with, and SHA-256 of the new session's secret.
         case right(password: String, session: [UInt8])
         case wrong
@@ -22,8 +22,8 @@ public struct SignInOperator: LedgerOperation {
     /// The longest lock, in milliseconds: 15 minutes. A longer one would let anybody lock an operator out for a day.
     static let longestLock: Int64 = 15 * 60_000
 
-    public init(name: String, address: String, outcome: Outcome) {
-        (self.name, self.address, self.outcome) = (name, address, outcome)
+    public init(name: String, address: String, check: PasswordCheck) {
+        (self.name, self.address, self.check) = (name, address, check)
     }
 
     public var locks: LedgerLocks { .parts([.operators]) }
@@ -37,7 +37,7 @@ public struct SignInOperator: LedgerOperation {
             return false
         }
         let isLocked = row.lockedUntil.map { $0 > transaction.now } ?? false
-        switch outcome {
+        switch check {
         case .right(let password, let session) where row.password == password && !isLocked:
             (row.failures, row.lockedUntil) = (0, nil)
             try accounts.operators.write(row)
