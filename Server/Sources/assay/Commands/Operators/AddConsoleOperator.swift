@@ -1,5 +1,5 @@
-import ArgumentParser
-import PurchaseLedger
+public import ArgumentParser
+public import PurchaseLedger
 
 /// `assay operators add`.
 struct AddConsoleOperator: AsyncParsableCommand {

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Opens every page of the console in Chromium: light, dark and 400 px wide, without JavaScript, with the rules of axe,
+and solves the three usual complaints with the keyboard alone, by the text and links of the pages.
+
+Needs playwright, /usr/bin/chromium and the file axe.min.js (in the wheel axe-playwright-python of PyPI):
+
+    dev/console_check.py PATH/axe.min.js [FOLDER FOR PICTURES]
+"""
+import json, os, pathlib, signal, subprocess, sys, tempfile, time, urllib.error, urllib.request
+
+from playwright.sync_api import sync_playwright
+
+PROGRAM = pathlib.Path(__file__).resolve().parent.parent / ".build/release/assay"
+PASSWORD = "correct horse battery"
+SETTINGS = """
+server: {{database: {folder}/assay.sqlite, port: {port}, admin: "127.0.0.1:{admin}"}}
+apps:
+  example:
+    bundle_ids: [com.example.app]
+    sandbox_access: everyone
+    products:
+      com.example.app.pro: {{kind: non_consumable}}
+      com.example.app.monthly: {{kind: auto_renewable}}
+      com.example.app.coins: {{kind: consumable}}
+"""
+
+
+def free_port():
+    import socket
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def run(*arguments):
+    return subprocess.run([PROGRAM, *arguments], check=True, capture_output=True, text=True).stdout.strip()
+
+
+class World:
+    def __init__(self, folder):
+        self.folder, self.port, self.admin = folder, free_port(), free_port()
+        self.settings = f"{folder}/assay.yaml"
+        pathlib.Path(self.settings).write_text(SETTINGS.format(folder=folder, port=self.port, admin=self.admin))
+        self.trust = f"{folder}/authority"
+        self.process = None
+
+    def start(self, *more):
+        self.process = subprocess.Popen([PROGRAM, "serve", "--config", self.settings, *more], stdout=subprocess.PIPE,
+                                        stderr=open(f"{self.folder}/log", "w"), text=True)
+        line = self.process.stdout.readline()
+        assert "ready" in line, line + pathlib.Path(f"{self.folder}/log").read_text()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(30)
+
+    def url(self, path):
+        return f"http://127.0.0.1:{self.admin}{path}"
+
+
+def sign_in(page, world, name, role):
+    path = run("operators", "add", name, "--role", role, "--config", world.settings).splitlines()[0]
+    page.goto(world.url(path))
+    page.fill("#password", PASSWORD)
+    page.fill("#again", PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/sign-in")
+    page.fill("#name", name)
+    page.fill("#password", PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/console")
+
+
+def act(page, label, **fields):
+    page.get_by_text(label, exact=True).first.click()
+    form = page.locator("details[open] form")
+    for name, value in fields.items():
+        form.locator(f"[name={name}]").fill(value)
+    form.locator("button").click()
+
+
+def keyboard_search(page, text):
+    """One step: the box has the focus when the page opens."""
+    page.keyboard.type(text)
+    page.keyboard.press("Enter")
+    page.wait_for_load_state()
+
+
+def main():
+    axe = pathlib.Path(sys.argv[1]).read_text()
+    pictures = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    with tempfile.TemporaryDirectory(prefix="assay-console-") as folder, sync_playwright() as playwright:
+        world = World(folder)
+        world.start()
+        try:
+            check(world, playwright, axe, pictures)
+        finally:
+            world.stop()
+
+
+def check(world, playwright, axe, pictures):
+    browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+    plain = browser.new_context(java_script_enabled=False)
+    page = plain.new_page()
+    sign_in(page, world, "admin", "admin")
+    print("signed in without JavaScript")
+    # Three customers, made with the console alone.
+    page.goto(world.url("/console/customer?app=example&id=alice"))
+    assert "customer_unknown" in page.inner_text("main")
+    token = None
+    page.goto(world.url("/console"))
+    cookies = plain.cookies()
+    token = page.locator("header form [name=token]").get_attribute("value")
+
+    def form(path, fields):
+        answer = plain.request.post(world.url(path), form={"token": token, "app": "example", **fields})
+        assert answer.status == 200, (answer.status, answer.text()[:600])
+
+    form("/console/customer", {"id": "alice", "act": "grant", "target": "com.example.app.pro", "reason": "goodwill"})
+    form("/console/customer", {"id": "bob", "act": "grant", "target": "com.example.app.coins", "second": "5",
+                               "reason": "goodwill"})
+    form("/console/customer", {"id": "carol & <b>", "act": "grant", "target": "com.example.app.pro", "reason": "x"})
+
+    steps = {}
+    for complaint, customer, heading in [("paid", "alice", "I paid and got nothing"), ("twice", "bob", "charged twice"),
+                                         ("refunded", "carol", "It was refunded")]:
+        page.goto(world.url("/console"))
+        count = 1
+        keyboard_search(page, customer)
+        count += 1
+        if not page.locator("h1").inner_text().startswith("Customer"):
+            page.keyboard.press("Tab")
+            count += 1
+        text = page.inner_text("main")
+        part = text[text.index(heading):]
+        assert part.splitlines()[1].strip(), part[:200]
+        steps[complaint] = count
+        print(f"{complaint}: {count} steps: {[line for line in part.splitlines()[1:4] if line.strip()][0]}")
+    assert max(steps.values()) <= 6
+
+    state = plain.storage_state()
+    paths = {"sign-in": "/console/sign-in", "search": "/console", "not-found": "/console/search?q=nobody-of-this-name",
+             "customer": "/console/customer?app=example&id=alice", "inspect": "/console/inspect",
+             "state": "/console/state", "operators": "/console/operators"}
+    violations, opened = 0, 0
+    for scheme in ("light", "dark"):
+        for width in (1280, 400):
+            context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900},
+                                          storage_state=state, bypass_csp=True)
+            for name, path in paths.items():
+                view = context.new_page()
+                view.goto(world.url(path))
+                overflow = view.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+                if overflow > 0:
+                    violations += 1
+                    print(f"{name} {scheme} {width}: {overflow} px wider than the window")
+                view.evaluate(axe)
+                result = view.evaluate("axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']})")
+                for violation in result["violations"]:
+                    violations += 1
+                    print(f"{name} {scheme} {width}: {violation['id']}: {violation['nodes'][0]['html'][:160]}")
+                opened += 1
+                if pictures:
+                    pictures.mkdir(parents=True, exist_ok=True)
+                    view.screenshot(path=str(pictures / f"{name}-{scheme}-{width}.png"), full_page=True)
+                view.close()
+            context.close()
+    for host, expected in [("evil.example", 421), ("localhost", 200)]:
+        request = urllib.request.Request(world.url("/console/sign-in"), headers={"Host": host})
+        try:
+            status = urllib.request.urlopen(request).status
+        except urllib.error.HTTPError as error:
+            status = error.code
+        assert status == expected, (host, status)
+    print(f"{opened} pages opened, {violations} violations")
+    if violations:
+        sys.exit(1)
+
+
+main()
