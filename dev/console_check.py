@@ -99,9 +99,10 @@ def claim_path(page, world):
 
 def keyboard_search(page, text):
     """One step: the box has the focus when the page opens."""
+    page.locator("#q:focus").wait_for()
     page.keyboard.type(text)
-    page.keyboard.press("Enter")
-    page.wait_for_load_state()
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
 
 
 def main():
@@ -154,6 +155,7 @@ def check(world, playwright, axe, pictures):
         keyboard_search(page, customer)
         count += 1
         text = page.inner_text("main")
+        assert heading in text, (page.url, text[:800])
         part = text[text.index(heading):]
         part = part[:part.find("“", len(heading))] if "“" in part[len(heading):] else part
         assert expected in part, part[:400]
