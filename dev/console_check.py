@@ -119,6 +119,35 @@ def main():
             world.stop()
 
 
+def check_refusals(world, browser):
+    """Forms without a token, of another origin or beyond the role, and a name after wrong passwords."""
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    sign_in(page, world, "vera", "view")
+    token = page.locator("header form [name=token]").get_attribute("value")
+    grant = {"app": "example", "id": "dora", "act": "grant", "target": "com.example.app.pro", "reason": "x"}
+
+    def post(path, fields, **headers):
+        return context.request.post(world.url(path), form=fields, headers=headers, max_redirects=0).status
+
+    assert post("/console/customer", grant) == 403
+    assert post("/console/customer", {**grant, "token": "x"}) == 403
+    assert post("/console/customer", {**grant, "token": token}) == 403
+    assert post("/console/inspect", {"token": token, "evidence": "x"}, Origin="http://evil.example") == 403
+    assert post("/console/inspect", {"token": token, "evidence": "x"}) == 200
+    assert context.request.get(world.url("/console/customer?app=example&id=dora")).status == 400
+    kept = context.cookies()
+    assert kept[0]["httpOnly"] and kept[0]["sameSite"] == "Strict"
+    assert post("/console/sign-out", {"token": token}) == 303
+    context.add_cookies(kept)
+    assert context.request.get(world.url("/console"), max_redirects=0).status == 303
+    guesses = [post("/console/sign-in", {"name": "vera", "password": "guess"}) for _ in range(5)]
+    assert guesses == [403] * 5
+    assert post("/console/sign-in", {"name": "vera", "password": PASSWORD}) == 403
+    context.close()
+    print("refused: no token, wrong token, role, origin, ended session, locked name")
+
+
 def check(world, playwright, axe, pictures):
     browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
     plain = browser.new_context(java_script_enabled=False)
@@ -192,6 +221,7 @@ def check(world, playwright, axe, pictures):
                     view.screenshot(path=str(pictures / f"{name}-{scheme}-{width}.png"), full_page=True)
                 view.close()
             context.close()
+    check_refusals(world, browser)
     for host, expected in [("evil.example", 421), ("localhost", 200)]:
         request = urllib.request.Request(world.url("/console/sign-in"), headers={"Host": host})
         try:

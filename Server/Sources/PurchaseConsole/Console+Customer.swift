@@ -15,7 +15,8 @@ extension Console {
         let orders = try await ledger.answer(OrderList(app: app, customerID: id, limit: Self.rows)).orders
         var filter = SubmissionFilter()
         filter.customerID = id
-        let submissions = try await ledger.answer(SubmissionList(app: app, filter: filter, limit: Self.rows)).submissions
+        let submissions = try await ledger.answer(SubmissionList(app: app, filter: filter, limit: Self.rows))
+            .submissions
         let place = EventPlace(request.query["after"])
         let events = try await ledger.answer(
             CustomerTimeline(app: app, customerID: id, cursor: place?.cursor, limit: Self.rows))
@@ -25,7 +26,8 @@ extension Console {
         let canAct = visit.account.role >= .support
         var values: [String: Any] = [
             "app": app, "customer": id, "complaints": Self.complaints(answers),
-            "entitlements": entitlements.entitlements.map(Self.fields), "hasEntitlements": !entitlements.entitlements.isEmpty,
+            "entitlements": entitlements.entitlements.map(Self.fields),
+            "hasEntitlements": !entitlements.entitlements.isEmpty,
             "purchases": purchases.purchases.map { Self.fields($0, app) }, "hasPurchases": !purchases.purchases.isEmpty,
             "orders": orders.map(Self.fields), "hasOrders": !orders.isEmpty,
             "submissions": submissions.map { Self.fields($0, app) }, "hasSubmissions": !submissions.isEmpty,
@@ -38,7 +40,9 @@ extension Console {
             values["notice"] = "The customer was merged into \(survivor), whose purchases are shown."
         }
         if let timeline = AccessTimeline.fields(purchases.purchases, now: clock()) { values["timeline"] = timeline }
-        if let next = purchases.next { values["nextPurchases"] = Self.address("customer", app: app, id, [("before", "\(next)")]) }
+        if let next = purchases.next {
+            values["nextPurchases"] = Self.address("customer", app: app, id, [("before", "\(next)")])
+        }
         if let next = events.next {
             values["nextEvents"] = Self.address("customer", app: app, id, [("after", EventPlace(next).text)])
         }
@@ -62,7 +66,9 @@ extension Console {
             ["act": "transfer", "label": "Transfer a purchase", "target": "Transaction", "second": "To the customer"],
         ]
         if role >= .admin {
-            forms.append(["act": "merge", "label": "Merge into another customer", "target": "The customer that remains"])
+            forms.append([
+                "act": "merge", "label": "Merge into another customer", "target": "The customer that remains",
+            ])
             forms.append(["act": "erase", "label": "Erase the customer", "target": "The name of the customer, again"])
         }
         return forms
@@ -71,7 +77,8 @@ extension Console {
     private static func fields(_ entitlement: Entitlement) -> [String: Any] {
         [
             "product": entitlement.productID + (entitlement.environment == .production ? "" : " (sandbox)"),
-            "state": entitlement.state.rawValue, "why": entitlement.reason.map { "\($0.explanation.sentence) (\($0.rawValue))" } ?? "",
+            "state": entitlement.state.rawValue,
+            "why": entitlement.reason.map { "\($0.explanation.sentence) (\($0.rawValue))" } ?? "",
             "since": entitlement.since.map { "\($0)" } ?? "", "until": entitlement.until.map { "\($0)" } ?? "",
             "units": entitlement.productKind == .consumable ? "\(entitlement.balance)" : "",
         ]
@@ -99,7 +106,8 @@ extension Console {
 
     private static func fields(_ order: Order) -> [String: Any] {
         [
-            "text": "\(order.id.uuidString.lowercased()): \(order.productID), \(order.quantity), \(order.status.rawValue), "
+            "text":
+                "\(order.id.uuidString.lowercased()): \(order.productID), \(order.quantity), \(order.status.rawValue), "
                 + "created \(order.createdAt), \(order.fulfilledUnits) delivered"
         ]
     }

@@ -67,7 +67,8 @@ extension Console {
         return render(
             "purchase", "Purchase \(id)", visit,
             [
-                "stories": stories, "submissions": claims.map { Self.fields($0, app) }, "hasSubmissions": !claims.isEmpty,
+                "stories": stories, "submissions": claims.map { Self.fields($0, app) },
+                "hasSubmissions": !claims.isEmpty,
             ])
     }
 
@@ -122,7 +123,8 @@ extension Console {
         var values: [String: Any] = [
             "sentence": claim.sentence, "action": claim.action, "facts": Self.facts(facts), "links": links,
         ]
-        if let evidence = try await ledger().answer(EvidenceOfSubmission(app: app, submissionID: id)), evidence.isWhole {
+        if let evidence = try await ledger().answer(EvidenceOfSubmission(app: app, submissionID: id)), evidence.isWhole
+        {
             values.merge(try await inspection(evidence.bytes, app)) { $1 }
         }
         return render("submission", "Claim \(id.uuidString.lowercased())", visit, values)

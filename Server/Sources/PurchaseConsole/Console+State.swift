@@ -19,7 +19,8 @@ extension Console {
         let isComplete = inspection.checks.allSatisfy { if case .passed = $0.outcome { true } else { false } }
         return [
             "inspected": true, "kind": inspection.evidence?.kind?.rawValue ?? "Not recognised.",
-            "verdict": isComplete ? "Genuine." : failure.map { "\($0.code.sentence) (\($0.code.rawValue))" } ?? "Not verified.",
+            "verdict": isComplete
+                ? "Genuine." : failure.map { "\($0.code.sentence) (\($0.code.rawValue))" } ?? "Not verified.",
             "checks": inspection.checks.map(Self.fields), "hasPath": !inspection.certificatePath.isEmpty,
             "path": inspection.certificatePath.map { ["name": $0] },
         ]
@@ -32,8 +33,10 @@ extension Console {
         case .failed(let error):
             [
                 "name": check.name, "result": "failed",
-                "why": [error.code.sentence, error.expected.map { "expected \($0)" }, error.found.map { "found \($0)" }]
-                    .compactMap(\.self).joined(separator: ", "),
+                "why": [
+                    error.code.sentence, error.expected.map { "expected \($0)" }, error.found.map { "found \($0)" },
+                ]
+                .compactMap(\.self).joined(separator: ", "),
             ]
         }
     }
@@ -44,20 +47,24 @@ extension Console {
             try visit.require(.admin)
             let change: ChangeWebhook.Change = request.form["act"] == "enable" ? .enable : .resend(event: nil)
             let operation = ChangeWebhook(app: try app(request), url: request.form["url"] ?? "", change)
-            guard let count = try await ledger().perform(operation) else { return message("There is no such webhook", 400) }
+            guard let count = try await ledger().perform(operation) else {
+                return message("There is no such webhook", 400)
+            }
             notice = request.form["act"] == "enable" ? "The webhook is enabled." : "\(count) events are sent again."
         }
         let readings = try await ledger().answer(LedgerReadings())
         let facts: [(String, String?)] = [
             ("Time", "\(readings.now)"), ("Entries of the record", "\(readings.sealedEntries)"),
-            ("Not sealed yet", "\(readings.pending.count)"), ("Claims that wait for Apple", "\(readings.waitingClaims.count)"),
+            ("Not sealed yet", "\(readings.pending.count)"),
+            ("Claims that wait for Apple", "\(readings.waitingClaims.count)"),
         ]
         let isAdmin = visit.account.role >= .admin
         let webhooks = readings.webhooks.map { webhook -> [String: Any] in
             let isEvents = webhook.stream == .events
             let state = webhook.isDisabled ? ", disabled" : ""
             return [
-                "url": webhook.url, "app": webhook.app, "isAdmin": isAdmin && isEvents, "isDisabled": webhook.isDisabled,
+                "url": webhook.url, "app": webhook.app, "isAdmin": isAdmin && isEvents,
+                "isDisabled": webhook.isDisabled,
                 "text": "\(webhook.app): \(webhook.waiting) wait, \(webhook.givenUp) were given up\(state).",
             ]
         }
@@ -78,7 +85,9 @@ extension Console {
             switch act {
             case "end": try await ledger.perform(ChangeSession(.others(than: visit.session.sha256, name: me)))
             case "add":
-                guard let role = OperatorRole(rawValue: request.form["role"] ?? "") else { return message("No role", 400) }
+                guard let role = OperatorRole(rawValue: request.form["role"] ?? "") else {
+                    return message("No role", 400)
+                }
                 link = try await ledger.perform(AddOperator(name: name, role: role, by: me))
                 if link == nil { return message("There is an operator with this name", 400) }
             case "link": link = try await ledger.perform(RenewOperatorLink(name: name, by: me))

@@ -45,7 +45,8 @@ public final class Console: Sendable {
             default: break
             }
             guard let visit = try await visit(request) else {
-                return request.isPost ? message("The session has ended; sign in again", 403) : .seeOther("/console/sign-in")
+                return request.isPost
+                    ? message("The session has ended; sign in again", 403) : .seeOther("/console/sign-in")
             }
             guard !request.isPost || visit.hasToken(request) else {
                 return message("The form has no valid token; open the page again", 403)
@@ -67,7 +68,8 @@ public final class Console: Sendable {
     private func page(_ request: ConsoleRequest, _ visit: ConsoleVisit) async throws -> ConsoleResponse {
         switch (request.path, request.isPost) {
         case ("", false): return try await search(request, visit, nil)
-        case ("search", _): return try await search(request, visit, (request.isPost ? request.form : request.query)["q"])
+        case ("search", _):
+            return try await search(request, visit, (request.isPost ? request.form : request.query)["q"])
         case ("customer", false): return try await customer(request, visit, notice: nil)
         case ("customer", true): return try await act(request, visit)
         case ("purchase", false): return try await purchase(request, visit)

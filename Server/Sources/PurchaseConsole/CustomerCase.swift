@@ -88,7 +88,8 @@ struct CustomerCase {
             lines.append(
                 Line(
                     text: "Each product was bought at most once.",
-                    action: "If the bank shows two charges, one may be of another account: search for its transaction."))
+                    action: "If the bank shows two charges, one may be of another account: search for its transaction.")
+            )
         }
         return lines
     }
@@ -99,7 +100,8 @@ struct CustomerCase {
         for purchase in purchases {
             guard let withdrawal = purchase.withdrawal else { continue }
             let access = entitlements.first { $0.productID == purchase.productID && $0.state == .active }
-            let what = "\(purchase.productID): Apple withdrew transaction \(purchase.transactionID) on "
+            let what =
+                "\(purchase.productID): Apple withdrew transaction \(purchase.transactionID) on "
                 + "\(withdrawal.date)."
             if let access {
                 let other = access.transactionID.map { $0 == purchase.transactionID ? "" : " from transaction \($0)" }

@@ -8,20 +8,31 @@ extension NoAccessReason {
     var explanation: (sentence: String, action: String) {
         switch self {
         case .expired:
-            ("The paid time has ended.", "The customer can subscribe again. If Apple charged for a later period, ask "
-                + "them to use Restore Purchases in the app.")
+            (
+                "The paid time has ended.",
+                "The customer can subscribe again. If Apple charged for a later period, ask "
+                    + "them to use Restore Purchases in the app."
+            )
         case .billingRetry:
-            ("The paid time has ended, and Apple still tries to collect the next price.",
-                "The customer has to correct the payment method in the settings of their Apple account.")
+            (
+                "The paid time has ended, and Apple still tries to collect the next price.",
+                "The customer has to correct the payment method in the settings of their Apple account."
+            )
         case .newsMissing:
-            ("The paid time has ended, and no news about a renewal arrived.",
-                "Ask the customer to open the app and use Restore Purchases.")
+            (
+                "The paid time has ended, and no news about a renewal arrived.",
+                "Ask the customer to open the app and use Restore Purchases."
+            )
         case .inGrace:
-            ("Apple gives a grace period while it tries to collect the next price.",
-                "The customer has access. They should correct the payment method in their Apple account.")
+            (
+                "Apple gives a grace period while it tries to collect the next price.",
+                "The customer has access. They should correct the payment method in their Apple account."
+            )
         case .familyRevoked:
-            ("The purchase is no longer shared with this member of the family.",
-                "The buyer of the family can share it again.")
+            (
+                "The purchase is no longer shared with this member of the family.",
+                "The buyer of the family can share it again."
+            )
         case .revoked:
             ("Apple refunded or revoked the purchase.", "The customer got the money back and can buy again.")
         case .cancelled:
@@ -35,8 +46,10 @@ extension NoAccessReason {
         case .held:
             ("The purchase has no owner yet.", "Transfer it to the customer, after they showed that it is theirs.")
         case .ownedByAnother:
-            ("The purchase belongs to another customer.",
-                "Ask which account the customer uses. If both are theirs, transfer the purchase or merge the customers.")
+            (
+                "The purchase belongs to another customer.",
+                "Ask which account the customer uses. If both are theirs, transfer the purchase or merge the customers."
+            )
         case .revokedByHand:
             ("An operator revoked it.", "Read the reason below; lift the revocation if it no longer applies.")
         case .sandboxNotAccepted:
@@ -62,7 +75,8 @@ extension SubmissionRecord {
 
     /// What to do after a claim with this code.
     var action: String {
-        switch DecisionCode(rawValue: code)?.disposition(hasPurchase: false) ?? ReasonCode(rawValue: code)?.disposition {
+        switch DecisionCode(rawValue: code)?.disposition(hasPurchase: false) ?? ReasonCode(rawValue: code)?.disposition
+        {
         case .granted: "Nothing: the customer has the purchase."
         case .refused: "The refusal is final. Read the sentence to the customer."
         case .retry: "Ask the customer to open the app again and use Restore Purchases."

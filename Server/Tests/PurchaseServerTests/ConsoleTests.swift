@@ -53,7 +53,8 @@ struct ConsoleTests {
         }
 
         /// Sets the password of a new operator, and signs in.
-        static func signedIn(_ world: PurchaseServerWorld, _ name: String, _ role: OperatorRole) async throws -> Browser {
+        static func signedIn(_ world: PurchaseServerWorld, _ name: String, _ role: OperatorRole) async throws -> Browser
+        {
             let link = try #require(try await world.ledger.perform(AddOperator(name: name, role: role)))
             var browser = try Browser(world)
             let set = try await browser.post(
@@ -120,10 +121,12 @@ struct ConsoleTests {
         }
     }
 
-    @Test("A request whose host is a name of somebody else is not answered", arguments: [
-        ("localhost", "200"), ("127.0.0.1:8081", "200"), ("evil.example", "421"), ("localhost.evil.example", "421"),
-        ("127.0.0.1.evil.example", "421"),
-    ])
+    @Test(
+        "A request whose host is a name of somebody else is not answered",
+        arguments: [
+            ("localhost", "200"), ("127.0.0.1:8081", "200"), ("evil.example", "421"), ("localhost.evil.example", "421"),
+            ("127.0.0.1.evil.example", "421"),
+        ])
     func host(name: String, status: String) async throws {
         try await Self.run { world async throws in
             let port = try #require(world.admin).port

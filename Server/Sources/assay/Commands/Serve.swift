@@ -125,7 +125,8 @@ struct Serve: AsyncParsableCommand {
         guard address.hasPrefix("http"), isatty(STDERR_FILENO) == 1,
             let link = try? await ledger.perform(FirstOperatorLink())
         else { return }
-        Terminal.remark("the console has no operator yet; set a password at \(address)/console/link?secret=\(link.text)")
+        Terminal.remark(
+            "the console has no operator yet; set a password at \(address)/console/link?secret=\(link.text)")
     }
 
     private func list(_ text: String?) -> [String] { text.map { [$0] } ?? [] }
