@@ -7,13 +7,14 @@ import PurchaseLedger
 /// writes. Neither waits for the database, nor for the threads that verify.
 struct HealthRoutes {
     let readiness: ReadinessMonitor
+    let limited: LimitedRequests
 
     func add(to router: Router<ServerContext>) {
         for method in [HTTPRequest.Method.get, .head] {
             router.on("/healthz", method: method) { _, _ in Self.response("ok") }
             router.on("/readyz", method: method) { _, _ in
                 switch readiness.state {
-                case .ready: return Self.response("ready")
+                case .ready: return Self.response("ready", limited: limited.today)
                 case .failed(let kind):
                     // After any error, the server cannot work.
                     throw Problem(.serviceUnavailable, kind.rawValue, kind.sentence, retryAfter: 1)
@@ -29,9 +30,11 @@ struct HealthRoutes {
         }
     }
 
-    private static func response(_ status: String) -> Response {
-        Response(
+    private static func response(_ status: String, limited: [String: Int] = [:]) -> Response {
+        let counts = limited.sorted { $0.key < $1.key }.map { #""\#($0.key)":\#($0.value)"# }.joined(separator: ",")
+        let today = counts.isEmpty ? "" : #","limited_today":{\#(counts)}"#
+        return Response(
             status: .ok, headers: [.contentType: "application/json"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: #"{"status":"\#(status)"}"#)))
+            body: ResponseBody(byteBuffer: ByteBuffer(string: #"{"status":"\#(status)"\#(today)}"#)))
     }
 }

@@ -33,6 +33,7 @@ public func startPurchaseServer(
             apps: configuration.appsInOrder, clock: clock, entryKey: try await keys.entryKey(of: database))
         ledger.onVerification = { metrics.note($0) }
         try await NewRulesRefusal.applyNewRules(to: ledger, logger)
+        try await SchemaNotice.log(database, logger)
         try await UncountedProductsWarning.log(configuration, ledger, logger)
         let signer = try keys.signer(logger)
         let sealing = try RecordSealing(

@@ -37,7 +37,7 @@ package final class ReadinessMonitor: Service {
 
     /// A monitor of a ledger.
     convenience init(_ ledger: PurchaseLedger) {
-        self.init { try await ledger.perform(ProbeReadiness()) }
+        self.init { try await ledger.probe() }
     }
 
     /// The state now.

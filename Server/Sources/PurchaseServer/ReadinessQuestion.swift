@@ -19,14 +19,23 @@ package struct ReadinessQuestion: Sendable {
         address = "\(isSecure ? "https" : "http")://\(place)/readyz"
     }
 
-    /// - Returns: `ready`, the code of the reason why the server is not, or why nothing is known as a sentence.
-    package func answer() async -> String {
+    /// What a server says about itself.
+    package struct Answer: Sendable {
+        /// `ready`, the code of the reason why the server is not, or why nothing is known as a sentence.
+        package var status: String
+        /// The requests of today that a limit refused, by code.
+        package var limitedToday: [String: Int] = [:]
+    }
+
+    package func answer() async -> Answer {
         do {
             let body = try await body()
             let json = try JSONSerialization.jsonObject(with: Data(body.readableBytesView)) as? [String: Any]
-            return json?["status"] as? String ?? json?["code"] as? String ?? "it does not answer as Assay does"
+            return Answer(
+                status: json?["status"] as? String ?? json?["code"] as? String ?? "it does not answer as Assay does",
+                limitedToday: json?["limited_today"] as? [String: Int] ?? [:])
         } catch {
-            return "it does not answer as Assay does (\(error))"
+            return Answer(status: "it does not answer as Assay does (\(error))")
         }
     }
 

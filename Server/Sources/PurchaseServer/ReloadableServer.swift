@@ -19,6 +19,7 @@ final class ReloadableServer: Sendable {
     private let uptime: @Sendable () -> Double
     private let offerTime: Duration
     private let readiness: ReadinessMonitor
+    private let limited: LimitedRequests
     private let bodies: BodyReader
     private let workers: WorkerPool
     private let access: AccessLimits
@@ -85,6 +86,7 @@ final class ReloadableServer: Sendable {
         self.uptime = uptime
         self.offerTime = offerTime
         readiness = ReadinessMonitor(ledger)
+        limited = LimitedRequests(clock: clock)
         let workers = WorkerPool(limit: limits.waitingVerifications)
         self.workers = workers
         receiptRecording = ReceiptRecording(workers: workers, logger: logger)
@@ -165,7 +167,7 @@ final class ReloadableServer: Sendable {
         router.add(middleware: RequestLogMiddleware(refusedNotifications: refusedNotifications, metrics: metrics))
         router.add(middleware: ProblemMiddleware(outages: outages))
         router.add(middleware: RequestHeadMiddleware())
-        HealthRoutes(readiness: readiness).add(to: router)
+        HealthRoutes(readiness: readiness, limited: limited).add(to: router)
         MetricsRoutes(metrics: metrics, readings: readings).add(to: router)
         do {
             let console = try Console(
@@ -237,13 +239,14 @@ final class ReloadableServer: Sendable {
         router.add(middleware: TraceMiddleware())
         router.add(middleware: RequestLogMiddleware(refusedNotifications: refusedNotifications, metrics: metrics))
         if let signer = configuration.answerSigner { router.add(middleware: AnswerSigningMiddleware(signer: signer)) }
+        router.add(middleware: limited)
         router.add(middleware: ProblemMiddleware(outages: outages))
         router.add(middleware: RequestHeadMiddleware())
         router.add(middleware: ContentDigestMiddleware(bodies: bodies, limits: configuration.limits))
         if !configuration.trustedProxies.isEmpty {
             router.add(middleware: ClientAddressMiddleware(proxies: configuration.trustedProxies))
         }
-        HealthRoutes(readiness: readiness).add(to: router)
+        HealthRoutes(readiness: readiness, limited: limited).add(to: router)
         DescriptionRoutes().add(to: router)
         addPurchaseRoutes(to: router, ledger, configuration)
         NotificationRoutes(

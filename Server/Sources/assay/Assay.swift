@@ -2,6 +2,7 @@ import ArgumentParser
 import BuildInformation
 import EvidenceMint
 import Foundation
+import PurchaseLedger
 
 /// The program. It chooses a command and computes nothing.
 @main
@@ -10,16 +11,24 @@ struct Assay: AsyncParsableCommand {
         commandName: "assay",
         abstract: "Verifies App Store purchases, offline and on your own machines.",
         version: "assay \(version) (\(source))",
-        subcommands: [
-            Verify.self, Inspect.self, Serve.self, DoctorCommand.self, Dev.self, Simulate.self, Mint.self, Keys.self, Operators.self,
-            Testers.self,
-            Customers.self, Orders.self, Purchases.self, Submissions.self, Events.self, Refunds.self, Webhooks.self,
-            Import.self, Backfill.self, Compare.self,
-            AuditCommand.self, Rebuild.self, Migrate.self, Backup.self,
-            Copy.self,
-        ])
+        subcommands: commands + commandsOfNextRelease)
+
+    private static let commands: [any ParsableCommand.Type] = [
+        Verify.self, Inspect.self, Serve.self, DoctorCommand.self, Dev.self, Simulate.self, Mint.self, Keys.self,
+        Operators.self, Testers.self,
+        Customers.self, Orders.self, Purchases.self, Submissions.self, Events.self, Refunds.self, Webhooks.self,
+        Import.self, Backfill.self, Compare.self,
+        AuditCommand.self, Rebuild.self, Migrate.self, Backup.self,
+        Copy.self,
+    ]
 
     static let version = "0.2.0"
+
+    #if NEXT_RELEASE
+        private static let commandsOfNextRelease: [any ParsableCommand.Type] = [NoteNextReleaseCommand.self]
+    #else
+        private static let commandsOfNextRelease: [any ParsableCommand.Type] = []
+    #endif
 
     /// The commit and its date; only `unknown` where the sources were not in a git repository.
     private static var source: String {
@@ -29,6 +38,9 @@ struct Assay: AsyncParsableCommand {
     /// Exit status 2 for wrong usage and for I/O, so that 1 means a negative result: evidence or an operator's action
     /// was refused, or an audit has findings.
     static func main() async {
+        #if NEXT_RELEASE
+            LedgerRelease.replace(by: .next)
+        #endif
         if let complaint = CommandSuggestion.complaint(CommandLine.arguments.dropFirst()) {
             Terminal.complain(complaint)
             Foundation.exit(ExitCode.unusable.rawValue)

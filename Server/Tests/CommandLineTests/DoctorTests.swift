@@ -6,7 +6,7 @@ import Testing
 /// `assay doctor` on installations that are sound and on broken ones.
 @Suite("31.5 assay doctor")
 struct DoctorTests {
-    private struct Report: Decodable {
+    struct Report: Decodable {
         let findings: [Finding]
         let failed: Int
         let warnings: Int
@@ -24,14 +24,14 @@ struct DoctorTests {
         }
     }
 
-    private static let settings = """
+    static let settings = """
         server: { port: 0 }
         apps:
           game: { bundle_ids: com.example.app, products: { coins: { kind: consumable } } }
         """
 
     /// A folder with a ledger that a server has used.
-    private static func installation(
+    static func installation(
         _ settings: String = settings, environment: [String: String] = [:], _ body: (URL) async throws -> Void
     ) async throws {
         try await Program.inTemporaryFolder { folder in
@@ -74,12 +74,12 @@ struct DoctorTests {
         try await RunningServer.run("python3 receiver.py \(status)", in: folder, body)
     }
 
-    private static func write(_ settings: String, _ folder: URL) throws {
+    static func write(_ settings: String, _ folder: URL) throws {
         try settings.write(to: folder.appending(path: "assay.yaml"), atomically: true, encoding: .utf8)
     }
 
     /// What `assay doctor` prints in JSON, and its exit status.
-    private static func examine(
+    static func examine(
         _ folder: URL, _ options: String = "", before: String = "", environment: [String: String] = [:]
     ) async throws -> (Report, status: Int32) {
         let result = try await Program.shell(
@@ -121,6 +121,7 @@ struct DoctorTests {
                 try Self.write(Self.settings.replacing("port: 0", with: "port: \(port), host: 0.0.0.0"), folder)
                 let (open, status) = try await Self.examine(folder)
                 #expect(status == 0 && open.finding("proxies", "warning") != nil, "\(open)")
+                #expect(open.finding("limits", "fine") != nil, "\(open)")
             }
             try await Self.withReceiver(folder, status: 404) { receiver in
                 let port = try #require(URL(string: receiver.address)?.port)

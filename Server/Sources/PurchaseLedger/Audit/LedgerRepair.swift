@@ -140,9 +140,9 @@ struct LedgerRepair {
         let entry = try transaction.journal.append(
             transaction.draft(nil),
             RulesDetails(
-                version: RegisterSettings.rulesVersion, repair: "\(findings) findings", corrections: subjects.count,
+                version: transaction.rules, repair: "\(findings) findings", corrections: subjects.count,
                 correctionsSHA256: subjects.digest))
-        try RulesTable(connection: connection).insertIfNew(RegisterSettings.rulesVersion, entry: entry.key)
+        try RulesTable(connection: connection).insertIfNew(transaction.rules, entry: entry.key)
         for (app, customer, product, environment) in events {
             let writer = LedgerEvents(transaction, app: app, entry: entry)
             var event = writer.event(.corrected)

@@ -91,7 +91,7 @@ struct ReplayStep {
             }
         case .bundleBound: try bind(try BundleBoundDetails(encoded: details), entry, app)
         // Later signed data states the token.
-        case .tokenSetAtApple: return
+        case .tokenSetAtApple, .nextRelease: return
         case .evidence, .notification, .keyCreated, .keyRevoked, .rules, .recordContinued: return
         }
     }

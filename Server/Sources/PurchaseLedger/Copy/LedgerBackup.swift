@@ -56,7 +56,8 @@ public struct LedgerBackup: Sendable {
         var digest = RowDigest()
         try file.write { copy in
             try copy.execute("BEGIN", [])
-            try LedgerMigrations.create(copy, SQLiteDialect())
+            let number = try SchemaNumber.current(source)
+            try LedgerMigrations.create(copy, SQLiteDialect(), endedUpTo: number)
             for row in try source.rows("SELECT number, title, applied_at FROM schema_migrations", []) {
                 try copy.execute(
                     "INSERT INTO schema_migrations (number, title, applied_at) VALUES (?1, ?2, ?3)", row.values)

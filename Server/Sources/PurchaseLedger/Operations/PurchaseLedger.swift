@@ -17,6 +17,7 @@ public struct PurchaseLedger: Sendable {
     /// Authenticates the entries that this process writes.
     let entryKey: EntryKey?
     private let evidenceParts = EvidencePartKeys()
+    let kindWatch = KindWatch()
     /// The refusals beyond the daily budget that were not recorded yet. A ledger under other settings goes on with
     /// them.
     var refusalCounts = RefusalCounts()

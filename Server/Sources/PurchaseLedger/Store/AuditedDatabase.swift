@@ -22,7 +22,9 @@ struct AuditedDatabase: LedgerDatabase {
         try await database.write(plan: plan, body)
     }
 
-    func requireSchema(_ number: Int64) { database.requireSchema(number) }
+    func requireSchema(_ range: SchemaRange) { database.requireSchema(range) }
+
+    func stopWriting(_ error: LedgerStorageError) { database.stopWriting(error) }
 
     func close() async throws { try await database.close() }
 }

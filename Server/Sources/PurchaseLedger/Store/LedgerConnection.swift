@@ -39,6 +39,9 @@ public protocol LedgerConnection {
     /// a rule of the table skips an existing row.
     var looksBeforeInserting: Bool { get }
 
+    /// What the transaction has found before its first write; `nil` if it checks no schema.
+    var schemaInForce: SchemaInForce? { get }
+
     /// The key up to which no event can be committed later; `nil` if events are committed in the order of their keys. A
     /// list reads it before anything else.
     func settledEvent() throws(LedgerStorageError) -> Int64?
@@ -90,6 +93,7 @@ extension LedgerConnection {
     }
 
     public var looksBeforeInserting: Bool { false }
+    public var schemaInForce: SchemaInForce? { nil }
 
     public func settledEvent() throws(LedgerStorageError) -> Int64? { nil }
     public func settledEntry() throws(LedgerStorageError) -> Int64? { nil }

@@ -7,7 +7,7 @@
 /// - The data that a write reads in the parts of the ledger that it locks stays unchanged until it commits. If two
 ///   writes wait for each other, one of them throws `conflict`, and nothing of it was written.
 /// - If the connection breaks during the commit, the error is `outcomeUnknown`; it is never thrown otherwise.
-/// - Before its first write, a transaction checks the schema's number.
+/// - Before its first write, a transaction checks the schema's number and the version of the rules.
 /// - A read sees one committed state and never waits for a write.
 ///
 /// In SQL, parameters are `?1`, `?2`…, in the order of the array. Types are `INTEGER` (64 bits), `TEXT` (compared as
@@ -34,10 +34,13 @@ public protocol LedgerDatabase: Sendable {
         _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
     ) async throws -> Value
 
-    /// Makes every later transaction that writes check the schema's number before its first write.
+    /// Makes every later transaction that writes check the schema and the rules before its first write.
     ///
     /// Otherwise this process could keep writing under the old rules after a newer release migrated the database.
-    func requireSchema(_ number: Int64)
+    func requireSchema(_ range: SchemaRange)
+
+    /// Makes every later transaction that writes fail with an error, until the process ends.
+    func stopWriting(_ error: LedgerStorageError)
 
     /// What its writers have done since it was opened, and what waits for them.
     var load: DatabaseLoad { get }

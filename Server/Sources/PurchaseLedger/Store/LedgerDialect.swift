@@ -7,6 +7,11 @@ extension LedgerDialect {
     public var otherProcesses: String? { nil }
     public var surroundingsQuery: String? { nil }
     public var auditSettings: [String] { [] }
+
+    /// Whether the database has the table of migrations.
+    func hasMigrations(_ connection: any LedgerConnection) throws(LedgerStorageError) -> Bool {
+        try has(table: "schema_migrations", connection)
+    }
 }
 
 /// The statements that portable SQL cannot express.
@@ -56,8 +61,8 @@ public protocol LedgerDialect: Sendable {
     /// Statements that prevent rows of a table from being changed, deleted or replaced.
     func appendOnly(_ rule: AppendOnlyRule) -> [String]
 
-    /// Whether the database has the table of migrations.
-    func hasMigrations(_ connection: any LedgerConnection) throws(LedgerStorageError) -> Bool
+    /// Whether the database has a table.
+    func has(table: String, _ connection: any LedgerConnection) throws(LedgerStorageError) -> Bool
 
     /// What the database says about itself.
     ///

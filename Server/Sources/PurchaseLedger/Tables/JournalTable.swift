@@ -86,6 +86,23 @@ struct JournalTable {
             "WHERE entry_key > ?1 ORDER BY entry_key LIMIT ?2", [.integer(key), .integer(limit)], connection)
     }
 
+    /// The entries `refusals` since a time, at most ten thousand.
+    func refusals(since: Timestamp) throws(LedgerStorageError) -> [JournalRow] {
+        try JournalRow.all(
+            "WHERE kind = 48 AND at >= ?1 ORDER BY entry_key LIMIT 10000", [.integer(since.millisecondsSince1970)],
+            connection)
+    }
+
+    /// The kinds of the entries after one.
+    func kinds(after key: Int64) throws(LedgerStorageError) -> [Int64] {
+        var kinds: [Int64] = []
+        for row in try connection.rows("SELECT DISTINCT kind FROM journal WHERE entry_key > ?1", [.integer(key)]) {
+            var reader = row.reader
+            kinds.append(try reader.integer())
+        }
+        return kinds
+    }
+
     /// The entries of a kind, oldest first. It scans the table; only audits and erasures call it.
     func rows(kind: Int64) throws(LedgerStorageError) -> [JournalRow] {
         try JournalRow.all("WHERE kind = ?1 ORDER BY entry_key", [.integer(kind)], connection)

@@ -56,8 +56,9 @@ extension HTTPResponse.Status {
     init(_ kind: LedgerStorageError.Kind) {
         switch kind {
         case .constraint, .other: self = .internalServerError
-        case .busy, .overloaded, .full, .readOnly, .unavailable, .corrupt, .schemaTooNew, .schemaTooOld, .schemaUnknown,
-            .copyUnfinished, .moved, .closed, .conflict, .outcomeUnknown:
+        case .busy, .overloaded, .full, .readOnly, .unavailable, .corrupt, .schemaTooNew, .rulesTooNew,
+            .journalKindUnknown, .schemaTooOld, .schemaUnknown, .copyUnfinished, .moved, .closed, .conflict,
+            .outcomeUnknown:
             self = .serviceUnavailable
         }
     }

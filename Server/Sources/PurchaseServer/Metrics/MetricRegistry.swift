@@ -29,23 +29,20 @@ package final class MetricRegistry: MetricsFactory {
     package var text: String { PrometheusText.text(samples) }
 
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
-        let none: any CounterHandler = NOOPMetricsHandler.instance
-        return make(label, dimensions, none) { _ in CounterSeries() }
+        series(label, dimensions) { _ in CounterSeries() } as? any CounterHandler ?? NOOPMetricsHandler.instance
     }
 
     package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
-        let none: any MeterHandler = NOOPMetricsHandler.instance
-        return make(label, dimensions, none) { _ in GaugeSeries() }
+        series(label, dimensions) { _ in GaugeSeries() } as? any MeterHandler ?? NOOPMetricsHandler.instance
     }
 
     package func makeRecorder(label: String, dimensions: [(String, String)], aggregate _: Bool) -> any RecorderHandler {
-        let none: any RecorderHandler = NOOPMetricsHandler.instance
-        return make(label, dimensions, none) { HistogramSeries(bounds: $0) }
+        series(label, dimensions) { HistogramSeries(bounds: $0) } as? any RecorderHandler
+            ?? NOOPMetricsHandler.instance
     }
 
     package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
-        let none: any TimerHandler = NOOPMetricsHandler.instance
-        return make(label, dimensions, none) { HistogramSeries(bounds: $0) }
+        series(label, dimensions) { HistogramSeries(bounds: $0) } as? any TimerHandler ?? NOOPMetricsHandler.instance
     }
 
     // A series stays when its instrument goes: the values of a counter must not go back.
@@ -55,15 +52,14 @@ package final class MetricRegistry: MetricsFactory {
     package func destroyRecorder(_: any RecorderHandler) {}
     package func destroyTimer(_: any TimerHandler) {}
 
-    /// The series with these labels.
+    /// The series with these labels; `nil` for a metric that is not kept. It is of another kind than asked for if two
+    /// instruments of one metric differ, which is an error in this module.
     ///
-    /// - Parameters:
-    ///   - none: the handler of a metric that is not kept.
-    ///   - create: makes a series, with the bounds of a histogram.
-    private func make<Handler: Sendable>(
-        _ label: String, _ dimensions: [(String, String)], _ none: Handler, _ create: ([Double]) -> any MetricSeries
-    ) -> Handler {
-        guard let (metric, definition) = Self.metrics[label] else { return none }
+    /// - Parameter create: makes a series, with the bounds of a histogram.
+    private func series(
+        _ label: String, _ dimensions: [(String, String)], _ create: ([Double]) -> any MetricSeries
+    ) -> (any MetricSeries)? {
+        guard let (metric, definition) = Self.metrics[label] else { return nil }
         var labels = definition.labels.map { name in dimensions.first { $0.0 == name }?.1 ?? "" }
         let bounds = if case .histogram(let bounds) = definition.kind { bounds } else { [Double]() }
         return series.withLock { series in
@@ -72,8 +68,7 @@ package final class MetricRegistry: MetricsFactory {
             }
             let found = series[metric]?[labels] ?? create(bounds)
             series[metric, default: [:]][labels] = found
-            // Of another kind if two instruments of one metric differ, which is an error in this module.
-            return found as? Handler ?? none
+            return found
         }
     }
 }

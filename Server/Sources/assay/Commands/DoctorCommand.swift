@@ -62,6 +62,7 @@ struct DoctorCommand: AsyncParsableCommand {
         let webhooks = WebhookExamination(webhooks: configuration.webhooks, now: now)
         findings += await DatabaseExamination(place: place, now: now).findings { database in
             await record.findings(database) + (await webhooks.deliveries(database))
+                + (await LimitExamination(now: now).refusals(database))
         }
         findings += CertificateExamination(anchors: configuration.anchors, server: configuration.tls, now: now)
             .findings()

@@ -29,7 +29,9 @@ struct DatabaseExamination {
             return [
                 .failed(
                     .database, "cannot be opened: \(reason)",
-                    do: "Correct 'database' in the settings, or start 'assay serve' once, which creates a SQLite file.")
+                    do: reason.hasPrefix("database_full")
+                        ? "Free space, or move the database: the server answers 503 database_full until then."
+                        : "Correct 'database' in the settings, or start 'assay serve' once, which creates a SQLite file.")
             ]
         }
         var findings = await examine(database, name, folder, body)
@@ -56,7 +58,7 @@ struct DatabaseExamination {
             ]
         }
         var findings = [DoctorFinding.fine(.database, "\(name) answers and has \(Self.size(condition.bytes))")]
-        let isCurrent = schema(condition, &findings)
+        let isCurrent = await schema(condition, database, &findings)
         if isCurrent { await writes(database, condition, &findings) }
         if let folder { findings.append(Self.space(of: folder)) }
         findings.append(Self.durability(condition, folder))
@@ -64,25 +66,52 @@ struct DatabaseExamination {
         return isCurrent ? findings + (await body(database)) : findings
     }
 
-    private func schema(_ condition: DatabaseCondition, _ findings: inout [DoctorFinding]) -> Bool {
-        let current = LedgerMigrations.current
+    private func schema(
+        _ condition: DatabaseCondition, _ database: any LedgerDatabase, _ findings: inout [DoctorFinding]
+    ) async -> Bool {
+        let (oldest, newest) = (LedgerMigrations.oldest, LedgerMigrations.current)
         switch condition.schema {
-        case current?:
-            findings.append(.fine(.databaseSchema, "migration \(current), which this version needs"))
-            return true
-        case let schema? where schema > current:
+        case let schema? where schema > newest:
             findings.append(
                 .failed(
-                    .databaseSchema, "the database is at migration \(schema), and this version knows \(current)",
+                    .databaseSchema, "the database is at migration \(schema), and this version knows \(newest)",
                     do: "Install the version of Assay that migrated it, or a later one."))
+        case let schema? where schema >= oldest:
+            do {
+                try await LedgerMigrations.requireCurrent(database)
+                findings.append(Self.upgrade(try await SchemaState(of: database)))
+                return true
+            } catch {
+                findings.append(
+                    .failed(
+                        .databaseSchema, "\((error as? LedgerStorageError)?.detail ?? "\(error)")",
+                        do: "Run 'assay migrate'; or install the version of Assay that migrated it."))
+            }
         case let schema:
             findings.append(
                 .failed(
                     .databaseSchema,
-                    "the database is at migration \(schema.map { "\($0)" } ?? "none"), this version needs \(current)",
+                    "the database is at migration \(schema.map { "\($0)" } ?? "none"), this version needs \(newest)",
                     do: "Make a backup and run 'assay migrate', or start 'assay serve', which does the same."))
         }
         return false
+    }
+
+    /// Whether an upgrade is under way.
+    private static func upgrade(_ state: SchemaState) -> DoctorFinding {
+        let rules = state.rules.map { ", under version \($0) of the rules" } ?? ""
+        guard let last = state.expansions.last else {
+            return .fine(.databaseSchema, "migration \(state.number), which this version writes\(rules)")
+        }
+        let found = "migration \(state.number)\(rules), with what migration \(last) adds"
+        guard !state.isExpandedByLater else {
+            return .warning(
+                .databaseSchema, "\(found); a later version is being installed",
+                do: "Finish the upgrade: replace the program on this machine, too.")
+        }
+        return .warning(
+            .databaseSchema, "\(found); servers of the version before can still write",
+            do: "When none of them runs any more, run 'assay migrate --contract'.")
     }
 
     private func writes(

@@ -21,6 +21,7 @@ struct DoctorFinding: Sendable, Equatable, Encodable {
         case keys
         case listening
         case proxies
+        case limits
         case webhooks
         case appStore = "app_store"
         case record

@@ -9,34 +9,44 @@ struct ListeningExamination {
     /// - Returns: the findings, and whether the server runs.
     func findings() async -> ([DoctorFinding], isRunning: Bool) {
         let (listening, isRunning) = await listening()
-        return ([listening] + admin(isRunning) + proxies(), isRunning)
+        return (listening + admin(isRunning) + proxies(), isRunning)
     }
 
-    private func listening() async -> (DoctorFinding, isRunning: Bool) {
+    private func listening() async -> ([DoctorFinding], isRunning: Bool) {
         let place = "\(configuration.host):\(configuration.port)"
         do {
             try ListeningPort.requireFree(configuration.host, configuration.port)
-            return (.fine(.listening, "\(place) is free; the server does not run there"), false)
+            return ([.fine(.listening, "\(place) is free; the server does not run there")], false)
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             let answer = await ReadinessQuestion(configuration).answer()
-            if answer == "ready" { return (.fine(.listening, "the server is ready on \(place)"), true) }
-            if answer.hasPrefix("database_") {
+            if answer.status == "ready" {
                 return (
-                    .failed(
-                        .listening, "the server on \(place) is not ready: \(answer)",
-                        do: "See the findings about the database, and the server's log."), true
+                    [.fine(.listening, "the server is ready on \(place)"), LimitExamination.finding(answer)], true
+                )
+            }
+            if answer.status.hasPrefix("database_") {
+                return (
+                    [
+                        .failed(
+                            .listening, "the server on \(place) is not ready: \(answer.status)",
+                            do: "See the findings about the database, and the server's log.")
+                    ], true
                 )
             }
             return (
-                .failed(
-                    .listening, "another program has \(place): \(answer)",
-                    do: "End it, or choose another port in server.port."), false
+                [
+                    .failed(
+                        .listening, "another program has \(place): \(answer.status)",
+                        do: "End it, or choose another port in server.port.")
+                ], false
             )
         } catch {
             return (
-                .failed(
-                    .listening, "\(place) cannot be listened on: \(error)",
-                    do: "Correct server.host and server.port; ports below 1024 need a permission."), false
+                [
+                    .failed(
+                        .listening, "\(place) cannot be listened on: \(error)",
+                        do: "Correct server.host and server.port; ports below 1024 need a permission.")
+                ], false
             )
         }
     }

@@ -63,7 +63,9 @@ final class FaultingDatabase: LedgerDatabase {
         }
     }
 
-    func requireSchema(_ number: Int64) { database.requireSchema(number) }
+    func requireSchema(_ range: SchemaRange) { database.requireSchema(range) }
+
+    func stopWriting(_ error: LedgerStorageError) { database.stopWriting(error) }
 
     func close() async throws { try await database.close() }
 }

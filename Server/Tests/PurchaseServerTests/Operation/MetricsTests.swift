@@ -86,7 +86,7 @@ struct MetricsTests {
             #expect(try #require(metrics["assay_database_size_bytes"]) > 4096)
             #expect(metrics["assay_database_wal_size_bytes"] != nil)
             #expect(metrics["assay_claims_waiting"] == 0)
-            #expect(metrics[#"assay_app_store_circuit_open{api="server_api",environment="production"}"#] == 0)
+            #expect(metrics[#"assay_app_store_circuit_open{api="server_api",environment="Production"}"#] == 0)
         }
     }
 

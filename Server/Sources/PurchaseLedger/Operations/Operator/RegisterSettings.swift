@@ -5,9 +5,6 @@ import PurchaseVerification
 /// Records the settings at a start: apps, their bundle ids, and the products. Purchases that did not agree with earlier
 /// settings and agree now start to count.
 struct RegisterSettings: LedgerOperation {
-    /// The version of the rules that compute facts, owners and entitlements.
-    static let rulesVersion: Int64 = 6
-
     let apps: [RegisteredApp]
     let verifier: PurchaseVerifier
 
@@ -27,10 +24,11 @@ struct RegisterSettings: LedgerOperation {
         }
         let registry = Registry(apps: registered)
         let current = LedgerTransaction(
-            connection: connection, now: transaction.now, registry: registry, entryKey: transaction.entryKey)
+            connection: connection, now: transaction.now, registry: registry, entryKey: transaction.entryKey,
+            rules: transaction.rules)
         if try RulesTable(connection: connection).latest() == nil {
-            let entry = try current.journal.append(current.draft(nil), RulesDetails(version: Self.rulesVersion))
-            try RulesTable(connection: connection).insert(Self.rulesVersion, entry: entry.key)
+            let entry = try current.journal.append(current.draft(nil), RulesDetails(version: transaction.rules))
+            try RulesTable(connection: connection).insert(transaction.rules, entry: entry.key)
         }
         for (key, name) in known where !registered.contains(where: { $0.key == key }) {
             try recordRemoval(of: name, key: key, current)

@@ -1,8 +1,8 @@
 import PurchaseVerification
 
 extension PostgreSQLDialect {
-    func hasMigrations(_ connection: any LedgerConnection) throws(LedgerStorageError) -> Bool {
-        let rows = try connection.rows("SELECT (to_regclass('schema_migrations') IS NOT NULL)::int::bigint", [])
+    func has(table: String, _ connection: any LedgerConnection) throws(LedgerStorageError) -> Bool {
+        let rows = try connection.rows("SELECT (to_regclass(?1) IS NOT NULL)::int::bigint", [.text(table)])
         guard var reader = rows.first?.reader else { return false }
         return try reader.flag()
     }

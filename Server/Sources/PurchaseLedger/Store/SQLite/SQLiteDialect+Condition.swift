@@ -1,9 +1,9 @@
 import Foundation
 
 extension SQLiteDialect {
-    func hasMigrations(_ connection: any LedgerConnection) throws(LedgerStorageError) -> Bool {
+    func has(table: String, _ connection: any LedgerConnection) throws(LedgerStorageError) -> Bool {
         try !connection.rows(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'", []
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name = ?1", [.text(table)]
         ).isEmpty
     }
 

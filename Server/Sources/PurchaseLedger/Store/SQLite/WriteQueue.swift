@@ -23,7 +23,9 @@ final class WriteQueue: Sendable {
         var isClosed = false
         var figures = WriterFigures()
         var load = DatabaseLoad()
-        var schema: Int64?
+        var schema: SchemaRange?
+        /// Why no write is accepted any more.
+        var stop: LedgerStorageError?
         var onIdle: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -62,9 +64,14 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// Makes each transaction check the schema's number first.
-    func requireSchema(_ number: Int64) {
-        state.withLock { $0.schema = number }
+    /// Makes each transaction check the schema and the rules first.
+    func requireSchema(_ range: SchemaRange) {
+        state.withLock { $0.schema = range }
+    }
+
+    /// Makes each transaction fail.
+    func stopWriting(_ error: LedgerStorageError) {
+        state.withLock { $0.stop = error }
     }
 
     /// Removes the prepared statements, on the thread of the connection that writes, before it is closed.
@@ -165,7 +172,9 @@ final class WriteQueue: Sendable {
     ) throws -> [(any Error)?]? {
         let database = connection.database
         try database.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
-        if let schema = state.withLock({ $0.schema }) { try SchemaNumber.require(schema, connection) }
+        let (schema, stop) = state.withLock { ($0.schema, $0.stop) }
+        if let stop { throw stop }
+        if let schema { connection.schemaInForce = try SchemaNumber.require(schema, connection) }
         var results: [(any Error)?] = []
         for job in batch {
             let writes = connection.writes
