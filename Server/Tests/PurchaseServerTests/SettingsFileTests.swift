@@ -119,8 +119,8 @@ struct SettingsFileTests {
         }
         #expect(
             problems[1].description
-                == "line 3: server has no setting 'hots'. Known are answer_key_file, database, environments, host, log_format, "
-                + "log_level, port, shared_secret_file, trust, trusted_proxies.")
+                == "line 3: server has no setting 'hots'. Known are admin, answer_key_file, database, environments, host, "
+                + "log_format, log_level, port, shared_secret_file, tls, trust, trusted_proxies.")
         #expect(problems[5].description == "line 10: transfer is 'perhaps'. Choose one of deny, move.")
     }
 

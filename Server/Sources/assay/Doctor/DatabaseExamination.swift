@@ -31,7 +31,8 @@ struct DatabaseExamination {
                     .database, "cannot be opened: \(reason)",
                     do: reason.hasPrefix("database_full")
                         ? "Free space, or move the database: the server answers 503 database_full until then."
-                        : "Correct 'database' in the settings, or start 'assay serve' once, which creates a SQLite file.")
+                        : "Correct 'database' in the settings, or start 'assay serve' once, which creates a SQLite file."
+                )
             ]
         }
         var findings = await examine(database, name, folder, body)
