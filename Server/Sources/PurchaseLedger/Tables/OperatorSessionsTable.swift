@@ -53,7 +53,8 @@ struct OperatorSessionsTable {
     /// Ends the sessions of an operator, except one.
     func delete(of name: String, except sha256: [UInt8]? = nil) throws(LedgerStorageError) {
         try connection.execute(
-            "DELETE FROM operator_sessions WHERE name = ?1 AND session_sha256 <> ?2", [.text(name), .blob(sha256 ?? [])])
+            "DELETE FROM operator_sessions WHERE name = ?1 AND session_sha256 <> ?2",
+            [.text(name), .blob(sha256 ?? [])])
     }
 
     /// Deletes the sessions that were last used, or begun, before a time.
