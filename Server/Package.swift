@@ -41,6 +41,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
@@ -87,10 +88,24 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        // The pages for people who answer customers.
+        .target(
+            name: "PurchaseConsole",
+            dependencies: [
+                "PurchaseLedger",
+                .product(name: "PurchaseAPI", package: "assay"),
+                .product(name: "PurchaseVerification", package: "assay"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "Mustache", package: "swift-mustache"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: strict
+        ),
         .target(
             name: "PurchaseServer",
             dependencies: [
-                "AppStoreConnection", "HTTPConnections", "PurchaseLedger",
+                "AppStoreConnection", "HTTPConnections", "PurchaseConsole", "PurchaseLedger",
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "Yams", package: "Yams"),

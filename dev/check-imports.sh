@@ -61,7 +61,9 @@ table() {
     allow Server/Sources/PurchaseLedger PurchaseVerification CPostgreSQL CZlib Crypto Dispatch Foundation GRDB GRDBSQLite Synchronization
     allow Server/Sources/AppStoreConnection PurchaseAPI PurchaseVerification AsyncHTTPClient Crypto Foundation NIOCore NIOHTTP1 NIOHTTPCompression NIOPosix NIOSSL Synchronization
     allow Server/Sources/HTTPConnections HTTPTypes NIOCore NIOHTTP1 NIOHTTPTypes Synchronization
-    allow Server/Sources/PurchaseServer AppStoreConnection HTTPConnections PurchaseAPI PurchaseLedger PurchaseVerification AsyncHTTPClient Crypto Foundation HummingbirdTLS Metrics NIOSSL NIOTLS ServiceLifecycle Yams $server
+    # No HTTP: requests and pages are plain values.
+    allow Server/Sources/PurchaseConsole PurchaseAPI PurchaseLedger PurchaseVerification Crypto CryptoExtras Foundation Mustache NIOPosix Synchronization
+    allow Server/Sources/PurchaseServer AppStoreConnection HTTPConnections PurchaseAPI PurchaseConsole PurchaseLedger PurchaseVerification AsyncHTTPClient Crypto Foundation HummingbirdTLS Metrics NIOSSL NIOTLS ServiceLifecycle Yams $server
     # Never PurchaseVerification, for the same reason.
     allow Server/Sources/AppStoreSimulator EvidenceMint HTTPConnections PurchaseAPI AsyncHTTPClient Crypto Foundation GRDB HummingbirdTLS NIOSSL ServiceLifecycle Yams $server
     allow Server/Sources/assay AppStoreConnection AppStoreSimulator BuildInformation EvidenceMint PurchaseAPI PurchaseLedger PurchaseServer PurchaseVerification \

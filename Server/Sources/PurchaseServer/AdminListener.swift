@@ -20,8 +20,8 @@ struct AdminListener: Service, CustomStringConvertible {
 
     /// The connections of monitors and of a few people with the console.
     static let connections = 64
-    /// No route of it reads a large body.
-    static let bodyBytes = 64 << 10
+    /// The largest body: evidence that is pasted into the console.
+    static let bodyBytes = 2 << 20
 
     /// Its name alone, because groups of services log it.
     var description: String { "AdminListener" }

@@ -4,6 +4,7 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
+import PurchaseConsole
 import PurchaseLedger
 import PurchaseVerification
 import ServiceLifecycle
@@ -51,6 +52,7 @@ final class ReloadableServer: Sendable {
     private struct InForce {
         var responder: any HTTPResponder<ServerContext>
         var limits: ServerConfiguration.Limits
+        var ledger: PurchaseLedger
     }
 
     /// - Parameters:
@@ -96,7 +98,7 @@ final class ReloadableServer: Sendable {
         deadlines = AnswerDeadlines(seconds: limits.answerSeconds)
         notificationLanes = NotificationLanes(uptime: uptime)
         notificationAlarm = NotificationAlarm(uptime: uptime)
-        inForce = Mutex(InForce(responder: NoResponder(), limits: limits))
+        inForce = Mutex(InForce(responder: NoResponder(), limits: limits, ledger: ledger))
         replaceSettings(by: configuration, ledger: ledger)
     }
 
@@ -113,7 +115,7 @@ final class ReloadableServer: Sendable {
         connections.limit(to: .init(limits, trustedProxies: configuration.trustedProxies))
         if let tls = configuration.tls { certificate?.replace(by: tls, logger) }
         let responder = responder(configuration, ledger: ledger)
-        inForce.withLock { $0 = InForce(responder: responder, limits: limits) }
+        inForce.withLock { $0 = InForce(responder: responder, limits: limits, ledger: ledger) }
     }
 
     /// What the server does beside answering: checks whether it is ready, records the uses of keys and counted
@@ -159,7 +161,7 @@ final class ReloadableServer: Sendable {
             currentLimits: { self.inForce.withLock { $0.limits } }, onReady: onReady, logger: logger)
     }
 
-    /// The routes for operators. The console goes here, too.
+    /// The routes for operators.
     private func adminResponder(_ readings: ServerReadings) -> any HTTPResponder<ServerContext> {
         let router = Router(context: ServerContext.self)
         router.add(middleware: RequestLogMiddleware(refusedNotifications: refusedNotifications, metrics: metrics))
@@ -167,6 +169,13 @@ final class ReloadableServer: Sendable {
         router.add(middleware: RequestHeadMiddleware())
         HealthRoutes(readiness: readiness, limited: limited).add(to: router)
         MetricsRoutes(metrics: metrics, readings: readings).add(to: router)
+        do {
+            let console = try Console(
+                ledger: { self.inForce.withLock { $0.ledger } }, clock: clock, host: started.admin.host)
+            ConsoleRoutes(console: console, bodies: bodies.limited(to: AdminListener.bodyBytes)).add(to: router)
+        } catch {
+            logger.error("the templates of the console are wrong", metadata: ["error": "\(error)"])
+        }
         MethodRoutes().add(to: router)
         return router.buildResponder()
     }

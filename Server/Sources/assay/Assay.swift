@@ -15,7 +15,7 @@ struct Assay: AsyncParsableCommand {
 
     private static let commands: [any ParsableCommand.Type] = [
         Verify.self, Inspect.self, Serve.self, DoctorCommand.self, Dev.self, Simulate.self, Mint.self, Keys.self,
-        Testers.self,
+        Operators.self, Testers.self,
         Customers.self, Orders.self, Purchases.self, Submissions.self, Events.self, Refunds.self, Webhooks.self,
         Import.self, Backfill.self, Compare.self,
         AuditCommand.self, Rebuild.self, Migrate.self, Backup.self,

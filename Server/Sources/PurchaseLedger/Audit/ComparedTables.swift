@@ -13,6 +13,8 @@ enum ComparedTables {
         "app_receipts",
         // What happens without a journal entry.
         "idempotency", "key_uses", "readiness", "webhooks", "webhook_deliveries", "app_store_tasks",
+        // Who may sign in to the console. What operators do is in the journal.
+        "operators", "operator_sessions", "operator_log",
     ]
 
     /// What differs from the rule that every column is compared, by table.

@@ -6,7 +6,7 @@ public enum LedgerMigrations {
     public static let all: [LedgerMigration] = [
         SchemaVersion1.migration, SchemaVersion2.migration, SchemaVersion3.migration, SchemaVersion4.migration,
         SchemaVersion5.migration, SchemaVersion6.migration, SchemaVersion7.migration, SchemaVersion8.migration,
-        SchemaVersion9.migration,
+        SchemaVersion9.migration, SchemaVersion10.migration,
     ]
 
     /// The number of the newest migration.

@@ -45,6 +45,9 @@ public struct LedgerLock: Sendable, Hashable {
     /// The leases of other work with the App Store Server API.
     static var appStoreTasks: LedgerLock { LedgerLock(17, []) }
 
+    /// The operators of the console, their sessions, and the log of their sign-ins.
+    static var operators: LedgerLock { LedgerLock(18, []) }
+
     /// The row of a notification.
     static func notification(_ id: String) -> LedgerLock { LedgerLock(11, id.utf8) }
 

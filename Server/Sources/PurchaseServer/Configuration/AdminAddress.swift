@@ -41,6 +41,11 @@ public enum AdminAddress: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
+    /// The host of a port.
+    var host: String? {
+        if case .port(let host, _) = self { host } else { nil }
+    }
+
     /// Whether only this machine reaches it.
     package var isLocal: Bool {
         switch self {

@@ -119,6 +119,16 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
+    /// Prints the link of the first operator, until one has a password. A log of lines in JSON gets none, because logs
+    /// are kept longer than secrets should be.
+    private static func offerConsole(_ address: String, _ ledger: PurchaseLedger) async {
+        guard address.hasPrefix("http"), isatty(STDERR_FILENO) == 1,
+            let link = try? await ledger.perform(FirstOperatorLink())
+        else { return }
+        Terminal.remark(
+            "the console has no operator yet; set a password at \(address)/console/link?secret=\(link.text)")
+    }
+
     private func list(_ text: String?) -> [String] { text.map { [$0] } ?? [] }
 
     func run() async throws {
@@ -159,10 +169,12 @@ struct Serve: AsyncParsableCommand {
         }
         do {
             let server = try await startPurchaseServer(configuration, dependencies, logger: logger)
-            let application = server.application { address in
-                Terminal.write("assay: ready on \(address)\n")
-                notices?.tell(.ready)
-            }
+            let application = server.application(
+                onReady: { address in
+                    Terminal.write("assay: ready on \(address)\n")
+                    notices?.tell(.ready)
+                },
+                onAdminReady: { [ledger = server.ledger] address in await Self.offerConsole(address, ledger) })
             // The last service ends first, so the manager hears of the end before the last requests are answered.
             let services: [any Service] = [application] + [notices].compactMap(\.self)
             try await ServiceGroup(

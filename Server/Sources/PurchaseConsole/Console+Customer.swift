@@ -1,0 +1,129 @@
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+
+// The page of a customer.
+extension Console {
+    func customer(_ request: ConsoleRequest, _ visit: ConsoleVisit, notice: String?) async throws -> ConsoleResponse {
+        let (app, id) = (try app(request), (request.isPost ? request.form : request.query)["id"] ?? "")
+        let ledger = ledger()
+        let summary = try await ledger.answer(CustomerSummary(app: app, customerID: id))
+        let purchases = try await ledger.answer(
+            PurchasesOfCustomer(
+                app: app, customerID: id, before: request.query["before"].flatMap(Int64.init), limit: Self.rows))
+        let entitlements = try await ledger.answer(EntitlementsOfCustomer(app: app, customerID: id))
+        let orders = try await ledger.answer(OrderList(app: app, customerID: id, limit: Self.rows)).orders
+        var filter = SubmissionFilter()
+        filter.customerID = id
+        let submissions = try await ledger.answer(SubmissionList(app: app, filter: filter, limit: Self.rows))
+            .submissions
+        let place = EventPlace(request.query["after"])
+        let events = try await ledger.answer(
+            CustomerTimeline(app: app, customerID: id, cursor: place?.cursor, limit: Self.rows))
+        let answers = CustomerCase(
+            entitlements: entitlements.entitlements, purchases: purchases.purchases, submissions: submissions,
+            orders: orders, handGrants: summary.handGrants)
+        let canAct = visit.account.role >= .support
+        var values: [String: Any] = [
+            "app": app, "customer": id, "complaints": Self.complaints(answers),
+            "entitlements": entitlements.entitlements.map(Self.fields),
+            "hasEntitlements": !entitlements.entitlements.isEmpty,
+            "purchases": purchases.purchases.map { Self.fields($0, app) }, "hasPurchases": !purchases.purchases.isEmpty,
+            "orders": orders.map(Self.fields), "hasOrders": !orders.isEmpty,
+            "submissions": submissions.map { Self.fields($0, app) }, "hasSubmissions": !submissions.isEmpty,
+            "acts": summary.handGrants.suffix(Self.rows).map { Self.fields($0, canLift: canAct) },
+            "hasActs": !summary.handGrants.isEmpty, "hasEvents": !events.entries.isEmpty,
+            "events": events.entries.map(Self.fields), "canAct": canAct, "forms": Self.forms(visit.account.role),
+        ]
+        values["notice"] = notice
+        if let survivor = purchases.mergedInto {
+            values["notice"] = "The customer was merged into \(survivor), whose purchases are shown."
+        }
+        if let timeline = AccessTimeline.fields(purchases.purchases, now: clock()) { values["timeline"] = timeline }
+        if let next = purchases.next {
+            values["nextPurchases"] = Self.address("customer", app: app, id, [("before", "\(next)")])
+        }
+        if let next = events.next {
+            values["nextEvents"] = Self.address("customer", app: app, id, [("after", EventPlace(next).text)])
+        }
+        return render("customer", "Customer \(id)", visit, values)
+    }
+
+    static func complaints(_ answers: CustomerCase) -> [[String: Any]] {
+        [
+            ("“I paid and got nothing”", answers.paidAndGotNothing), ("“I was charged twice”", answers.chargedTwice),
+            ("“It was refunded, but it is still locked or unlocked”", answers.refunded),
+        ].map { question, lines in
+            ["question": question, "lines": lines.map { ["text": $0.text, "action": $0.action] }]
+        }
+    }
+
+    /// The forms that a role may use.
+    private static func forms(_ role: OperatorRole) -> [[String: Any]] {
+        var forms: [[String: Any]] = [
+            ["act": "grant", "label": "Grant a product", "target": "Product", "second": "Units of a consumable"],
+            ["act": "revoke", "label": "Revoke a purchase", "target": "Transaction"],
+            ["act": "transfer", "label": "Transfer a purchase", "target": "Transaction", "second": "To the customer"],
+        ]
+        if role >= .admin {
+            forms.append([
+                "act": "merge", "label": "Merge into another customer", "target": "The customer that remains",
+            ])
+            forms.append(["act": "erase", "label": "Erase the customer", "target": "The name of the customer, again"])
+        }
+        return forms
+    }
+
+    private static func fields(_ entitlement: Entitlement) -> [String: Any] {
+        [
+            "product": entitlement.productID + (entitlement.environment == .production ? "" : " (sandbox)"),
+            "state": entitlement.state.rawValue,
+            "why": entitlement.reason.map { "\($0.explanation.sentence) (\($0.rawValue))" } ?? "",
+            "since": entitlement.since.map { "\($0)" } ?? "", "until": entitlement.until.map { "\($0)" } ?? "",
+            "units": entitlement.productKind == .consumable ? "\(entitlement.balance)" : "",
+        ]
+    }
+
+    static func fields(_ purchase: RecordedPurchase, _ app: String) -> [String: Any] {
+        [
+            "href": address("purchase", app: app, purchase.transactionID), "id": purchase.transactionID,
+            "product": purchase.productID, "bought": purchase.purchasedAt.map { "\($0)" } ?? "",
+            "ends": purchase.expiresAt.map { "\($0)" } ?? "",
+            "state": purchase.withdrawal.map { "\($0.cause.rawValue) \($0.date)" }
+                ?? (purchase.upgradedAt == nil ? "kept" : "upgraded"),
+            "owner": purchase.customerID ?? "nobody",
+        ]
+    }
+
+    static func fields(_ submission: SubmissionRecord, _ app: String) -> [String: Any] {
+        [
+            "at": "\(submission.receivedAt)", "id": submission.submissionID.uuidString.lowercased(),
+            "href": address("claim", app: app, submission.submissionID.uuidString), "code": submission.code,
+            "sentence": submission.sentence, "transaction": submission.transactionID ?? "",
+            "customer": submission.customerID ?? "",
+        ]
+    }
+
+    private static func fields(_ order: Order) -> [String: Any] {
+        [
+            "text":
+                "\(order.id.uuidString.lowercased()): \(order.productID), \(order.quantity), \(order.status.rawValue), "
+                + "created \(order.createdAt), \(order.fulfilledUnits) delivered"
+        ]
+    }
+
+    private static func fields(_ act: HandGrantRecord, canLift: Bool) -> [String: Any] {
+        let lifted = act.liftedAt.map { ", ended \($0)" } ?? ""
+        return [
+            "id": act.id.uuidString.lowercased(), "canLift": canLift && act.liftedAt == nil,
+            "text": "\(act.isRevocation ? "Revoked" : "Granted"): \(act.productID), \(act.startsAt)\(lifted)",
+        ]
+    }
+
+    private static func fields(_ entry: TimelineEntry) -> [String: Any] {
+        [
+            "at": "\(entry.at)", "text": entry.text, "product": entry.productID ?? "",
+            "reason": [entry.code, entry.reason].compactMap(\.self).joined(separator: ", "),
+        ]
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import PurchaseLedger
+
+// Sessions: who is signed in, signing in and out, and the link that sets a password.
+extension Console {
+    /// The operator of the session; `nil` if nobody is signed in.
+    func visit(_ request: ConsoleRequest) async throws -> ConsoleVisit? {
+        guard let secret = SessionCookie.secret(request),
+            let found = try await ledger().answer(OperatorOfSession(secret.sha256))
+        else { return nil }
+        if found.isUseStale { try await ledger().perform(ChangeSession(.used(secret.sha256))) }
+        return ConsoleVisit(
+            account: found.account, session: found.session, formToken: SessionCookie.formToken(secret))
+    }
+
+    func signIn(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+        guard request.isPost else { return render("sign-in", "Sign in", nil, [:]) }
+        let (name, password) = (request.form["name"] ?? "", request.form["password"] ?? "")
+        guard name.utf8.count <= 64, password.utf8.count <= PasswordHash.longest else { return refused("") }
+        let stored = try await ledger().answer(OperatorPassword(of: name))
+        guard !stored.isLocked else {
+            _ = try await ledger().perform(SignInOperator(name: name, address: request.address, check: .locked))
+            return refused(" Sign-ins under this name wait after several wrong passwords.")
+        }
+        guard try await passwords.matches(password, stored.password), let hash = stored.password else {
+            _ = try await ledger().perform(SignInOperator(name: name, address: request.address, check: .wrong))
+            return refused("")
+        }
+        let secret = OneTimeLink.random()
+        let check = SignInOperator.PasswordCheck.right(password: hash, session: secret.sha256)
+        guard try await ledger().perform(SignInOperator(name: name, address: request.address, check: check)) else {
+            return refused("")
+        }
+        var response = ConsoleResponse.seeOther("/console")
+        response.cookie = SessionCookie.text(secret, isSecure: request.isSecure)
+        return response
+    }
+
+    func signOut(_ request: ConsoleRequest, _ visit: ConsoleVisit) async throws -> ConsoleResponse {
+        let change = ChangeSession.Change.signedOut(
+            visit.session.sha256, name: visit.account.name, address: request.address)
+        try await ledger().perform(ChangeSession(change))
+        var response = ConsoleResponse.seeOther("/console/sign-in")
+        response.cookie = SessionCookie.ended(isSecure: request.isSecure)
+        return response
+    }
+
+    func setPassword(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+        let text = (request.isPost ? request.form : request.query)["secret"] ?? ""
+        guard let link = OneTimeLink(sent: text), let account = try await ledger().answer(OperatorOfLink(link)) else {
+            return message("The link does not work, or no longer; ask for a new one", 403)
+        }
+        let values: [String: Any] = ["name": account.name, "secret": text, "shortest": PasswordHash.shortest]
+        guard request.isPost else { return render("link", "Set a password", nil, values) }
+        let password = request.form["password"] ?? ""
+        guard password.count >= PasswordHash.shortest, password.utf8.count <= PasswordHash.longest,
+            password == request.form["again"]
+        else {
+            let error = "The password is shorter than \(PasswordHash.shortest) characters, or the two differ."
+            return render(
+                "link", "Set a password", nil, values.merging(["error": error]) { $1 }, status: 400)
+        }
+        let set = SetOperatorPassword(
+            link: link, password: try await passwords.hash(password), address: request.address)
+        guard try await ledger().perform(set) != nil else { return message("The link does not work any more", 403) }
+        return .seeOther("/console/sign-in")
+    }
+
+    private func refused(_ more: String) -> ConsoleResponse {
+        render("sign-in", "Sign in", nil, ["error": "The name or the password is wrong." + more], status: 403)
+    }
+}

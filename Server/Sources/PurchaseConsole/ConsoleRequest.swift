@@ -1,0 +1,35 @@
+/// A request for a page of the console, as far as pages need it.
+public struct ConsoleRequest: Sendable {
+    public var isPost: Bool
+    /// The path after `/console`, without the slash at its end; empty for the first page.
+    public var path: String
+    /// The parameters of the query.
+    public var query: [String: String]
+    /// The fields of the form.
+    public var form: [String: String]
+    /// The fields `Host`, `Origin`, `Sec-Fetch-Site` and `Cookie`.
+    public var host: String?
+    public var origin: String?
+    public var fetchSite: String?
+    public var cookies: String?
+    /// The address of the browser, for the log of sign-ins.
+    public var address: String
+    /// Whether the connection has TLS.
+    public var isSecure: Bool
+
+    /// A request.
+    ///
+    /// - Parameters:
+    ///   - path: the path after `/console`.
+    ///   - query: the query as it was sent, without `?`.
+    ///   - form: the body of a form, as it was sent.
+    public init(
+        isPost: Bool, path: String, query: String, form: String, host: String?, origin: String?, fetchSite: String?,
+        cookies: String?, address: String, isSecure: Bool
+    ) {
+        (self.isPost, self.path) = (isPost, path)
+        (self.query, self.form) = (FormFields.read(query), FormFields.read(form))
+        (self.host, self.origin, self.fetchSite, self.cookies) = (host, origin, fetchSite, cookies)
+        (self.address, self.isSecure) = (address, isSecure)
+    }
+}

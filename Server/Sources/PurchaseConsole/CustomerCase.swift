@@ -1,0 +1,149 @@
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+
+/// The sentences that answer the three usual complaints, from what the ledger has decided. Nothing is decided here.
+struct CustomerCase {
+    var entitlements: [Entitlement]
+    /// The last seen first.
+    var purchases: [RecordedPurchase]
+    /// The newest first.
+    var submissions: [SubmissionRecord]
+    var orders: [Order]
+    var handGrants: [HandGrantRecord]
+
+    /// A sentence, and what to do.
+    struct Line: Equatable {
+        var text: String
+        var action: String
+    }
+
+    /// "I paid and got nothing."
+    var paidAndGotNothing: [Line] {
+        var lines = entitlements.map { line($0) }
+        for order in orders where order.status == .created {
+            lines.append(
+                Line(
+                    text: "Order \(order.id.uuidString.lowercased()) for \(order.productID) waits for payment.",
+                    action: "No purchase for it arrived. Ask the customer to open the app again."))
+        }
+        for order in orders where order.status == .paid && order.fulfilledUnits < order.quantity {
+            lines.append(
+                Line(
+                    text: "Order \(order.id.uuidString.lowercased()) is paid, and \(order.fulfilledUnits) of "
+                        + "\(order.quantity) were delivered.",
+                    action: "Tell a developer: the backend has to deliver the rest."))
+        }
+        var codes: Set<String> = []
+        for claim in submissions where claim.verdict != .accepted && codes.insert(claim.code).inserted {
+            lines.append(
+                Line(
+                    text: "A claim of \(claim.receivedAt) was not accepted: \(claim.sentence) (\(claim.code))",
+                    action: claim.action))
+        }
+        if lines.isEmpty {
+            lines.append(
+                Line(
+                    text: "No purchase and no claim of this customer is recorded.",
+                    action: "Ask for another account that they use, and search for the transaction."))
+        }
+        return lines
+    }
+
+    /// "I was charged twice."
+    var chargedTwice: [Line] {
+        let kept = purchases.filter { $0.withdrawal == nil && !$0.isFamilyShared }
+        let groups = Dictionary(grouping: kept) { "\($0.productID) \($0.environment.name)" }
+        var lines: [Line] = []
+        for (_, group) in groups.sorted(by: { $0.key < $1.key }) where group.count > 1 {
+            let product = group[0].productID
+            let originals = Set(group.map(\.originalTransactionID))
+            let times = group.compactMap(\.purchasedAt).map { "\($0)" }.sorted().joined(separator: ", ")
+            if originals.count == 1, group[0].productKind == .autoRenewable {
+                lines.append(
+                    Line(
+                        text: "\(product): one subscription with \(group.count) periods, each charged once: \(times).",
+                        action: "These are renewals, not a second charge for one period."))
+            } else if group[0].productKind == .consumable {
+                lines.append(
+                    Line(
+                        text: "\(product): \(group.count) purchases, and each gave its units: \(times).",
+                        action: "If the customer wanted only one, they ask Apple for a refund."))
+            } else {
+                lines.append(
+                    Line(
+                        text: "\(product): \(originals.count) separate purchases are recorded: \(times).",
+                        action: "Apple charged more than once. The customer asks for a refund at "
+                            + "reportaproblem.apple.com."))
+            }
+        }
+        let repeated = submissions.filter { $0.code == DecisionCode.alreadyClaimed.rawValue }.count
+        if repeated > 0 {
+            lines.append(
+                Line(
+                    text: "A purchase was sent again \(repeated) times and refused as already claimed.",
+                    action: "Sending it again charges nothing."))
+        }
+        if lines.isEmpty {
+            lines.append(
+                Line(
+                    text: "Each product was bought at most once.",
+                    action: "If the bank shows two charges, one may be of another account: search for its transaction.")
+            )
+        }
+        return lines
+    }
+
+    /// "It was refunded, but it is still locked, or still unlocked."
+    var refunded: [Line] {
+        var lines: [Line] = []
+        for purchase in purchases {
+            guard let withdrawal = purchase.withdrawal else { continue }
+            let access = entitlements.first { $0.productID == purchase.productID && $0.state == .active }
+            let what =
+                "\(purchase.productID): Apple withdrew transaction \(purchase.transactionID) on "
+                + "\(withdrawal.date)."
+            if let access {
+                let other = access.transactionID.map { $0 == purchase.transactionID ? "" : " from transaction \($0)" }
+                lines.append(
+                    Line(
+                        text: what + " The product is still active\(other ?? " from a grant").",
+                        action: "That is another ground. Revoke it only if the customer has no right to it."))
+            } else {
+                lines.append(
+                    Line(
+                        text: what + " The product is locked.",
+                        action: "If Apple reversed the refund, the news of it has not arrived: ask the customer to use "
+                            + "Restore Purchases."))
+            }
+        }
+        for act in handGrants where act.isRevocation && act.liftedAt == nil {
+            lines.append(
+                Line(
+                    text: "\(act.productID): an operator revoked it on \(act.startsAt).",
+                    action: "Lift the revocation if it no longer applies."))
+        }
+        if lines.isEmpty {
+            lines.append(
+                Line(
+                    text: "Apple reported no refund of a purchase of this customer.",
+                    action: "If Apple refunded one, its notification has not arrived: ask the customer to use Restore "
+                        + "Purchases, and tell a developer if nothing changes."))
+        }
+        return lines
+    }
+
+    private func line(_ entitlement: Entitlement) -> Line {
+        let product = entitlement.productID
+        let until = entitlement.until.map { " until \($0)" } ?? ""
+        let units = entitlement.productKind == .consumable ? " \(entitlement.balance) units are left." : ""
+        guard let reason = entitlement.reason else {
+            return Line(
+                text: "\(product) is active\(until).\(units)",
+                action: "The customer has it. If the app shows nothing, they use Restore Purchases.")
+        }
+        let (sentence, action) = reason.explanation
+        let state = entitlement.state == .active ? "is active\(until)" : "gives no access"
+        return Line(text: "\(product) \(state): \(sentence) (\(reason.rawValue))", action: action)
+    }
+}

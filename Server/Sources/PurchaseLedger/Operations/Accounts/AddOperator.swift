@@ -1,0 +1,35 @@
+import PurchaseVerification
+
+/// Adds an operator of the console, without a password.
+public struct AddOperator: LedgerOperation {
+    public var name: String
+    public var role: OperatorRole
+    /// Who adds them; `nil` for a command.
+    public var by: String?
+
+    /// How long the link works, in milliseconds: a day, so that it can be sent to somebody.
+    static let linkLifetime: Int64 = 86_400_000
+
+    public init(name: String, role: OperatorRole, by: String? = nil) {
+        (self.name, self.role, self.by) = (name, role, by)
+    }
+
+    public var locks: LedgerLocks { .parts([.operators]) }
+
+    /// - Returns: the secret of the link that sets the password once; `nil` if there is an operator with the name.
+    /// - Throws: `field_malformed`.
+    public func perform(_ transaction: LedgerTransaction) throws -> OneTimeLink? {
+        guard ExactText(name).isIdentifier, name.utf8.count <= OperatorAccounts.nameBytes else {
+            throw LedgerRefusal(
+                .fieldMalformed,
+                expected: "a name of at most \(OperatorAccounts.nameBytes) bytes, without control characters")
+        }
+        let accounts = OperatorAccounts(transaction)
+        guard try accounts.operators.row(name) == nil else { return nil }
+        var row = OperatorRow(name: name, role: role, createdAt: transaction.now)
+        let link = accounts.giveLink(to: &row, lifetime: Self.linkLifetime)
+        try accounts.operators.write(row)
+        try accounts.log(.added, name, by: by)
+        return link
+    }
+}

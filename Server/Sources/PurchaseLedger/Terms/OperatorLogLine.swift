@@ -1,0 +1,27 @@
+public import PurchaseVerification
+
+/// A line of the log of sign-ins and of changes to operators.
+public struct OperatorLogLine: Sendable, Equatable {
+    public var at: Timestamp
+    /// The operator that it is about. It can be a name that nobody has.
+    public var name: String
+    public var act: Act
+    /// Who did it; `nil` for the operator themselves and for commands.
+    public var by: String?
+    /// From which address; `nil` for commands.
+    public var address: String?
+
+    /// What happened.
+    public enum Act: String, Sendable, CaseIterable {
+        case signedIn = "signed_in"
+        case signedOut = "signed_out"
+        case wrongPassword = "wrong_password"
+        /// A sign-in was refused without looking at the password.
+        case refusedWhileLocked = "refused_while_locked"
+        case added
+        case roleChanged = "role_changed"
+        case removed
+        case linkMade = "link_made"
+        case passwordSet = "password_set"
+    }
+}

@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""Opens every page of the console in Chromium: light, dark and 400 px wide, without JavaScript, with the rules of axe,
+and solves the three usual complaints with the keyboard alone, by the text and links of the pages.
+
+Needs playwright, /usr/bin/chromium and the file axe.min.js (in the wheel axe-playwright-python of PyPI):
+
+    dev/console_check.py PATH/axe.min.js [FOLDER FOR PICTURES]
+"""
+import json, pathlib, signal, subprocess, sys, tempfile, time, urllib.error, urllib.request
+
+from playwright.sync_api import sync_playwright
+
+PROGRAM = pathlib.Path(__file__).resolve().parent.parent / ".build/release/assay"
+PASSWORD = "correct horse battery"
+SETTINGS = """
+server: {{database: "sqlite:{folder}/assay.sqlite", port: {port}, admin: "127.0.0.1:{admin}"}}
+apps:
+  example:
+    bundle_ids: [com.example.app]
+    sandbox_access: everyone
+    products:
+      com.example.app.pro: {{kind: non_consumable}}
+      com.example.app.monthly: {{kind: auto_renewable}}
+      com.example.app.coins: {{kind: consumable}}
+"""
+
+
+def free_port():
+    import socket
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def run(*arguments):
+    return subprocess.run([PROGRAM, *arguments], check=True, capture_output=True, text=True).stdout.strip()
+
+
+class World:
+    def __init__(self, folder):
+        self.folder, self.port, self.admin = folder, free_port(), free_port()
+        self.settings = f"{folder}/assay.yaml"
+        pathlib.Path(self.settings).write_text(SETTINGS.format(folder=folder, port=self.port, admin=self.admin))
+        self.trust = f"{folder}/authority"
+        self.process = None
+
+    def start(self, *more):
+        self.process = subprocess.Popen([PROGRAM, "serve", "--config", self.settings, *more], stdout=subprocess.PIPE,
+                                        stderr=open(f"{self.folder}/log", "w"), text=True)
+        line = self.process.stdout.readline()
+        assert "ready" in line, line + pathlib.Path(f"{self.folder}/log").read_text()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(30)
+
+    def url(self, path):
+        return f"http://127.0.0.1:{self.admin}{path}"
+
+
+def sign_in(page, world, name, role):
+    path = run("operators", "add", name, "--role", role, "--config", world.settings).splitlines()[0]
+    page.goto(world.url(path))
+    page.fill("#password", PASSWORD)
+    page.fill("#again", PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/sign-in")
+    page.fill("#name", name)
+    page.fill("#password", PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/console")
+
+
+def moment(days):
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 60 + days * 86400))
+
+
+def mint(world, purchase):
+    return run("mint", "--authority", world.trust, "--kind", "signed-transaction", "--environment", "Production",
+               "--bundle-id", "com.example.app", "--purchase", f"{purchase},purchased={moment(-2)}")
+
+
+def claims(world, product, transaction, customer, evidence):
+    body = json.dumps({"signed_transaction": evidence, "product_id": product, "transaction_id": transaction,
+                       "customer_id": customer}).encode()
+    request = urllib.request.Request(f"http://127.0.0.1:{world.port}/v1/purchases", body, {
+        "Authorization": f"Bearer {world.key}", "Content-Type": "application/json"})
+    try:
+        return json.load(urllib.request.urlopen(request))
+    except urllib.error.HTTPError as error:
+        return json.load(error)
+
+
+def claim_path(page, world):
+    """The first claim of a customer's page."""
+    page.goto(world.url("/console/customer?app=example&id=alice"))
+    return page.locator("a[href^='/console/claim']").first.get_attribute("href")
+
+
+def keyboard_search(page, text):
+    """One step: the box has the focus when the page opens."""
+    page.locator("#q:focus").wait_for()
+    page.keyboard.type(text)
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+
+
+def main():
+    axe = pathlib.Path(sys.argv[1]).read_text()
+    pictures = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    with tempfile.TemporaryDirectory(prefix="assay-console-") as folder, sync_playwright() as playwright:
+        world = World(folder)
+        run("mint", "--authority", world.trust)
+        world.start("--trust", f"{world.trust}/trust.pem")
+        world.key = run("keys", "create", "--app", "example", "--scope", "client", "--config", world.settings).split()[-1]
+        try:
+            check(world, playwright, axe, pictures)
+        finally:
+            world.stop()
+
+
+def check_refusals(world, browser):
+    """Forms without a token, of another origin or beyond the role, and a name after wrong passwords."""
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    sign_in(page, world, "vera", "view")
+    token = page.locator("header form [name=token]").get_attribute("value")
+    grant = {"app": "example", "id": "dora", "act": "grant", "target": "com.example.app.pro", "reason": "x"}
+
+    def post(path, fields, **headers):
+        return context.request.post(world.url(path), form=fields, headers=headers, max_redirects=0).status
+
+    assert post("/console/customer", grant) == 403
+    assert post("/console/customer", {**grant, "token": "x"}) == 403
+    assert post("/console/customer", {**grant, "token": token}) == 403
+    assert post("/console/inspect", {"token": token, "evidence": "x"}, Origin="http://evil.example") == 403
+    assert post("/console/inspect", {"token": token, "evidence": "x"}) == 200
+    assert context.request.get(world.url("/console/customer?app=example&id=dora")).status == 400
+    kept = context.cookies()
+    assert kept[0]["httpOnly"] and kept[0]["sameSite"] == "Strict"
+    assert post("/console/sign-out", {"token": token}) == 303
+    context.add_cookies(kept)
+    assert context.request.get(world.url("/console"), max_redirects=0).status == 303
+    guesses = [post("/console/sign-in", {"name": "vera", "password": "guess"}) for _ in range(5)]
+    assert guesses == [403] * 5
+    assert post("/console/sign-in", {"name": "vera", "password": PASSWORD}) == 403
+    context.close()
+    print("refused: no token, wrong token, role, origin, ended session, locked name")
+
+
+def check(world, playwright, axe, pictures):
+    browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+    plain = browser.new_context(java_script_enabled=False)
+    page = plain.new_page()
+    sign_in(page, world, "admin", "admin")
+    print("signed in without JavaScript")
+    claim = lambda **fields: claims(world, **fields)
+    # Alice bought, and Mallory sent the same purchase; Bob bought coins twice; Carol's purchase was refunded.
+    bought = mint(world, "product=com.example.app.pro,transaction=1001,kind=non-consumable")
+    claim(product="com.example.app.pro", transaction="1001", customer="alice", evidence=bought)
+    claim(product="com.example.app.pro", transaction="1001", customer="mallory", evidence=bought)
+    for number in ("2001", "2002"):
+        claim(product="com.example.app.coins", transaction=number, customer="bob",
+              evidence=mint(world, f"product=com.example.app.coins,transaction={number},kind=consumable"))
+    carol = "product=com.example.app.pro,transaction=3001,kind=non-consumable"
+    claim(product="com.example.app.pro", transaction="3001", customer="carol", evidence=mint(world, carol))
+    claim(product="com.example.app.pro", transaction="3001", customer="carol",
+          evidence=mint(world, carol + f",cancelled={moment(0)}"))
+
+    # An act with the keyboard and without JavaScript, on a customer whose name is markup.
+    token = page.locator("header form [name=token]").get_attribute("value")
+    answer = plain.request.post(world.url("/console/customer"), form={
+        "token": token, "app": "example", "id": "<script>x</script>", "act": "grant",
+        "target": "com.example.app.pro", "reason": "goodwill"})
+    assert answer.status == 200 and "<script" not in answer.text(), (answer.status, answer.text()[:500])
+
+    steps = {}
+    for complaint, customer, heading, expected in [
+            ("paid", "mallory", "I paid and got nothing", "claimed before"),
+            ("twice", "bob", "charged twice", "2 purchases"),
+            ("refunded", "3001", "It was refunded", "Apple withdrew")]:
+        page.goto(world.url("/console"))
+        count = 1
+        keyboard_search(page, customer)
+        count += 1
+        text = page.inner_text("main")
+        assert heading in text, (page.url, text[:800])
+        part = text[text.index(heading):]
+        part = part[:part.find("“", len(heading))] if "“" in part[len(heading):] else part
+        assert expected in part, part[:400]
+        steps[complaint] = count
+        print(f"{complaint}: {count} steps: {' '.join(part.split())[:160]}")
+    assert max(steps.values()) <= 6
+
+    state = plain.storage_state()
+    paths = {"sign-in": "/console/sign-in", "search": "/console", "not-found": "/console/search?q=nobody-of-this-name",
+             "customer": "/console/customer?app=example&id=alice", "bob": "/console/customer?app=example&id=bob",
+             "refunded": "/console/purchase?app=example&id=3001", "claim": claim_path(page, world),
+             "sent-again": "/console/customer?app=example&id=mallory", "inspect": "/console/inspect",
+             "state": "/console/state", "operators": "/console/operators"}
+    violations, opened = 0, 0
+    for scheme in ("light", "dark"):
+        for width in (1280, 400):
+            context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900},
+                                          storage_state=state, bypass_csp=True)
+            for name, path in paths.items():
+                view = context.new_page()
+                view.goto(world.url(path))
+                overflow = view.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+                if overflow > 0:
+                    violations += 1
+                    print(f"{name} {scheme} {width}: {overflow} px wider than the window")
+                view.evaluate(axe)
+                result = view.evaluate("axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']})")
+                for violation in result["violations"]:
+                    violations += 1
+                    print(f"{name} {scheme} {width}: {violation['id']}: {violation['nodes'][0]['html'][:160]}")
+                opened += 1
+                if pictures:
+                    pictures.mkdir(parents=True, exist_ok=True)
+                    view.screenshot(path=str(pictures / f"{name}-{scheme}-{width}.png"), full_page=True)
+                view.close()
+            context.close()
+    check_refusals(world, browser)
+    for host, expected in [("evil.example", 421), ("localhost", 200)]:
+        request = urllib.request.Request(world.url("/console/sign-in"), headers={"Host": host})
+        try:
+            status = urllib.request.urlopen(request).status
+        except urllib.error.HTTPError as error:
+            status = error.code
+        assert status == expected, (host, status)
+    print(f"{opened} pages opened, {violations} violations")
+    if violations:
+        sys.exit(1)
+
+
+main()
