@@ -71,8 +71,25 @@ extension Console {
         var values: [String: Any] = [
             "facts": Self.facts(facts), "webhooks": webhooks, "hasWebhooks": !webhooks.isEmpty,
         ]
+        let apps = ledger().apps
+        if !apps.isEmpty {
+            let chosen = try app(request)
+            values["app"] = chosen
+            values["today"] = try await today(chosen, readings.now)
+            values["otherApps"] = apps.filter { $0 != chosen }.map {
+                ["name": $0, "href": "/console/state?app=\(FormFields.encoded($0))"]
+            }
+            values["hasOtherApps"] = apps.count > 1
+        }
         values["notice"] = notice
         return render("state", "State", visit, values)
+    }
+
+    /// What was recorded of an app in the last hours.
+    private func today(_ app: String, _ now: Timestamp) async throws -> [String: Any] {
+        let end = Timestamp(millisecondsSince1970: now.millisecondsSince1970 + 1)
+        let counts = try await ledger().answer(HourlyCounts(app: app, from: HourlyBars.start(now), to: end))
+        return HourlyBars.fields(counts, now: now)
     }
 
     func operators(_ request: ConsoleRequest, _ visit: ConsoleVisit) async throws -> ConsoleResponse {

@@ -36,6 +36,8 @@ enum ConsoleStyle {
         svg { width: 100%; height: auto; max-width: 60rem; } svg text { fill: var(--text); font-size: 12px; } \
         .bar { fill: var(--good); } .bar.withdrawn { fill: var(--bad); } .mark { fill: var(--text); } \
         .now { stroke: var(--accent); stroke-width: 2; }
+        .hours { display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); gap: .75rem 1.5rem; } \
+        figure { margin: 0; } .base { stroke: var(--line); }
         @media (max-width: 30rem) { dl { grid-template-columns: 1fr; } dd { margin-bottom: .5rem; } }
         @media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
         """

@@ -191,7 +191,21 @@ enum ConsoleTemplates {
         (
             "state",
             """
-            {{> head}}<dl>{{#facts}}<dt>{{name}}</dt><dd>{{value}}</dd>{{/facts}}</dl><h2>Webhooks</h2>
+            {{> head}}<dl>{{#facts}}<dt>{{name}}</dt><dd>{{value}}</dd>{{/facts}}</dl>
+            {{#today}}<h2>The last {{hours}} hours of {{app}}</h2><p class="soft">From {{from}}, a bar for each hour. \
+            What is recorded is counted when it is sealed, usually within a second.</p>
+            {{#hasOtherApps}}<p>Other apps: {{#otherApps}}<a href="{{href}}">{{name}}</a> {{/otherApps}}</p>\
+            {{/hasOtherApps}}<div class="hours">
+            {{#drawings}}<figure><figcaption><strong>{{title}}: {{sum}}</strong>{{#hasBars}}, \
+            at most {{most}} in an hour{{/hasBars}}</figcaption><svg viewBox="0 0 600 42" role="img" \
+            aria-label="{{title}} by hour"><line class="base" x1="0" x2="600" y1="41" y2="41"/>
+            {{#bars}}<rect class="bar" x="{{x}}" y="{{y}}" width="{{width}}" height="{{height}}"><title>{{words}}</title>\
+            </rect>{{/bars}}</svg></figure>{{/drawings}}</div>
+            {{#hasRefusals}}<h3>Refused claims by code</h3><div class="table" tabindex="0" role="region" \
+            aria-label="Refused claims by code"><table><thead><tr><th scope="col">Code</th><th scope="col">Claims</th>\
+            <th scope="col">What it means</th></tr></thead><tbody>{{#refusals}}<tr><td>{{code}}</td><td>{{count}}</td>\
+            <td>{{sentence}}</td></tr>{{/refusals}}</tbody></table></div>{{/hasRefusals}}{{/today}}
+            <h2>Webhooks</h2>
             {{^hasWebhooks}}<p>No server delivered to a webhook yet.</p>{{/hasWebhooks}}
             {{#webhooks}}<div class="act"><h3>{{url}}</h3><p>{{text}}</p>
             {{#isAdmin}}<form method="post" action="/console/state"><input type="hidden" name="token" \

@@ -189,4 +189,27 @@ struct ConsoleTests {
             #expect(nobody.status == 200 && nobody.text.contains("Nothing recorded has this name"))
         }
     }
+
+    @Test("The state page draws what was sealed in the last 48 hours, with the codes of refused claims")
+    func today() async throws {
+        try await Self.run { world async throws in
+            _ = try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase(), as: .client)
+            for name in ["mallory", "mike"] {
+                let again = try PurchaseServerWorld.purchase(customerID: name)
+                _ = try await world.send(.post, "/v1/purchases", again, as: .client)
+            }
+            var browser = try await Browser.signedIn(world, "ann", .view)
+            var page = ""
+            for _ in 0..<600 where !page.contains("Refused claims: 2") {
+                try await Task.sleep(for: .milliseconds(50))
+                page = try await browser.get("/console/state").text
+            }
+            #expect(page.contains("<strong>Purchases: 1</strong>") && page.contains("<strong>Refunds: 0</strong>"))
+            #expect(page.contains("<td>already_claimed</td><td>2</td>"))
+            world.clock.advance(seconds: 48 * 3600)
+            _ = try await browser.post("/console/sign-in", ["name": "ann", "password": Self.password])
+            page = try await browser.get("/console/state").text
+            #expect(page.contains("<strong>Purchases: 0</strong>") && !page.contains("already_claimed"))
+        }
+    }
 }

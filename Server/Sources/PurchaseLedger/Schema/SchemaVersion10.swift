@@ -1,7 +1,7 @@
-/// The tenth schema: the people who sign in to the console.
+/// The tenth schema: the people who sign in to the console, and what it counts by hour.
 enum SchemaVersion10 {
     static let migration = LedgerMigration(
-        number: 10, title: "Operators of the console",
+        number: 10, title: "Operators of the console, and counts by hour",
         statements: [
             // A link sets the password once. `password` is a hash in the form of the console.
             .definition(
@@ -39,5 +39,5 @@ enum SchemaVersion10 {
                     address TEXT,
                     PRIMARY KEY (at, log_id)) WITHOUT ROWID
                 """),
-        ])
+        ] + counts)
 }

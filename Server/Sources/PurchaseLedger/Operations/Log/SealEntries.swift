@@ -48,6 +48,7 @@ struct SealEntries: LedgerOperation {
             throw LogError(
                 .rewritten, "at size \(state.size) the entries have another root than the log; run assay audit verify")
         }
+        var tally = HourlyTally()
         let (entries, tiles) = (LogEntriesTable(connection: connection), LogTilesTable(connection: connection))
         for entry in waiting {
             guard let leaf = entry.authenticLeaf(key) else {
@@ -60,9 +61,11 @@ struct SealEntries: LedgerOperation {
                 try tiles.insert(
                     level: tile.level, number: tile.number, root: tile.root.bytes, hashes: tile.hashes.concatenated)
             }
+            try tally.add(leaf: leaf, details: entry.details)
             outcome.sealed += 1
         }
         if outcome.sealed > 0 {
+            try tally.write(connection)
             try table.update(LogStateRow(size: appender.size, root: appender.root().bytes))
         }
         return outcome

@@ -1,0 +1,84 @@
+import PurchaseLedger
+import PurchaseVerification
+
+/// Drawings of what was recorded in each of the last hours: a bar for each hour, in a drawing for each subject.
+enum HourlyBars {
+    /// The number of hours.
+    static let hours: Int64 = 48
+    private static let (height, barWidth, step) = (40.0, 9.0, 12.5)
+
+    private struct Subject {
+        let title: String
+        let isCounted: (HourlyCount) -> Bool
+    }
+
+    private static let subjects = [
+        Subject(title: "Purchases") { isOfClaim($0) && $0.code == DecisionCode.accepted.rawValue },
+        Subject(title: "Refused claims", isCounted: isRefusal),
+        Subject(title: "Renewals") { $0.isNotification([.didRenew]) },
+        Subject(title: "Refunds") { $0.isNotification([.refund, .revoke]) },
+        Subject(title: "Notifications") { $0.kind == JournalKind.notification.name },
+    ]
+
+    private static func isOfClaim(_ count: HourlyCount) -> Bool {
+        count.kind == JournalKind.claim.name || count.kind == JournalKind.decision.name
+    }
+
+    private static func isRefusal(_ count: HourlyCount) -> Bool {
+        count.kind == JournalKind.refusals.name
+            || isOfClaim(count) && count.code != DecisionCode.accepted.rawValue
+                && count.code != DecisionCode.appStorePending.rawValue
+    }
+
+    /// The beginning of the first hour that is drawn.
+    static func start(_ now: Timestamp) -> Timestamp {
+        let length: Int64 = 3_600_000
+        return Timestamp(millisecondsSince1970: (now.millisecondsSince1970 / length - hours + 1) * length)
+    }
+
+    /// The values of the template.
+    static func fields(_ counts: [HourlyCount], now: Timestamp) -> [String: Any] {
+        let first = start(now).millisecondsSince1970
+        let drawings = subjects.map { subject -> [String: Any] in
+            var sums = [Int64](repeating: 0, count: Int(hours))
+            for count in counts where subject.isCounted(count) {
+                let hour = Int((count.hour.millisecondsSince1970 - first) / 3_600_000)
+                if sums.indices.contains(hour) { sums[hour] += count.count }
+            }
+            return drawing(subject.title, sums, first)
+        }
+        var codes: [String: Int64] = [:]
+        for count in counts where isRefusal(count) { codes[count.code, default: 0] += count.count }
+        let refusals = codes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { code, count -> [String: Any] in
+            ["code": code, "count": "\(count)", "sentence": DecisionCode(rawValue: code)?.sentence ?? ReasonCode(rawValue: code)?.sentence ?? ""]
+        }
+        return [
+            "drawings": drawings, "refusals": refusals, "hasRefusals": !refusals.isEmpty, "hours": "\(hours)",
+            "from": "\(Timestamp(millisecondsSince1970: first))",
+        ]
+    }
+
+    private static func drawing(_ title: String, _ sums: [Int64], _ first: Int64) -> [String: Any] {
+        let most = max(sums.max() ?? 0, 1)
+        let bars = sums.enumerated().filter { $0.element > 0 }.map { hour, sum -> [String: Any] in
+            let size = max(height * Double(sum) / Double(most), 2)
+            let time = Timestamp(millisecondsSince1970: first + Int64(hour) * 3_600_000)
+            return [
+                "x": number(Double(hour) * step + 1), "y": number(height - size), "height": number(size),
+                "words": "\(time): \(sum)",
+            ]
+        }
+        return [
+            "title": title, "sum": "\(sums.reduce(0, +))", "most": "\(sums.max() ?? 0)", "bars": bars,
+            "hasBars": !bars.isEmpty, "width": number(barWidth),
+        ]
+    }
+
+    private static func number(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
+}
+
+extension HourlyCount {
+    fileprivate func isNotification(_ types: [NotificationType]) -> Bool {
+        kind == JournalKind.notification.name && types.contains { $0.rawValue == code }
+    }
+}

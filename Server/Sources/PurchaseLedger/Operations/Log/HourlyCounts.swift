@@ -1,0 +1,26 @@
+public import PurchaseVerification
+
+/// What was recorded of an app in the hours of a period: claims by code, refusals, notifications by type. What is not
+/// sealed yet, usually the last second, is not counted.
+public struct HourlyCounts: LedgerQuery {
+    public static let access = LedgerReadAccess.lists
+
+    public var app: String
+    public var from: Timestamp
+    public var to: Timestamp
+
+    /// The longest period, in milliseconds: 31 days.
+    public static let longest: Int64 = 31 * 86_400_000
+
+    /// The counts of the hours that begin in a period; of a longer one, of its last 31 days.
+    public init(app: String, from: Timestamp, to: Timestamp) {
+        let earliest = to.millisecondsSince1970 - Self.longest
+        self.app = app
+        self.from = Timestamp(millisecondsSince1970: max(from.millisecondsSince1970, earliest))
+        self.to = to
+    }
+
+    public func answer(_ reader: LedgerTransaction) throws -> [HourlyCount] {
+        try HourlyCountsTable(connection: reader.connection).counts(of: app, from: from, to: to)
+    }
+}
