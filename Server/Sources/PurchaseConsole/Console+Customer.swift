@@ -25,7 +25,7 @@ extension Console {
             orders: orders, handGrants: summary.handGrants)
         let canAct = visit.account.role >= .support
         var values: [String: Any] = [
-            "app": app, "customer": id, "complaints": Self.complaints(answers),
+            "app": app, "customer": id, "packs": Self.packs(app: app, .customer(id)), "complaints": Self.complaints(answers),
             "entitlements": entitlements.entitlements.map(Self.fields),
             "hasEntitlements": !entitlements.entitlements.isEmpty,
             "purchases": purchases.purchases.map { Self.fields($0, app) }, "hasPurchases": !purchases.purchases.isEmpty,

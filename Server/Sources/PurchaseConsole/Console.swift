@@ -10,6 +10,8 @@ public final class Console: Sendable {
     /// The ledger under the settings in force.
     let ledger: @Sendable () -> PurchaseLedger
     let clock: @Sendable () -> Timestamp
+    /// The checkpoint that the server signed last.
+    let checkpoint: @Sendable () throws -> SignedCheckpoint?
     private let hosts: HostCheck
     private let templates: MustacheLibrary
     let passwords = PasswordHash()
@@ -20,12 +22,14 @@ public final class Console: Sendable {
     /// - Parameters:
     ///   - ledger: the ledger under the settings in force.
     ///   - clock: the ledger's clock.
+    ///   - checkpoint: the checkpoint that the server signed last; `nil` if there is none yet.
     ///   - host: the host of the listener; `nil` for a socket.
     /// - Throws: if a template is wrong.
     public init(
-        ledger: @escaping @Sendable () -> PurchaseLedger, clock: @escaping @Sendable () -> Timestamp, host: String?
+        ledger: @escaping @Sendable () -> PurchaseLedger, clock: @escaping @Sendable () -> Timestamp,
+        checkpoint: @escaping @Sendable () throws -> SignedCheckpoint?, host: String?
     ) throws {
-        (self.ledger, self.clock) = (ledger, clock)
+        (self.ledger, self.clock, self.checkpoint) = (ledger, clock, checkpoint)
         hosts = HostCheck(listener: host)
         templates = try ConsoleTemplates.library()
     }
@@ -73,6 +77,7 @@ public final class Console: Sendable {
         case ("customer", false): return try await customer(request, visit, notice: nil)
         case ("customer", true): return try await act(request, visit)
         case ("purchase", false): return try await purchase(request, visit)
+        case ("pack", false): return try await pack(request)
         case ("claim", false): return try await submission(request, visit)
         case ("inspect", _): return try await inspect(request, visit, request.form["evidence"])
         case ("state", _): return try await state(request, visit)

@@ -5,6 +5,8 @@ public struct ConsoleResponse: Sendable, Equatable {
     /// Where the browser goes on, for 303.
     public var location: String?
     public var cookie: String?
+    /// The name under which a browser saves the answer; `nil` for a page that it shows.
+    public var fileName: String?
     public var body = ""
 
     static func page(_ html: String, status: Int = 200) -> ConsoleResponse {

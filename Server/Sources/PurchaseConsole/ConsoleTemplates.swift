@@ -29,6 +29,12 @@ enum ConsoleTemplates {
         ),
         ("foot", "</main></body></html>"),
         (
+            "packs",
+            """
+            <h2>For a dispute</h2><ul>{{#packs}}<li><a href="{{href}}">{{text}}</a></li>{{/packs}}</ul>
+            """
+        ),
+        (
             "hidden",
             """
             <input type="hidden" name="token" value="{{token}}"><input type="hidden" name="app" value="{{app}}">\
@@ -147,7 +153,7 @@ enum ConsoleTemplates {
             <button>End it</button></form>{{/canLift}}</div>{{/acts}}{{/hasActs}}
             <h2>Events</h2>{{#hasEvents}}<ul>{{#events}}<li>{{at}} {{text}} {{product}} {{reason}}</li>{{/events}}</ul>\
             {{/hasEvents}}{{#nextEvents}}<p><a href="{{nextEvents}}">Later events</a></p>{{/nextEvents}}
-            {{#canAct}}<h2>Acts</h2><p>Each is an entry of the journal, under the name {{operator}}.</p>
+            {{> packs}}{{#canAct}}<h2>Acts</h2><p>Each is an entry of the journal, under the name {{operator}}.</p>
             {{#forms}}<details class="act"><summary>{{label}}</summary><form method="post" action="/console/customer">
             {{> hidden}}<input type="hidden" name="act" value="{{act}}">
             {{#target}}<div><label for="{{act}}-target">{{target}}</label><input id="{{act}}-target" name="target" \
@@ -165,7 +171,7 @@ enum ConsoleTemplates {
             {{#ownerHref}}<p>Owner: <a href="{{ownerHref}}">{{owner}}</a></p>{{/ownerHref}}
             {{^ownerHref}}<p>Nobody owns it: it is held.</p>{{/ownerHref}}
             <h2>What to say</h2>{{> answers}}{{/stories}}
-            {{#hasSubmissions}}<h2>Who claimed it</h2>{{> submissions}}{{/hasSubmissions}}{{> foot}}
+            {{#hasSubmissions}}<h2>Who claimed it</h2>{{> submissions}}{{/hasSubmissions}}{{> packs}}{{> foot}}
             """
         ),
         (

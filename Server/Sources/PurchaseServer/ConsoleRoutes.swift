@@ -33,6 +33,7 @@ struct ConsoleRoutes {
             status: .init(code: answer.status), headers: [.contentType: answer.contentType],
             body: ResponseBody(byteBuffer: ByteBuffer(string: answer.body)))
         if let location = answer.location { response.headers[.location] = location }
+        if let name = answer.fileName { response.headers[.contentDisposition] = "attachment; filename=\"\(name)\"" }
         if let cookie = answer.cookie { response.headers[.setCookie] = cookie }
         for field in ConsoleResponse.securityFields {
             if let name = HTTPField.Name(field.name) { response.headers[name] = field.value }

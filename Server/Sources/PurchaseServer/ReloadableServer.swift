@@ -169,9 +169,11 @@ final class ReloadableServer: Sendable {
         router.add(middleware: RequestHeadMiddleware())
         HealthRoutes(readiness: readiness, limited: limited).add(to: router)
         MetricsRoutes(metrics: metrics, readings: readings).add(to: router)
+        let keyFile = RecordKeys(started.record) { _ in }.signingKeyFile
         do {
             let console = try Console(
-                ledger: { self.inForce.withLock { $0.ledger } }, clock: clock, host: started.admin.host)
+                ledger: { self.inForce.withLock { $0.ledger } }, clock: clock,
+                checkpoint: { try RecordKeys.lastSigned(keyFile: keyFile)?.checkpoint }, host: started.admin.host)
             ConsoleRoutes(console: console, bodies: bodies.limited(to: AdminListener.bodyBytes)).add(to: router)
         } catch {
             logger.error("the templates of the console are wrong", metadata: ["error": "\(error)"])

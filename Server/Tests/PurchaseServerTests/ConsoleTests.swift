@@ -212,4 +212,21 @@ struct ConsoleTests {
             #expect(page.contains("<strong>Purchases: 0</strong>") && !page.contains("already_claimed"))
         }
     }
+
+    @Test("The record of a customer is one page to save, with what happened, and nothing of theirs in the redacted one")
+    func pack() async throws {
+        try await Self.run { world async throws in
+            _ = try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase(), as: .client)
+            var browser = try await Browser.signedIn(world, "ann", .view)
+            let whole = try await browser.get("/console/pack?app=example&customer=alice")
+            #expect(whole.status == 200 && whole.text.contains("Customer alice"))
+            #expect(whole.text.contains("<h2>What happened</h2>") && whole.text.contains("2000000000000001"))
+            let redacted = try await browser.get("/console/pack?app=example&customer=alice&redacted=yes")
+            #expect(redacted.status == 200 && !redacted.text.contains("alice"))
+            #expect(try await browser.get("/console/pack?app=example&id=9").status == 404)
+            #expect(try await browser.get("/console/pack?app=example&customer=nobody").status == 400)
+            var stranger = try Browser(world)
+            #expect(try await stranger.get("/console/pack?app=example&customer=alice").status == 303)
+        }
+    }
 }

@@ -62,8 +62,15 @@ package struct RecordKeys {
 
     /// The checkpoint that this server signed last, and its public key; `nil` if it has no signing key.
     package func lastSigned() throws(LogError) -> (verifier: LogVerifierKey, checkpoint: SignedCheckpoint?)? {
+        try Self.lastSigned(keyFile: signingKeyFile)
+    }
+
+    /// The checkpoint that was signed last with a key, and the public key; `nil` if there is no such file.
+    static func lastSigned(
+        keyFile: String
+    ) throws(LogError) -> (verifier: LogVerifierKey, checkpoint: SignedCheckpoint?)? {
         do throws(LogError) {
-            return try CheckpointSigner.lastSigned(keyFile: signingKeyFile)
+            return try CheckpointSigner.lastSigned(keyFile: keyFile)
         } catch  where error.code == .fileMissing {
             return nil
         }

@@ -11,14 +11,14 @@ public struct EntryProof: Sendable, Equatable {
 
     /// The stored bytes of the entry's leaf.
     let leaf: [UInt8]
-    let leafNumber: Int64
+    public let leafNumber: Int64
     let path: [MerkleHash]
     /// The signed note.
     let checkpoint: [UInt8]
     /// The details whose hash is in the leaf; `nil` after an erasure.
     let details: Details?
     /// The evidence as it was sent; `nil` if the entry has none, and after an erasure.
-    let evidence: [UInt8]?
+    public let evidence: [UInt8]?
 
     struct Details: Sendable, Equatable {
         let salt: [UInt8]
@@ -61,6 +61,19 @@ public struct EntryProof: Sendable, Equatable {
                 evidence: evidence.map { Base64Form.canonical($0) }
             ).json
         }
+    }
+
+    /// The entry, which contains no outside name; `nil` for a leaf of a later version.
+    public var entry: JournalLeaf? { JournalLeaf(bytes: leaf) }
+
+    /// The hash of the leaf in the Merkle log, in hexadecimal.
+    public var leafHash: String { JournalLeaf.hash(leaf).hexadecimal }
+
+    /// The same proof without the details and the evidence, whose hashes are in the leaf: it shows that the entry is in
+    /// the log and says nothing about a person.
+    public var redacted: EntryProof {
+        EntryProof(
+            leaf: leaf, leafNumber: leafNumber, path: path, checkpoint: checkpoint, details: nil, evidence: nil)
     }
 
     /// Verifies the checkpoint's signature, that the leaf is in its tree, and that details and evidence match the leaf.

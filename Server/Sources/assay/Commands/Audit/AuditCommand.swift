@@ -7,6 +7,6 @@ struct AuditCommand: AsyncParsableCommand {
         abstract: "Verifies the log, the journal, its evidence and the tables; exports and proves them.",
         subcommands: [
             VerifyAudit.self, ExportJournal.self, WriteEvidence.self, ProveSubmission.self, CheckProof.self,
-            ProveLogGrowth.self, CheckGrowth.self, ContinueLog.self,
+            ProveLogGrowth.self, CheckGrowth.self, ContinueLog.self, WritePack.self,
         ])
 }

@@ -1,0 +1,37 @@
+import PurchaseLedger
+
+// The dispute pack.
+extension Console {
+    /// Everything that is recorded about a customer or a transaction, as one page to save.
+    func pack(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+        let app = try app(request)
+        let subject: DisputePack.Subject =
+            if let customer = request.query["customer"] { .customer(customer) } else {
+                .transaction(request.query["id"] ?? "")
+            }
+        do {
+            let pack = try await DisputePack.collect(
+                subject, app: app, isRedacted: request.query["redacted"] == "yes", checkpoint: try checkpoint(),
+                at: clock(), from: ledger())
+            var response = ConsoleResponse(status: 200, body: try pack.page(.inside))
+            // The name of a file says nothing about a customer.
+            response.fileName = "purchase-record.html"
+            return response
+        } catch is DisputePack.NothingRecorded {
+            return message("Nothing is recorded about this transaction", 404)
+        }
+    }
+
+    /// The addresses of the packs of a customer or a transaction.
+    static func packs(app: String, _ subject: DisputePack.Subject) -> [[String: Any]] {
+        let (name, id) = switch subject {
+        case .customer(let id): ("customer", id)
+        case .transaction(let id): ("id", id)
+        }
+        let href = "/console/pack?app=\(FormFields.encoded(app))&\(name)=\(FormFields.encoded(id))"
+        return [
+            ["href": href, "text": "Download the record with its proofs"],
+            ["href": href + "&redacted=yes", "text": "The same without personal data"],
+        ]
+    }
+}

@@ -1,0 +1,158 @@
+public import PurchaseLedger
+public import PurchaseVerification
+
+public import struct Foundation.UUID
+
+extension DisputePack {
+    /// Collects a pack.
+    ///
+    /// - Parameters:
+    ///   - app: the id of the app.
+    ///   - isRedacted: whether names of customers, details, reasons and evidence are left out; hashes, checks and
+    ///     proofs stay.
+    ///   - checkpoint: the signed checkpoint that the proofs are for.
+    /// - Throws: `customer_unknown`; `NothingRecorded` about the transaction; errors of the database.
+    public static func collect(
+        _ subject: Subject, app: String, isRedacted: Bool, checkpoint: SignedCheckpoint?, at now: Timestamp,
+        from ledger: PurchaseLedger
+    ) async throws -> DisputePack {
+        var collection = Collection(app: app, ledger: ledger)
+        switch subject {
+        case .customer(let id): try await collection.addCustomer(id)
+        case .transaction(let id): try await collection.addTransaction(id)
+        }
+        let isComplete = collection.isComplete && collection.entries.count <= mostEntries
+        var entries = Array(
+            collection.entries.values.sorted { ($0.at, $0.name) < ($1.at, $1.name) }.suffix(mostEntries))
+        var left = mostEvidence
+        for index in entries.indices {
+            try await entries[index].prove(checkpoint, app, ledger)
+            if isRedacted { entries[index].redact() }
+            left -= entries[index].evidence?.count ?? 0
+            if left < 0 { entries[index].evidence = nil }
+        }
+        return DisputePack(
+            app: app, subject: subject, isRedacted: isRedacted, madeAt: now, purchases: collection.purchases,
+            entries: entries, isComplete: isComplete,
+            checkpoint: checkpoint.map { String(decoding: $0.note, as: UTF8.self) })
+    }
+
+    /// The entries that were found, each once.
+    private struct Collection {
+        let app: String
+        let ledger: PurchaseLedger
+        var entries: [UUID: Entry] = [:]
+        var purchases: [RecordedPurchase] = []
+        var isComplete = true
+
+        private static let page = 200
+
+        init(app: String, ledger: PurchaseLedger) { (self.app, self.ledger) = (app, ledger) }
+
+        private mutating func add(_ id: UUID, at time: Timestamp, _ text: String, code: String? = nil) {
+            var entry = entries[id] ?? Entry(id: id, at: time, texts: [])
+            if !entry.texts.contains(text) { entry.texts.append(text) }
+            entry.code = entry.code ?? code
+            entries[id] = entry
+        }
+
+        mutating func addCustomer(_ id: String) async throws {
+            var cursor: TimelineCursor?
+            repeat {
+                let page = try await ledger.answer(
+                    CustomerTimeline(app: app, customerID: id, cursor: cursor, limit: Self.page))
+                for entry in page.entries { add(entry) }
+                cursor = page.next
+            } while cursor != nil && hasRoom
+            if cursor != nil { isComplete = false }
+            var filter = SubmissionFilter()
+            filter.customerID = id
+            try await addClaims(filter)
+            try await addNotifications(NotificationFilter(customerID: id))
+            var before: Int64?
+            repeat {
+                let page = try await ledger.answer(
+                    PurchasesOfCustomer(app: app, customerID: id, before: before, limit: Self.page))
+                purchases += page.purchases
+                before = page.next
+            } while before != nil && purchases.count < DisputePack.mostEntries
+        }
+
+        mutating func addTransaction(_ id: String) async throws {
+            purchases = try await ledger.answer(PurchasesOfTransaction(app: app, transactionID: id))
+            var filter = SubmissionFilter()
+            filter.transactionID = id
+            try await addClaims(filter)
+            try await addNotifications(NotificationFilter(transactionID: id))
+            for owner in Set(purchases.compactMap(\.customerID)).sorted() {
+                var cursor: TimelineCursor?
+                repeat {
+                    let page = try await ledger.answer(
+                        CustomerTimeline(app: app, customerID: owner, cursor: cursor, limit: Self.page))
+                    for entry in page.entries where entry.transactionID == id { add(entry) }
+                    cursor = page.next
+                } while cursor != nil && hasRoom
+            }
+            guard !purchases.isEmpty || !entries.isEmpty else {
+                throw NothingRecorded()
+            }
+        }
+
+        private var hasRoom: Bool { entries.count <= DisputePack.mostEntries }
+
+        private mutating func add(_ entry: TimelineEntry) {
+            let words = [entry.text, entry.productID, entry.units.map { "\($0) units" }].compactMap(\.self)
+            add(entry.entryID, at: entry.at, words.joined(separator: " · "), code: entry.code)
+        }
+
+        private mutating func addClaims(_ filter: SubmissionFilter) async throws {
+            var cursor: JournalCursor?
+            repeat {
+                let page = try await ledger.answer(
+                    SubmissionList(app: app, filter: filter, cursor: cursor, limit: Self.page))
+                for claim in page.submissions {
+                    add(claim.submissionID, at: claim.receivedAt, claim.sentence, code: claim.code)
+                }
+                cursor = page.next
+            } while cursor != nil && hasRoom
+            if cursor != nil { isComplete = false }
+        }
+
+        private mutating func addNotifications(_ filter: NotificationFilter) async throws {
+            var before = Int64.max
+            while hasRoom {
+                let page = try await ledger.answer(
+                    NotificationList(app: app, filter: filter, before: before, limit: Self.page))
+                for notification in page.notifications {
+                    let type = [notification.type, notification.subtype].compactMap(\.self).joined(separator: " ")
+                    add(notification.entryID, at: notification.receivedAt, "Apple's notification \(type)")
+                }
+                guard let next = page.next else { return }
+                before = next
+            }
+            isComplete = false
+        }
+    }
+}
+
+extension DisputePack.Entry {
+    /// Adds the proof, the evidence and its checks.
+    fileprivate mutating func prove(
+        _ checkpoint: SignedCheckpoint?, _ app: String, _ ledger: PurchaseLedger
+    ) async throws {
+        guard let checkpoint else { return }
+        do {
+            proof = try await ledger.answer(ProveEntry(entryID: id, checkpoint: checkpoint))
+        } catch let error as LogError where error.code == .notSealed {
+            return
+        }
+        evidenceSHA256 = proof?.entry?.evidence.map(\.hexadecimal)
+        evidence = proof?.evidence
+        if let evidence { inspection = ledger.inspect(evidence, app: app) }
+    }
+
+    fileprivate mutating func redact() {
+        proof = proof?.redacted
+        evidence = nil
+    }
+}
