@@ -7,14 +7,14 @@ enum HourlyBars {
     static let hours: Int64 = 48
     private static let (height, barWidth, step) = (40.0, 9.0, 12.5)
 
-    private struct Subject {
+    private struct Subject: Sendable {
         let title: String
-        let isCounted: (HourlyCount) -> Bool
+        let isCounted: @Sendable (HourlyCount) -> Bool
     }
 
     private static let subjects = [
         Subject(title: "Purchases") { isOfClaim($0) && $0.code == DecisionCode.accepted.rawValue },
-        Subject(title: "Refused claims", isCounted: isRefusal),
+        Subject(title: "Refused claims") { isRefusal($0) },
         Subject(title: "Renewals") { $0.isNotification([.didRenew]) },
         Subject(title: "Refunds") { $0.isNotification([.refund, .revoke]) },
         Subject(title: "Notifications") { $0.kind == JournalKind.notification.name },

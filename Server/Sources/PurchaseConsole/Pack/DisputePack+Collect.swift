@@ -1,7 +1,7 @@
 public import PurchaseLedger
 public import PurchaseVerification
 
-public import struct Foundation.UUID
+import struct Foundation.UUID
 
 extension DisputePack {
     /// Collects a pack.

@@ -1,7 +1,7 @@
-public import PurchaseLedger
-public import PurchaseVerification
+import PurchaseLedger
+import PurchaseVerification
 
-public import struct Foundation.UUID
+import struct Foundation.UUID
 
 /// Everything that the record has about a customer or a transaction: what happened when, the evidence with its checks
 /// and certificate path, and the proof that each entry is in the log. It is shown to a bank, an app store or a customer
