@@ -74,7 +74,7 @@ write_archive() {
     cp deploy/backup.sh "$root/lib/backup"
     cp deploy/systemd/* "$root/systemd/"
     cp deploy/Caddyfile deploy/nginx.conf deploy/monitoring/alerts.yml deploy/monitoring/dashboard.json "$root/examples/"
-    cp docs/operations.md docs/purchase-server.md docs/compatibility.md CHANGELOG.md "$root/doc/"
+    cp docs/operations.md docs/running.md docs/settings.md docs/operators.md docs/purchase-server.md docs/compatibility.md CHANGELOG.md "$root/doc/"
     cp LICENSE "$dist/third-party-licenses.txt" "$dist/bom.cdx.json" "$root/"
     cp -r "$stage/share" "$root/share"
     needed=$(readelf -d "$dist/assay" | sed -nE 's/.*NEEDED.*\[(.*)\]/\1/p' | grep -v '^ld-linux' | sort)
@@ -113,7 +113,7 @@ write_package() {
     cp -r deploy/debian "$tree/debian"
     cp -r "$stage/share" "$tree/share"
     cp "$dist/assay" "$dist/third-party-licenses.txt" "$dist/bom.cdx.json" deploy/assay.yaml deploy/Caddyfile deploy/nginx.conf deploy/monitoring/alerts.yml deploy/monitoring/dashboard.json \
-        docs/operations.md docs/purchase-server.md docs/compatibility.md CHANGELOG.md "$tree/"
+        docs/operations.md docs/running.md docs/settings.md docs/operators.md docs/purchase-server.md docs/compatibility.md CHANGELOG.md "$tree/"
     cp deploy/backup.sh "$tree/backup"
     cp deploy/systemd/assay.service "$tree/debian/assay.service"
     cp deploy/systemd/assay-backup.service "$tree/debian/assay.assay-backup.service"

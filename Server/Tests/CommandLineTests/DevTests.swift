@@ -89,6 +89,10 @@ struct DevTests {
                     server PUT customers/alice/app_account_token "{\"app_account_token\":\"$token\"}" >/dev/null
                     monthly=$(buy monthly $token | field transaction.transaction_id)
                     echo "bought: $(access state)"
+                    side="control/customers/alice/server-entitlements?bundle_id=com.example.app"
+                    echo "beside: $(curl -sSf "$STORE/$side" | field answer.entitlements.0.state)"
+                    console=$(curl -sSf "$STORE/control/overview" | field console)
+                    echo "console: $(curl -sS -o page -w '%{http_code}' "$console/sign-in") $(grep -c '<h1>' page)"
                     first=$(access until)
                     renewed=$(store "subscriptions/$monthly/renew" '{}' | field transaction.transaction_id)
                     [ "$(access until)" != "$first" ] && echo "renewed: $(access state)"
@@ -108,6 +112,8 @@ struct DevTests {
                     environment: ["STORE": String(store), "SERVER": running.address])
                 let expected = """
                     bought: active
+                    beside: active
+                    console: 200 1
                     renewed: active
                     refunded: withdrawn
                     reversed: active

@@ -33,9 +33,9 @@ struct ServerSettingTests {
         }
     }
 
-    @Test("docs/purchase-server.md lists each setting with its places and its default", arguments: ServerSetting.all)
+    @Test("docs/settings.md lists each setting with its places and its default", arguments: ServerSetting.all)
     func documented(setting: ServerSetting) throws {
-        let url = Corpus.projectFolder.appending(path: "docs/purchase-server.md")
+        let url = Corpus.projectFolder.appending(path: "docs/settings.md")
         let row =
             "| `\(setting.name)` | \(setting.variable.map { "`\($0)`" } ?? "") | "
             + "\(setting.option.map { "`\($0)`" } ?? "") | \(setting.defaultText) | \(setting.summary) |"

@@ -7,6 +7,7 @@ import PurchaseAPI
 struct EvidenceDelivery: Sendable {
     let address: String
     private let keys: [String: String]
+    private let readingKeys: [String: String]
     private let key: String?
     private let client: AttackClient
 
@@ -14,7 +15,10 @@ struct EvidenceDelivery: Sendable {
     ///   - address: `http://HOST:PORT`.
     ///   - key: for `/v1/purchases`.
     ///   - keys: for apps that have their own key, by bundle id.
-    init(_ address: String, key: String?, keys: [String: String]) throws(SimulatorConfigurationError) {
+    ///   - readingKeys: for what the server says of a customer, by bundle id, if that needs another key.
+    init(
+        _ address: String, key: String?, keys: [String: String], readingKeys: [String: String] = [:]
+    ) throws(SimulatorConfigurationError) {
         do {
             client = try AttackClient(address, timeLimit: .seconds(30))
         } catch {
@@ -23,6 +27,7 @@ struct EvidenceDelivery: Sendable {
         self.address = address.hasSuffix("/") ? String(address.dropLast()) : address
         self.key = key
         self.keys = keys
+        self.readingKeys = readingKeys
     }
 
     /// The interfaces of a server.
@@ -101,6 +106,29 @@ struct EvidenceDelivery: Sendable {
         return ClaimValue.object(members).json
     }
 
+    /// What the server says that a customer may use.
+    /// - Returns: a JSON object with the address, the status and the answer.
+    /// - Throws: `SimulatorRefusal`.
+    func entitlements(of customerID: String, in environment: String, bundleID: String) async throws -> [UInt8] {
+        let name =
+            customerID.addingPercentEncoding(withAllowedCharacters: .alphanumerics.intersection(.asciiOnly)) ?? ""
+        let path = "/v1/customers/\(name)/entitlements?environment=\(environment)"
+        let key = readingKeys[bundleID] ?? keys[bundleID] ?? key
+        let answer: AttackClient.Answer
+        do {
+            answer = try await client.request(
+                "GET", path, [], headers: key.map { [("Authorization", "Bearer \($0)")] } ?? [])
+        } catch {
+            throw SimulatorRefusal(
+                .badGateway, "server_unreachable",
+                "The server at \(address) does not answer: \(NetworkFailure.words(error)). Check '--server'.")
+        }
+        return ClaimValue.object([
+            Claim("url", .string(address + path)), Claim("status", .integer(Int64(answer.status))),
+            Claim("answer", Self.shown(answer.body)),
+        ]).json
+    }
+
     /// The answer as JSON, or as text if it is not JSON.
     private static func shown(_ body: Data) -> ClaimValue {
         let text = String(decoding: body, as: UTF8.self)
@@ -111,4 +139,8 @@ struct EvidenceDelivery: Sendable {
         }
         return .string(text)
     }
+}
+
+extension CharacterSet {
+    fileprivate static let asciiOnly = CharacterSet(charactersIn: Unicode.Scalar(33 as UInt8)...Unicode.Scalar(126 as UInt8))
 }

@@ -4,6 +4,8 @@ import Synchronization
 /// started, because the two may need each other's address.
 public final class EvidenceTarget: Sendable {
     private let named = Mutex<EvidenceDelivery?>(nil)
+    /// The server's console for people, to which the page links.
+    private let namedConsole = Mutex<String?>(nil)
     /// Whether the server gets notifications. Until it is named, none are sent.
     let takesNotifications: Bool
     /// In place of an address that is not known yet: notifications are scheduled from the start, and none is sent to
@@ -26,14 +28,20 @@ public final class EvidenceTarget: Sendable {
     ///   - address: `http://HOST:PORT`.
     ///   - key: for its `/v1/purchases`.
     ///   - keys: for apps that have their own key, by bundle id.
+    ///   - readingKeys: for what the server says of a customer, by bundle id, if that needs another key.
     /// - Throws: `SimulatorConfigurationError`.
     public func set(
-        _ address: String, key: String?, keys: [String: String] = [:]
+        _ address: String, key: String?, keys: [String: String] = [:], readingKeys: [String: String] = [:]
     ) throws(SimulatorConfigurationError) {
-        let delivery = try EvidenceDelivery(address, key: key, keys: keys)
+        let delivery = try EvidenceDelivery(address, key: key, keys: keys, readingKeys: readingKeys)
         named.withLock { $0 = delivery }
         if takesNotifications { notificationURL.yield("\(address)/notifications/v2") }
     }
+
+    /// Names the address of the server's console.
+    public func setConsole(_ address: String) { namedConsole.withLock { $0 = address } }
+
+    var console: String? { namedConsole.withLock { $0 } }
 
     var delivery: EvidenceDelivery? { named.withLock { $0 } }
 

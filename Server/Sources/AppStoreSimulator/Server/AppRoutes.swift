@@ -174,7 +174,7 @@ struct AppRoutes {
 
 extension Request {
     /// A required parameter of the query.
-    fileprivate func query(_ name: Substring) throws -> String {
+    func query(_ name: Substring) throws -> String {
         guard let value = uri.queryParameters[name], !value.isEmpty else {
             throw StoreError(.invalidValue, "The query needs '\(name)'.")
         }

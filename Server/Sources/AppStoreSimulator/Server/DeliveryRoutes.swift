@@ -12,12 +12,7 @@ struct DeliveryRoutes {
         router.post("/control/transactions/{id}/send") { request, context in
             let transactionID = try context.part("id")
             let wanted = try await request.read(DeliveryRequest.self)
-            guard let delivery = target.delivery else {
-                throw SimulatorRefusal(
-                    .conflict, "no_server",
-                    "The simulator knows no server. Start it with '--server http://HOST:PORT', and with '--server-key-file FILE' "
-                        + "for /v1/purchases.")
-            }
+            let delivery = try delivery()
             let message = try await service.change { state, _ in
                 let transaction = try state.store.transaction(transactionID)
                 return EvidenceDelivery.message(
@@ -29,6 +24,29 @@ struct DeliveryRoutes {
                 status: .ok, headers: [.contentType: "application/json"],
                 body: ResponseBody(byteBuffer: .init(bytes: try await delivery.send(message))))
         }
+        router.get("/control/customers/{id}/server-entitlements") { request, context in
+            let customerID = try context.part("id")
+            let bundleID = try request.query("bundle_id")
+            let delivery = try delivery()
+            let environment = try await service.change { state, _ in
+                _ = try state.store.app(bundleID)
+                return try state.store.customer(customerID).environment.rawValue
+            }
+            let answer = try await delivery.entitlements(of: customerID, in: environment, bundleID: bundleID)
+            return Response(
+                status: .ok, headers: [.contentType: "application/json"],
+                body: ResponseBody(byteBuffer: .init(bytes: answer)))
+        }
+    }
+
+    private func delivery() throws -> EvidenceDelivery {
+        guard let delivery = target.delivery else {
+            throw SimulatorRefusal(
+                .conflict, "no_server",
+                "The simulator knows no server. Start it with '--server http://HOST:PORT', and with '--server-key-file FILE' "
+                    + "for /v1/purchases.")
+        }
+        return delivery
     }
 }
 

@@ -12,7 +12,7 @@ struct ListRoutes {
 
     func add(to router: Router<SimulatorRequestContext>) {
         router.get("/control/overview") { request, _ in
-            try await answer(request) { state, _ in Overview(state, server: target.address) }
+            try await answer(request) { state, _ in Overview(state, target) }
         }
         add("transactions", to: router) { state, query in
             query.page(
@@ -112,6 +112,8 @@ private struct Overview: Encodable {
     let certificateFaults: [CertificateFault]
     let notifications: NotificationsAnswer
     let server: String?
+    /// The address of the server's console.
+    let console: String?
 
     struct Counts: Encodable {
         let products: Int
@@ -122,7 +124,7 @@ private struct Overview: Encodable {
         let notifications: Int
     }
 
-    init(_ state: ServiceState, server: String?) {
+    init(_ state: ServiceState, _ target: EvidenceTarget) {
         revision = state.revision
         clock = ClockAnswer(state)
         apps = state.store.apps
@@ -135,6 +137,6 @@ private struct Overview: Encodable {
         evidenceFaults = state.evidenceFaults
         certificateFaults = state.certificateFaults
         notifications = NotificationsAnswer(state)
-        self.server = server
+        (server, console) = (target.address, target.console)
     }
 }

@@ -4,7 +4,7 @@ import Logging
 import PurchaseLedger
 import PurchaseVerification
 
-/// The settings, each in one line of the table; `assay serve --help` and docs/purchase-server.md list the same
+/// The settings, each in one line of the table; `assay serve --help` and docs/settings.md list the same
 /// settings.
 extension ServerSetting {
     package static let host = ServerSetting(

@@ -2,7 +2,7 @@ import Foundation
 public import PurchaseLedger
 import Yams
 
-/// `assay.yaml`: the settings of a server and the apps that share it (docs/purchase-server.md, "Settings").
+/// `assay.yaml`: the settings of a server and the apps that share it (docs/settings.md, "Settings").
 public struct SettingsFile: Sendable {
     /// The settings of the server, by their names (`ServerSetting`).
     package private(set) var values: [String: ServerSettingValue] = [:]

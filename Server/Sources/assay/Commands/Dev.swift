@@ -190,15 +190,23 @@ struct Dev: AsyncParsableCommand {
             throw error
         }
         do {
-            try await server.application { address in
-                do {
-                    try target.set(address, key: nil, keys: keys.clientKeysByBundleID)
-                    Terminal.write(try guide(address, store, keys, settings))
-                } catch {
-                    Terminal.complain("\(error)")
+            try await server.application(
+                onReady: { address in
+                    do {
+                        try target.set(
+                            address, key: nil, keys: keys.clientKeysByBundleID, readingKeys: keys.adminKeysByBundleID)
+                        Terminal.write(try guide(address, store, keys, settings))
+                    } catch {
+                        Terminal.complain("\(error)")
+                    }
+                    if !noOpen { Self.open(store) }
+                },
+                onAdminReady: { address in
+                    guard address.hasPrefix("http") else { return }
+                    target.setConsole("\(address)/console")
+                    await Serve.showConsoleLink(address, server.ledger)
                 }
-                if !noOpen { Self.open(store) }
-            }.runService()
+            ).runService()
         } catch {
             throw StartFailure(description: Serve.words(error, configuration))
         }

@@ -10,6 +10,7 @@ struct DevKeys: Sendable {
         let bundleIDs: Set<String>
         let clientKey: String
         let adminKeyFile: String
+        let adminKey: String
 
         /// One of its bundle ids, always the same.
         var bundleID: String { bundleIDs.min() ?? "" }
@@ -24,9 +25,12 @@ struct DevKeys: Sendable {
             // Without a settings file the only app has the short names.
             let prefix = settings.config == nil ? "" : "\(Self.fileName(app.id))-"
             let adminKeyFile = settings.path("\(prefix)admin.key")
-            _ = try await Self.key(adminKeyFile, "admin", .admin, app.id, ledger)
+            let adminKey = try await Self.key(adminKeyFile, "admin", .admin, app.id, ledger)
             let clientKey = try await Self.key(settings.path("\(prefix)client.key"), "client", .client, app.id, ledger)
-            apps.append(App(bundleIDs: app.bundleIDs, clientKey: clientKey, adminKeyFile: adminKeyFile))
+            apps.append(
+                App(
+                    bundleIDs: app.bundleIDs, clientKey: clientKey, adminKeyFile: adminKeyFile,
+                    adminKey: adminKey))
         }
         self.apps = apps
     }
@@ -35,6 +39,13 @@ struct DevKeys: Sendable {
     var clientKeysByBundleID: [String: String] {
         var keys: [String: String] = [:]
         for app in apps { for bundleID in app.bundleIDs { keys[bundleID] = app.clientKey } }
+        return keys
+    }
+
+    /// The keys with which the store's page shows what the server says of a customer.
+    var adminKeysByBundleID: [String: String] {
+        var keys: [String: String] = [:]
+        for app in apps { for bundleID in app.bundleIDs { keys[bundleID] = app.adminKey } }
         return keys
     }
 

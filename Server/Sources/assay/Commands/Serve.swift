@@ -122,11 +122,19 @@ struct Serve: AsyncParsableCommand {
     /// Prints the link of the first operator, until one has a password. A log of lines in JSON gets none, because logs
     /// are kept longer than secrets should be.
     private static func offerConsole(_ address: String, _ ledger: PurchaseLedger) async {
-        guard address.hasPrefix("http"), isatty(STDERR_FILENO) == 1,
-            let link = try? await ledger.perform(FirstOperatorLink())
-        else { return }
-        Terminal.remark(
-            "the console has no operator yet; set a password at \(address)/console/link?secret=\(link.text)")
+        guard address.hasPrefix("http"), isatty(STDERR_FILENO) == 1 else { return }
+        await showConsoleLink(address, ledger)
+    }
+
+    /// Prints the link of the first operator, while nobody can sign in to the console.
+    static func showConsoleLink(_ address: String, _ ledger: PurchaseLedger) async {
+        do {
+            guard let link = try await ledger.perform(FirstOperatorLink()) else { return }
+            Terminal.remark(
+                "the console has no operator yet; set a password at \(address)/console/link?secret=\(link.text)")
+        } catch {
+            Terminal.complain("no link to the console was made: \(error)")
+        }
     }
 
     private func list(_ text: String?) -> [String] { text.map { [$0] } ?? [] }
