@@ -54,6 +54,8 @@ public struct DisputePack: Sendable {
         /// Its path below the folder of the pack.
         public let path: String
         public let bytes: [UInt8]
+
+        public init(path: String, bytes: [UInt8]) { (self.path, self.bytes) = (path, bytes) }
     }
 
     /// The proofs and the evidence as files of their own.
