@@ -3,8 +3,8 @@ import Foundation
 import NIOCore
 import NIOFoundationCompat
 
-/// A year of a shop: its customers buy, renew, fail to pay, get refunds, and some cheat. The story is drawn from a seed;
-/// the store and the server are asked over HTTP, as apps and backends do.
+/// A year of a shop: its customers buy, renew, fail to pay, get refunds, and some cheat. The story is drawn from a
+/// seed; the store and the server are asked over HTTP, as apps and backends do.
 struct DemoYear {
     static let days = 365
     private static let bundleID = "com.example.app"
