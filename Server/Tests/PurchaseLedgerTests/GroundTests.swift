@@ -78,9 +78,12 @@ struct GroundTests {
             let first = try await Self.add(world, until: 30).ground
             let extended = try await Self.add(world, until: 60)
             #expect(!extended.isRepeated && extended.ground.id == first.id && extended.ground.since == first.since)
-            let earlier = try await refusal { try await Self.add(world, until: 30) }
+            let earlier = try await refusal { try await Self.add(world, until: 45) }
             #expect(earlier?.code == .groundDiffers && earlier?.expected?.contains("\(Self.day(60))") == true)
-            #expect(earlier?.found == "\(Self.day(30))")
+            #expect(earlier?.found == "\(Self.day(45))")
+            // A late repetition of the first request is none of these.
+            let repeated = try await Self.add(world, until: 30)
+            #expect(repeated.isRepeated && repeated.ground.until == Self.day(60))
             let product = try await refusal { try await Self.add(world, product: LedgerWorld.pro, until: 90) }
             #expect(product?.code == .groundDiffers && product?.found?.contains(LedgerWorld.pro) == true)
             let customer = try await refusal { try await Self.add(world, of: "bob", until: 90) }
@@ -89,6 +92,8 @@ struct GroundTests {
             try await world.ledger.perform(EndGround(app: "example", customerID: LedgerWorld.customer, id: first.id))
             let late = try await Self.add(world, until: 60)
             #expect(late.isRepeated && late.ground.endedAt != nil)
+            let later = try await Self.add(world, until: 30)
+            #expect(later.isRepeated && later.ground.endedAt != nil, "the first request, after the end")
             #expect(try await world.entitlement(LedgerWorld.monthly)?.state == .expired)
             // A plan change at the shop: another product under the same reference.
             world.clock.advance(days: 1)

@@ -170,6 +170,68 @@ struct LiveAnswerTests {
         }
     }
 
+    @Test("30.1 A refund is in the answer to a transaction receipt of a product, and a reversal takes it out again")
+    func flatProduct() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            var template = TransactionReceiptTemplate()
+            template.transactionID = "7001"
+            template.originalTransactionID = "7001"
+            template.productID = "com.example.app.pro"
+            template.bundleID = "com.example.app"
+            template.purchaseDate = DropInWorld.date(0)
+            template.originalPurchaseDate = DropInWorld.date(0)
+            let receipt = try MintedWorld.mint(template, .three)
+            func signed(_ change: (inout SignedTransactionTemplate) -> Void = { _ in }) -> SignedTransactionTemplate {
+                DropInWorld.signed(1) {
+                    ($0.transactionID, $0.originalTransactionID, $0.webOrderLineItemID) = ("7001", "7001", nil)
+                    ($0.productID, $0.type) = ("com.example.app.pro", .nonConsumable)
+                    ($0.subscriptionGroupIdentifier, $0.expiresDate) = (nil, nil)
+                    change(&$0)
+                }
+            }
+            func flat() async throws -> [String: String] {
+                let reply = try await DropInWorld.ask(world.client, receipt)
+                #expect(reply.status == 0 && reply.state == "as-of-signing")
+                return try #require(reply.json["receipt"] as? [String: String])
+            }
+            #expect(try await flat()["cancellation_date"] == nil)
+            try await DropInWorld.tell(world.client, signed(), on: 1)
+            #expect(try await flat()["cancellation_date"] == nil)
+            try await DropInWorld.tell(
+                world.client, signed { ($0.revocationDate, $0.revocationReason) = (DropInWorld.date(2), 1) }, on: 2)
+            let refunded = try await flat()
+            #expect(
+                refunded["cancellation_date_ms"] == "\(Int64(DropInWorld.date(2).timeIntervalSince1970) * 1000)")
+            #expect(refunded["cancellation_reason"] == "1" && refunded["transaction_id"] == "7001")
+            try await DropInWorld.tell(world.client, signed(), on: 3)
+            #expect(try await flat()["cancellation_date"] == nil)
+        }
+    }
+
+    @Test("30.1 A renewal does not inherit the cancellation of the period in the transaction receipt")
+    func flatCancelled() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            var template = TransactionReceiptTemplate()
+            (template.transactionID, template.originalTransactionID) = ("9001", "9001")
+            (template.productID, template.bundleID) = (DropInWorld.monthly, "com.example.app")
+            (template.purchaseDate, template.originalPurchaseDate) = (DropInWorld.date(0), DropInWorld.date(0))
+            (template.expiresDate, template.cancellationDate) = (DropInWorld.date(30), DropInWorld.date(10))
+            (template.webOrderLineItemID, template.inAppOwnershipType) = ("501", "PURCHASED")
+            let receipt = try MintedWorld.mint(template, .three)
+            world.clock.advance(days: 31)
+            try await DropInWorld.tell(
+                world.client, DropInWorld.signed(2) { $0.webOrderLineItemID = nil }, on: 30.5)
+            let renewed = try await DropInWorld.ask(world.client, receipt)
+            let latest = try #require(renewed.json["latest_receipt_info"] as? [String: String])
+            #expect(renewed.status == 0 && latest["transaction_id"] == "9002")
+            #expect(latest.keys.filter { $0.hasPrefix("cancellation") } == [])
+            #expect(latest["web_order_line_item_id"] == nil && latest["in_app_ownership_type"] == "PURCHASED")
+            // The receipt stays what was signed.
+            let sent = try #require(renewed.json["receipt"] as? [String: String])
+            #expect(sent["cancellation_date"] != nil && sent["web_order_line_item_id"] == "501")
+        }
+    }
+
     @Test("30.4 The form of another year has its order, its entries and its keys")
     func forms() async throws {
         func run(_ year: Int, _ body: @escaping @Sendable (DropInWorld.Reply) throws -> Void) async throws {

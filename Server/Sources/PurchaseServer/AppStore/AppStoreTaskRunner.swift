@@ -95,7 +95,13 @@ struct AppStoreTaskRunner: Sendable {
                 continue
             }
             let evidence = ServerAPIEvidence(terms().ledger, workers)
-            for sent in page.notifications where try await evidence.receive(sent, app: task.app) == true { new += 1 }
+            for sent in page.notifications {
+                switch try await evidence.receive(sent, app: task.app) {
+                case .new: new += 1
+                case .undecided: backfill.isUndecided = true
+                case .known, .refused: break
+                }
+            }
             backfill.token = page.paginationToken
             if backfill.token == nil { break }
             task.progress = backfill.progress

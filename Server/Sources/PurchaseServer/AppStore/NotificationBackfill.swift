@@ -9,6 +9,11 @@ struct NotificationBackfill: Codable, Equatable {
     var seen: Int64?
     /// The end of the newest period that reached back `longOverlap`, in milliseconds since 1970.
     var seenAgain: Int64?
+    /// The beginning of the oldest period with a notification that could not be verified or read. It is read again
+    /// until that has changed: with an authority that is trusted since, or by a newer version.
+    var undecided: Int64?
+    /// Whether the period that is being read has such a notification; `nil` if it has none.
+    var isUndecided: Bool?
     /// The period that is being read.
     var from: Int64?
     var to: Int64?
@@ -52,7 +57,8 @@ struct NotificationBackfill: Codable, Equatable {
         let earliest = now - Self.reach(environment)
         guard let from, to != nil else {
             let isLong = seenAgain.map { now - $0 >= Self.longInterval } ?? true
-            from = max(earliest, seen.map { $0 - (isLong ? Self.longOverlap : Self.overlap) } ?? earliest)
+            let again = seen.map { isLong ? min($0 - Self.longOverlap, undecided ?? .max) : $0 - Self.overlap }
+            from = max(earliest, again ?? earliest)
             to = now
             token = nil
             return
@@ -76,8 +82,12 @@ struct NotificationBackfill: Codable, Equatable {
 
     /// The period was read to its end.
     mutating func end() {
-        if let from, let to, seen.map({ from <= $0 - Self.longOverlap }) ?? true { seenAgain = to }
-        seen = to
+        if let from, let to {
+            let isLong = seen.map { from <= $0 - Self.longOverlap } ?? true
+            if isLong { (seenAgain, undecided) = (to, nil) }
+            if isUndecided == true { undecided = min(undecided ?? .max, from) }
+        }
+        (seen, isUndecided) = (to, nil)
         (from, to, token) = (nil, nil, nil)
     }
 }

@@ -30,16 +30,25 @@ package struct ServerAPIEvidence: Sendable {
 
     /// Receives a notification as if Apple had just delivered it. One that was received before changes nothing.
     ///
-    /// - Returns: whether it is new; `nil` for one that the ledger does not accept.
-    package func receive(_ sent: SentNotification, app: String) async throws -> Bool? {
-        guard sent.notification != nil else { return nil }
+    package func receive(_ sent: SentNotification, app: String) async throws -> Reception {
         let submission = EvidenceSubmission(sentNotification: Array(sent.text.utf8))
         let examined = try await workers.run { [ledger] in
             Result { () throws(VerificationError) in try ledger.genuine(submission) }
         }
-        guard case .success(let examined) = examined, examined.isNotification, examined.isOfAppleID,
-            examined.observer == app
-        else { return nil }
-        return try await !ledger.perform(ObserveEvidence(examined)).isRepeated
+        switch examined {
+        case .failure(let error): return error.code.refusesNotificationForGood ? .refused : .undecided
+        case .success(let examined):
+            guard examined.isNotification, examined.isOfAppleID, examined.observer == app else { return .refused }
+            return try await ledger.perform(ObserveEvidence(examined)).isRepeated ? .known : .new
+        }
+    }
+
+    /// What became of a notification.
+    package enum Reception: Sendable {
+        case new, known
+        /// It is malformed, forged or of another app.
+        case refused
+        /// Its certificates lead to no trusted authority, or this version cannot read its form: that can change.
+        case undecided
     }
 }

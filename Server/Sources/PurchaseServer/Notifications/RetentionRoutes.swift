@@ -70,9 +70,9 @@ struct RetentionRoutes {
                 retryAfter: 1)
         }
         let (result, seconds) = try await workers.run { [ledger] in
-            let start = ContinuousClock.now
+            let start = NotificationLanes.processorSeconds
             let result = Result { () throws(VerificationError) in try ledger.ledger.verifiedRealtimeRequest(payload) }
-            return (result, (ContinuousClock.now - start) / .seconds(1))
+            return (result, NotificationLanes.processorSeconds - start)
         }
         if !isKnown { lanes.use(seconds) }
         do throws(VerificationError) {
@@ -131,11 +131,10 @@ struct RetentionRoutes {
     private func signed(
         _ offerID: String, _ productID: String, for content: RealtimeRequest, of app: RegisteredApp
     ) async throws -> String? {
-        guard let original = content.originalTransactionID, ExactText(original).isIdentifier,
-            let signer = access.terms.signer(app.id, bundleID: app.bundleIDs.sorted().first)
-        else { return nil }
+        guard let original = content.originalTransactionID, ExactText(original).isIdentifier else { return nil }
         let environment = AppStoreEnvironment(content.statedEnvironment ?? AppStoreEnvironment.production.name)
-        guard
+        let bundleID = try await ledger.answer(BundleOfOriginal(original, in: environment))
+        guard let signer = access.terms.signer(app.id, bundleID: bundleID ?? app.bundleIDs.sorted().first),
             let customer = try await ledger.answer(
                 OwnerOfSubscription(app: app.id, originalTransactionID: original, environment: environment))
         else { return nil }

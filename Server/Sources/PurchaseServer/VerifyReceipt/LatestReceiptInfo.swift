@@ -7,6 +7,8 @@ struct LatestReceiptInfo {
     private struct Item {
         var answer: VerifyReceiptResponse.InAppPurchase
         var isSubscription: Bool
+        /// Whether it is a product that is neither a subscription nor used up.
+        var isLasting = false
         /// The place in the receipt; `nil` for a transaction that only the ledger knows.
         var place: Int?
 
@@ -23,7 +25,9 @@ struct LatestReceiptInfo {
     ///   - answers: the answer for each of its purchases, in the order of the receipt.
     init(of receipt: AppReceipt, _ answers: [VerifyReceiptResponse.InAppPurchase]) {
         items = zip(receipt.inAppPurchases, answers).enumerated().map { place, pair in
-            Item(answer: pair.1, isSubscription: pair.0.isAutoRenewable, place: place)
+            Item(
+                answer: pair.1, isSubscription: pair.0.isAutoRenewable,
+                isLasting: [.nonConsumable, .nonRenewingSubscription].contains(pair.0.productType), place: place)
         }
     }
 
@@ -34,11 +38,15 @@ struct LatestReceiptInfo {
         for entry in standing.entries {
             if let index = places[entry.facts.key.transactionID] {
                 items[index].answer.add(entry)
+                if let kind = entry.facts.kind { items[index].isLasting = kind.isLasting }
             } else {
                 var answer = VerifyReceiptResponse.InAppPurchase(
                     productID: entry.facts.productID?.string ?? "", transactionID: entry.facts.key.transactionID.string)
                 answer.add(entry)
-                items.append(Item(answer: answer, isSubscription: entry.facts.kind == .autoRenewable, place: nil))
+                items.append(
+                    Item(
+                        answer: answer, isSubscription: entry.facts.kind == .autoRenewable,
+                        isLasting: entry.facts.kind?.isLasting ?? false, place: nil))
             }
         }
     }
@@ -47,12 +55,13 @@ struct LatestReceiptInfo {
 
     /// The entries.
     ///
-    /// - Parameter excludingOld: only the latest period of each subscription. A recorded answer omits a consumable.
+    /// - Parameter excludingOld: only the latest period of each subscription, and what is known to be neither a
+    ///   subscription nor consumable. A recorded answer omits a consumable.
     func entries(excludingOld: Bool, _ form: VerifyReceiptForm) -> [VerifyReceiptResponse.InAppPurchase] {
         var sorted = items.sorted(by: Self.isNewer)
         if excludingOld {
             var seen: Set<ExactText> = []
-            sorted = sorted.filter { $0.isSubscription && seen.insert($0.original).inserted }
+            sorted = sorted.filter { $0.isLasting || $0.isSubscription && seen.insert($0.original).inserted }
         }
         if !form.beginsWithNewest { sorted.sort { !Self.isSameSecond($0, $1) && Self.isNewer($1, $0) } }
         return sorted.map(\.answer)
@@ -85,4 +94,9 @@ extension InAppPurchaseContent {
         default: false
         }
     }
+}
+
+extension ProductKind {
+    /// Whether a purchase is neither renewed nor used up.
+    fileprivate var isLasting: Bool { self == .nonConsumable || self == .nonRenewing }
 }

@@ -104,9 +104,19 @@ extension FlatReceipt {
     func with(_ entry: ReceiptStanding.Entry) -> FlatReceipt {
         let facts = entry.facts
         var flat = self
-        if facts.key.transactionID.string != flat["transaction_id"] {
+        let isAnother = facts.key.transactionID.string != flat["transaction_id"]
+        if isAnother {
             flat["transaction_id"] = facts.key.transactionID.string
-            if let line = facts.lineItemID { flat["web_order_line_item_id"] = line.string }
+            // What is not known of this transaction must not stay from the other one.
+            flat["web_order_line_item_id"] = facts.lineItemID?.string
+            if flat["in_app_ownership_type"] != nil { flat["in_app_ownership_type"] = facts.ownershipType?.string }
+            if flat["subscription_group_identifier"] != nil {
+                flat["subscription_group_identifier"] = facts.subscriptionGroupID?.string
+            }
+            if flat["promotional_offer_id"] != nil {
+                flat["promotional_offer_id"] = facts.offer?.promotionalOfferID?.string
+            }
+            if flat["offer_code_ref_name"] != nil { flat["offer_code_ref_name"] = facts.offer?.offerCodeName?.string }
             if let productID = facts.productID?.string, productID != flat["product_id"] {
                 flat["product_id"] = productID
                 flat["item_id"] = facts.productNumber.map { "\($0)" }
@@ -135,13 +145,27 @@ extension FlatReceipt {
             flat["expires_date_formatted"] = date.greenwich
             flat["expires_date_formatted_pst"] = date.losAngeles
         }
-        if let withdrawal = entry.withdrawal {
-            let date = AppleDate(ofReceipt: withdrawal.date)
-            flat["cancellation_date"] = date.greenwich
-            flat["cancellation_date_ms"] = "\(date.millisecondsSince1970)"
-            flat["cancellation_date_pst"] = date.losAngeles
-            flat["cancellation_reason"] = withdrawal.appStoreReason.map { "\($0)" }
+        return flat.withCancellation(of: entry, isAnother: isAnother)
+    }
+
+    /// The same with the withdrawal of the purchase, over all of its copies; of a consumable only if all units are
+    /// withdrawn. A cancellation of another transaction, or one that newer signed data took back, does not stay.
+    func withCancellation(of entry: ReceiptStanding.Entry, isAnother: Bool = false) -> FlatReceipt {
+        var flat = self
+        if isAnother || entry.facts.newestStamp != nil {
+            flat["cancellation_date"] = nil
+            flat["cancellation_date_ms"] = nil
+            flat["cancellation_date_pst"] = nil
+            flat["cancellation_reason"] = nil
         }
+        guard let withdrawal = entry.withdrawal,
+            entry.facts.kind != .consumable || withdrawal.units >= entry.facts.quantity
+        else { return flat }
+        let date = AppleDate(ofReceipt: withdrawal.date)
+        flat["cancellation_date"] = date.greenwich
+        flat["cancellation_date_ms"] = "\(date.millisecondsSince1970)"
+        flat["cancellation_date_pst"] = date.losAngeles
+        flat["cancellation_reason"] = withdrawal.appStoreReason.map { "\($0)" }
         return flat
     }
 }

@@ -233,7 +233,9 @@ package struct VerifyReceiptService: Sendable {
         case .transaction(let sent, let receipt):
             if let refusal = erased(sent, state) { return refusal }
             let standing = ReceiptStanding(observation, state, at: sent.now)
-            guard let subscription = standing.subscriptions.first else { return prepared.answer }
+            guard let subscription = standing.subscriptions.first else {
+                return Self.answer(prepared.answer, receipt, standing)
+            }
             var response = VerifyReceiptResponse(
                 receipt, standing, base64: Self.base64(sent.request.receiptText, sent.evidence), now: sent.now)
             response.form = sent.form
@@ -242,6 +244,17 @@ package struct VerifyReceiptService: Sendable {
                 response: response, reason: response.status == .expired ? .expired : nil, isLive: standing.isLive,
                 unconfirmed: standing.unconfirmed)
         }
+    }
+
+    /// The answer about a product that is no subscription: with its cancellation, if it is withdrawn.
+    private static func answer(
+        _ signed: Answer, _ receipt: TransactionReceipt, _ standing: ReceiptStanding
+    ) -> Answer {
+        let sent = receipt.transactionID.map { ExactText($0) }
+        guard let entry = standing.entries.first(where: { $0.facts.key.transactionID == sent }) else { return signed }
+        var response = signed.response
+        response.flatReceipt = response.flatReceipt?.withCancellation(of: entry)
+        return Answer(response: response, reason: signed.reason)
     }
 
     /// 21010, if the settings want it for a receipt whose customer was erased.

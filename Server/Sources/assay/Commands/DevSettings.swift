@@ -57,6 +57,8 @@ struct DevSettings: Sendable {
         var configuration = configuration
         configuration.appStore.verifyReceiptProduction = "\(store)/verifyReceipt"
         configuration.appStore.verifyReceiptSandbox = "\(store)/sandbox/verifyReceipt"
+        configuration.appStore.serverAPIProduction = store
+        configuration.appStore.serverAPISandbox = "\(store)/sandbox"
         configuration.appStore.tlsTrust = nil
         return configuration
     }

@@ -77,7 +77,8 @@ extension ConsumptionAnswer {
     /// The used part: 0 of what was not delivered, none of auto-renewable subscriptions, and none of what is not
     /// measured. Two units of which one is used give 50,000. A part is never rounded to nothing or to everything.
     private static func percentage(_ situation: ConsumptionSituation) -> Int64? {
-        guard situation.productKind != .autoRenewable else { return nil }
+        // Of a product that the settings do not have, it is not known whether it renews by itself.
+        guard let kind = situation.productKind, kind != .autoRenewable else { return nil }
         guard situation.isDelivered else { return 0 }
         guard situation.productKind == .consumable, situation.quantity > 0 else { return nil }
         let used = min(max(0, situation.used), situation.quantity)

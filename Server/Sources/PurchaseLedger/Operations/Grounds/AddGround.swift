@@ -4,9 +4,9 @@ import struct Foundation.UUID
 
 /// Records that another shop gives a product to a customer.
 ///
-/// A reference of a shop has one ground at a time. The same values again change nothing, and a later end extends it;
-/// other values are refused. Once it has ended, other values begin a new ground under the reference (docs/ledger.md,
-/// "Grounds from outside").
+/// A reference of a shop has one ground at a time. Values that were sent before change nothing, and a later end extends
+/// it; other values are refused. Once it has ended, other values begin a new ground under the reference
+/// (docs/ledger.md, "Grounds from outside").
 public struct AddGround: LedgerOperation {
     /// The longest name of a shop, in bytes.
     private static let sourceBytes = 64
@@ -57,7 +57,9 @@ public struct AddGround: LedgerOperation {
         let known = try HandGrantsTable(connection: transaction.connection).ground(source, reference, appKey: app.key)
         if let known, let ground = try OutsideGround(known, transaction) {
             let isSame = known.customerKey == customer.key && isSame(as: ground)
-            if isSame, until == ground.until { return Outcome(ground: ground, isRepeated: true) }
+            if isSame, try until == ground.until || wasSaid(customer, transaction) {
+                return Outcome(ground: ground, isRepeated: true)
+            }
             if known.liftedAt == nil, !isOver(ground, transaction.now) {
                 try requireExtension(of: ground, known, customer, isSame: isSame, transaction)
                 return try write(ground.id, ground.since, kind, customer, app, transaction)
@@ -90,6 +92,19 @@ public struct AddGround: LedgerOperation {
 
     private func isSame(as ground: OutsideGround) -> Bool {
         productID.isSame(as: ground.productID) && environment == ground.environment
+    }
+
+    /// Whether the ground was given or extended to this end before: then the request is a late repetition, which
+    /// neither shortens a ground nor revives one that was ended.
+    private func wasSaid(_ customer: CustomerRow, _ transaction: LedgerTransaction) throws -> Bool {
+        let kind = Int64(JournalKind.groundAdded.rawValue)
+        return try JournalTable(connection: transaction.connection).rows(customer: customer.key, kind: kind).contains {
+            row throws(LedgerStorageError) in
+            guard let details = try row.details.map(GroundAddedDetails.init(encoded:)) else { return false }
+            return details.source.isSame(as: source) && details.reference.isSame(as: reference)
+                && details.productID.isSame(as: productID) && details.environment == environment.name
+                && details.endsAt == until?.millisecondsSince1970
+        }
     }
 
     private func isOver(_ ground: OutsideGround, _ now: Timestamp) -> Bool { ground.until.map { $0 <= now } ?? false }

@@ -54,7 +54,8 @@ public struct SignOffer: LedgerOperation {
             ("customer_id", customerID), ("offer_id", offerID), ("product_id", productID),
             ("transaction_id", transactionID),
         ] {
-            guard text.map({ ExactText($0).isIdentifier }) ?? true else {
+            // U+2063 separates the fields of a signature of the first version, so in a field it would forge another.
+            guard text.map({ ExactText($0).isIdentifier && !$0.unicodeScalars.contains("\u{2063}") }) ?? true else {
                 throw LedgerRefusal(.fieldMalformed, expected: name)
             }
         }
