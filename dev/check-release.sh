@@ -25,6 +25,8 @@ for program in debootstrap systemd-nspawn lintian nginx caddy nsenter; do
     has "$program" || install_packages debootstrap systemd-container lintian nginx-light caddy util-linux curl
 done
 make_temporary_folder check-release
+# The programs in the new root would look for the folder there.
+unset TMPDIR
 trap finish EXIT
 host=$folder/root
 nspawn="" leader=""

@@ -12,7 +12,7 @@ extension NotificationTemplate {
         notificationType = notification.type
         subtype = notification.subtype
         notificationUUID = notification.notificationUUID
-        signedDate = event.date
+        signedDate = event.signedAt
         let name = app.environmentNames.name(of: environment)
         let appID = environment == .production ? Int64(clamping: app.appID) : nil
         switch notification.object {
@@ -28,7 +28,7 @@ extension NotificationTemplate {
             if let customer {
                 content.appTransaction = AppTransactionTemplate(
                     try store.receipt(of: bundleID, for: customer.customerID), app: app, customer: customer,
-                    signedDate: event.date, isForDevice: false)
+                    signedDate: event.signedAt, isForDevice: false)
             }
             appData = content
         case .unclaimInfo:
@@ -54,11 +54,11 @@ extension NotificationTemplate.Data {
         guard let purchase = event.transaction, let customer else { return }
         let product = try store.product(purchase.productID, of: app.bundleID)
         let signed = SignedTransactionTemplate(
-            purchase, app: app, customer: customer, product: product, signedDate: event.date, isForDevice: false)
+            purchase, app: app, customer: customer, product: product, signedDate: event.signedAt, isForDevice: false)
         transaction = signed
         renewalInfo = event.subscription.map {
             RenewalInfoTemplate(
-                $0, transaction: signed, currency: product.currency, signedDate: event.date,
+                $0, transaction: signed, currency: product.currency, signedDate: event.signedAt,
                 invitations: purchase.seats?.invitations)
         }
         status = event.subscription.map { Int64($0.status.number) }

@@ -22,7 +22,7 @@ package struct StoreEvidence: Sendable {
         return try issuer.signed(
             RenewalInfoTemplate(
                 subscription, transaction: try template(transaction, in: store), currency: transaction.currency,
-                signedDate: store.now, invitations: transaction.seats?.invitations))
+                signedDate: store.signingTime, invitations: transaction.seats?.invitations))
     }
 
     /// The notification of an event, signed at the time of the event, as a compact JWS; nil if a server gets none.
@@ -49,7 +49,7 @@ package struct StoreEvidence: Sendable {
     private func template(_ transaction: StoreTransaction, in store: AppStore) throws -> SignedTransactionTemplate {
         SignedTransactionTemplate(
             transaction, app: try store.app(transaction.bundleID), customer: try store.customer(transaction.customerID),
-            product: try store.product(transaction.productID, of: transaction.bundleID), signedDate: store.now,
+            product: try store.product(transaction.productID, of: transaction.bundleID), signedDate: store.signingTime,
             isForDevice: true)
     }
 }

@@ -56,7 +56,7 @@ extension ServiceState {
             throw ServerAPIFailure(4_040_019, "The customer has no app transaction.")
         }
         let template = AppTransactionTemplate(
-            receipt, app: scope.app, customer: try store.customer(receipt.customerID), signedDate: store.now,
+            receipt, app: scope.app, customer: try store.customer(receipt.customerID), signedDate: store.signingTime,
             isForDevice: false)
         return ServerAPIAnswer([
             Claim("signedAppTransactionInfo", .string(try issuer.signed(template, fault: takeFault(.appTransaction))))
@@ -93,14 +93,14 @@ extension ServiceState {
         let transaction = try store.transaction(subscription.transactionID)
         let template = RenewalInfoTemplate(
             subscription, transaction: try template(of: transaction), currency: transaction.currency,
-            signedDate: store.now, invitations: transaction.seats?.invitations)
+            signedDate: store.signingTime, invitations: transaction.seats?.invitations)
         return try issuer.signed(template, fault: takeFault(.signedRenewalInfo))
     }
 
     private func template(of transaction: StoreTransaction) throws -> SignedTransactionTemplate {
         SignedTransactionTemplate(
             transaction, app: try store.app(transaction.bundleID), customer: try store.customer(transaction.customerID),
-            product: try store.product(transaction.productID, of: transaction.bundleID), signedDate: store.now,
+            product: try store.product(transaction.productID, of: transaction.bundleID), signedDate: store.signingTime,
             isForDevice: false)
     }
 

@@ -16,7 +16,7 @@ extension ServiceState {
         }
         var template = RealtimeRequestTemplate(
             originalTransactionID: originalTransactionID, productID: subscription.productID,
-            environment: scope.environmentName, signedDate: store.now)
+            environment: scope.environmentName, signedDate: store.signingTime)
         template.appAppleID = Int64(clamping: scope.app.appID)
         template.userLocale = locale
         template.requestIdentifier = UUID().uuidString.lowercased()

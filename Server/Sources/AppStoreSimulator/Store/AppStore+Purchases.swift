@@ -148,9 +148,21 @@ extension AppStore {
             notification = stated
         }
         state.events["\(number)"] = StoreEvent(
-            number: number, date: now, kind: kind, summary: summary,
+            number: number, date: now, milliseconds: milliseconds(after: number - 1), kind: kind, summary: summary,
             bundleID: bundleID ?? transaction?.bundleID ?? subscription?.bundleID,
             customerID: customerID ?? transaction?.customerID ?? subscription?.customerID,
             transaction: transaction, subscription: subscription, notification: notification)
+    }
+
+    /// The milliseconds of the next event: one more than those of the last one, if that is of the same second.
+    private func milliseconds(after last: Int) -> Int? {
+        guard let event = state.events["\(last)"], event.date == now else { return nil }
+        return min((event.milliseconds ?? 0) + 1, 999)
+    }
+
+    /// The time of what is signed now: not before the last event.
+    var signingTime: Date {
+        guard let event = state.events["\(state.summary.events)"], event.date == now else { return now }
+        return event.signedAt
     }
 }

@@ -6,6 +6,9 @@ public struct StoreEvent: Codable, Hashable, Sendable {
     public let number: Int
     /// When it happened, by the store's clock.
     public let date: Date
+    /// The milliseconds after `date` at which it is signed: events of the same second are signed one after the other,
+    /// as Apple signs them, so that the order of their evidence is clear; nil is 0.
+    public let milliseconds: Int?
     /// The kind of the event.
     public let kind: Kind
     /// A description for people.
@@ -19,6 +22,9 @@ public struct StoreEvent: Codable, Hashable, Sendable {
     public let subscription: StoreSubscription?
     /// The notification that a server would receive; nil if there is none.
     public let notification: Notification?
+
+    /// When its notification is signed.
+    var signedAt: Date { date.addingTimeInterval(Double(milliseconds ?? 0) / 1000) }
 
     /// The kinds of events.
     public enum Kind: String, Codable, Hashable, Sendable, CaseIterable {

@@ -21,6 +21,8 @@ struct BackfillEqualityTests {
     private static let count =
         ProcessInfo.processInfo.environment["ASSAY_BACKFILL_HISTORIES"].flatMap { UInt64($0) } ?? 3
     private static let steps = 30
+    /// The notifications of all histories, and how many of them the server lost.
+    private static let sums = Mutex((read: 0, lost: 0))
     private static let customers = ["ada", "bob", "eve"]
 
     @Test(
@@ -81,7 +83,8 @@ struct BackfillEqualityTests {
                 }
                 clock.withLock { $0 = time.now }
             }
-            #expect(read > 10 && lost > 0)
+            #expect(read > 0)
+            Self.sums.withLock { ($0.read, $0.lost) = ($0.read + read, $0.lost + lost) }
             // What was sent last is read an hour later.
             func passTwoHours() async throws -> Int64 {
                 let last = Int64(time.now.timeIntervalSince1970 * 1000)
@@ -93,10 +96,14 @@ struct BackfillEqualityTests {
                 clock.withLock { $0 = time.now }
                 return last + 3_600_000
             }
-            for _ in 0..<2 {
+            // Until nothing was sent in the last hours, because what is sent in them is read an hour later.
+            var quiet = 0
+            while quiet < 2 {
+                let before = read
                 var end = try await passTwoHours()
                 // A call that failed on a busy machine is made again after a pause, by the clock of the store.
                 for _ in 0..<60 where try await !isRead(upTo: end, lossy.ledger) { end = try await passTwoHours() }
+                quiet = read == before ? quiet + 1 : 0
             }
             for customer in tokens.keys.sorted() {
                 let expected = try await state(of: customer, complete.ledger)
@@ -110,6 +117,13 @@ struct BackfillEqualityTests {
             #expect(try await lossy.ledger.audit().findings == [])
         }
         try await complete.close()
+    }
+
+    @Test("About three in ten notifications of the histories above were lost")
+    func losses() {
+        let (read, lost) = Self.sums.withLock { $0 }
+        // The suite is serial. With a filter of single tests there is nothing to count.
+        #expect(read == 0 || lost * 10 > read * 2 && lost * 10 < read * 4, "\(lost) of \(read)")
     }
 
     /// Whether a backfill reads everything up to a time within some seconds.
@@ -137,9 +151,16 @@ struct BackfillEqualityTests {
         }
         let purchases = try await ledger.answer(PurchasesOfCustomer(app: "game", customerID: customer, limit: 500))
             .purchases.map {
-                "\($0.transactionID) \($0.expiresAt.map { "\($0)" } ?? "") \($0.withdrawal.map { "\($0)" } ?? "")"
+                "\($0.transactionID) \($0.expiresAt.map { "\($0)" } ?? "") \($0.withdrawal.map(words) ?? "")"
             }
         return entitlements.sorted() + purchases.sorted()
+    }
+
+    /// A withdrawal without the time of its signature: a server that asks about a subscription gets the same facts, signed
+    /// anew.
+    private static func words(_ withdrawal: Withdrawal) -> String {
+        "\(withdrawal.date) \(withdrawal.cause) \(withdrawal.units) \(withdrawal.isFamilyRevoke) "
+            + "\(withdrawal.appStoreReason.map { "\($0)" } ?? "")"
     }
 
     /// Lets something happen in the store.
