@@ -42,6 +42,19 @@ extension Console {
             return render("message", "Done", visit, ["notice": "The customer was erased."])
         default: return message("There is no such act", 400)
         }
-        return try await customer(request, visit, notice: "Done and recorded: \(act).")
+        // A page that is reloaded must not act again.
+        return .seeOther(Self.address("customer", app: app, id, [("done", act)]))
+    }
+
+    /// The sentence above the page after an act; `nil` for a text that is not an act.
+    static func notice(after act: String?) -> String? {
+        switch act {
+        case "grant": "The product was granted, and the act recorded."
+        case "revoke": "The purchase was revoked, and the act recorded."
+        case "lift": "The grant or revocation was ended, and the act recorded."
+        case "transfer": "The purchase was transferred, and the act recorded."
+        case "merge": "The customers were merged, and the act recorded."
+        default: nil
+        }
     }
 }

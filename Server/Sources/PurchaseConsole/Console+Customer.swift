@@ -4,8 +4,8 @@ import PurchaseVerification
 
 // The page of a customer.
 extension Console {
-    func customer(_ request: ConsoleRequest, _ visit: ConsoleVisit, notice: String?) async throws -> ConsoleResponse {
-        let (app, id) = (try app(request), (request.isPost ? request.form : request.query)["id"] ?? "")
+    func customer(_ request: ConsoleRequest, _ visit: ConsoleVisit) async throws -> ConsoleResponse {
+        let (app, id) = (try app(request), request.query["id"] ?? "")
         let ledger = ledger()
         let summary = try await ledger.answer(CustomerSummary(app: app, customerID: id))
         let purchases = try await ledger.answer(
@@ -25,7 +25,8 @@ extension Console {
             orders: orders, handGrants: summary.handGrants)
         let canAct = visit.account.role >= .support
         var values: [String: Any] = [
-            "app": app, "customer": id, "packs": Self.packs(app: app, .customer(id)), "complaints": Self.complaints(answers),
+            "app": app, "customer": id, "packs": Self.packs(app: app, .customer(id)),
+            "complaints": Self.complaints(answers),
             "entitlements": entitlements.entitlements.map(Self.fields),
             "hasEntitlements": !entitlements.entitlements.isEmpty,
             "purchases": purchases.purchases.map { Self.fields($0, app) }, "hasPurchases": !purchases.purchases.isEmpty,
@@ -35,7 +36,7 @@ extension Console {
             "hasActs": !summary.handGrants.isEmpty, "hasEvents": !events.entries.isEmpty,
             "events": events.entries.map(Self.fields), "canAct": canAct, "forms": Self.forms(visit.account.role),
         ]
-        values["notice"] = notice
+        values["notice"] = Self.notice(after: request.query["done"])
         if let survivor = purchases.mergedInto {
             values["notice"] = "The customer was merged into \(survivor), whose purchases are shown."
         }

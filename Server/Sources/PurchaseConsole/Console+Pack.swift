@@ -24,10 +24,11 @@ extension Console {
 
     /// The addresses of the packs of a customer or a transaction.
     static func packs(app: String, _ subject: DisputePack.Subject) -> [[String: Any]] {
-        let (name, id) = switch subject {
-        case .customer(let id): ("customer", id)
-        case .transaction(let id): ("id", id)
-        }
+        let (name, id) =
+            switch subject {
+            case .customer(let id): ("customer", id)
+            case .transaction(let id): ("id", id)
+            }
         let href = "/console/pack?app=\(FormFields.encoded(app))&\(name)=\(FormFields.encoded(id))"
         return [
             ["href": href, "text": "Download the record with its proofs"],

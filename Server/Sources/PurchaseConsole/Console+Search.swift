@@ -67,7 +67,8 @@ extension Console {
         return render(
             "purchase", "Purchase \(id)", visit,
             [
-                "stories": stories, "packs": Self.packs(app: app, .transaction(id)), "submissions": claims.map { Self.fields($0, app) },
+                "stories": stories, "packs": Self.packs(app: app, .transaction(id)),
+                "submissions": claims.map { Self.fields($0, app) },
                 "hasSubmissions": !claims.isEmpty,
             ])
     }

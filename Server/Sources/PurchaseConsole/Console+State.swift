@@ -113,7 +113,9 @@ extension Console {
                 _ = try await ledger.perform(ChangeOperator(name: name, role: nil, by: me))
             default: return message("There is no such act", 400)
             }
-            if let link { values["link"] = "http://\(request.host ?? "localhost")/console/link?secret=\(link.text)" }
+            // The origin is the address that the browser uses, also before a proxy.
+            let origin = request.origin ?? "http://\(request.host ?? "localhost")"
+            if let link { values["link"] = "\(origin)/console/link?secret=\(link.text)" }
             values["notice"] = "Done: \(act)."
         }
         let activity = try await ledger.answer(OperatorActivity(of: me, limit: 50))

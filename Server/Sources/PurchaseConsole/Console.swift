@@ -74,7 +74,7 @@ public final class Console: Sendable {
         case ("", false): return try await search(request, visit, nil)
         case ("search", _):
             return try await search(request, visit, (request.isPost ? request.form : request.query)["q"])
-        case ("customer", false): return try await customer(request, visit, notice: nil)
+        case ("customer", false): return try await customer(request, visit)
         case ("customer", true): return try await act(request, visit)
         case ("purchase", false): return try await purchase(request, visit)
         case ("pack", false): return try await pack(request)

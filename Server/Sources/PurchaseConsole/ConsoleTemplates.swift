@@ -137,11 +137,12 @@ enum ConsoleTemplates {
             {{^hasEntitlements}}<p>Nothing.</p>{{/hasEntitlements}}
             {{#timeline}}<h2>Access over time</h2><p class="soft">From {{from}} to {{to}}; the line is now. The table \
             of purchases has the same facts.</p>
+            <div class="table" tabindex="0" role="region" aria-label="Access over time">
             <svg viewBox="0 0 600 {{height}}" role="img" aria-label="Access to {{count}} products over time">
             {{#rows}}<text x="4" y="{{textY}}">{{product}}</text>{{#bars}}<rect class="bar\
             {{#isWithdrawn}} withdrawn{{/isWithdrawn}}" x="{{x}}" y="{{y}}" width="{{width}}" height="10"/>\
             {{#isWithdrawn}}<rect class="mark" x="{{mark}}" y="{{y}}" width="2" height="10"/>{{/isWithdrawn}}{{/bars}}\
-            {{/rows}}<line class="now" x1="{{now}}" x2="{{now}}" y1="0" y2="{{height}}"/></svg>{{/timeline}}
+            {{/rows}}<line class="now" x1="{{now}}" x2="{{now}}" y1="0" y2="{{height}}"/></svg></div>{{/timeline}}
             {{#hasPurchases}}<h2>Purchases</h2>{{> purchases}}{{#nextPurchases}}<p><a href="{{nextPurchases}}">Earlier \
             purchases</a></p>{{/nextPurchases}}{{/hasPurchases}}
             {{#hasOrders}}<h2>Orders</h2><ul>{{#orders}}<li>{{text}}</li>{{/orders}}</ul>{{/hasOrders}}
@@ -205,7 +206,7 @@ enum ConsoleTemplates {
             {{#drawings}}<figure><figcaption><strong>{{title}}: {{sum}}</strong>{{#hasBars}}, \
             at most {{most}} in an hour{{/hasBars}}</figcaption><svg viewBox="0 0 600 42" role="img" \
             aria-label="{{title}} by hour"><line class="base" x1="0" x2="600" y1="41" y2="41"/>
-            {{#bars}}<rect class="bar" x="{{x}}" y="{{y}}" width="{{width}}" height="{{height}}"><title>{{words}}</title>\
+            {{#bars}}<rect class="bar{{#isBad}} bad{{/isBad}}" x="{{x}}" y="{{y}}" width="{{width}}" height="{{height}}"><title>{{words}}</title>\
             </rect>{{/bars}}</svg></figure>{{/drawings}}</div>
             {{#hasRefusals}}<h3>Refused claims by code</h3><div class="table" tabindex="0" role="region" \
             aria-label="Refused claims by code"><table><thead><tr><th scope="col">Code</th><th scope="col">Claims</th>\

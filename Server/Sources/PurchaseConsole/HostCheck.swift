@@ -9,14 +9,15 @@ struct HostCheck: Sendable {
 
     func accepts(_ host: String?) -> Bool {
         guard let host else { return false }
-        if host.hasPrefix("[") { return host.contains("]") }
+        if host.hasPrefix("[") { return host.wholeMatch(of: /\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?/) != nil }
         let name = host.split(separator: ":", omittingEmptySubsequences: false).first.map { $0.lowercased() } ?? ""
         return name == "localhost" || name == listener?.lowercased() || Self.isAddress(name)
     }
 
-    /// Whether a form was sent by a page of the console. Browsers send `Origin` with every form.
+    /// Whether a form was sent by a page of the console. Browsers send `Origin` with every form, and over TLS and to
+    /// localhost also `Sec-Fetch-Site`, which counts alone: it is right behind a proxy that sends another `Host`.
     func isOwnForm(_ request: ConsoleRequest) -> Bool {
-        if let site = request.fetchSite, site != "same-origin" { return false }
+        if let site = request.fetchSite { return site == "same-origin" }
         guard let origin = request.origin else { return true }
         guard let host = request.host else { return false }
         return origin == "http://\(host)" || origin == "https://\(host)"

@@ -9,14 +9,16 @@ enum HourlyBars {
 
     private struct Subject: Sendable {
         let title: String
+        /// Whether it is drawn as something to look at.
+        var isBad = false
         let isCounted: @Sendable (HourlyCount) -> Bool
     }
 
     private static let subjects = [
         Subject(title: "Purchases") { isOfClaim($0) && $0.code == DecisionCode.accepted.rawValue },
-        Subject(title: "Refused claims") { isRefusal($0) },
+        Subject(title: "Refused claims", isBad: true) { isRefusal($0) },
         Subject(title: "Renewals") { $0.isNotification([.didRenew]) },
-        Subject(title: "Refunds") { $0.isNotification([.refund, .revoke]) },
+        Subject(title: "Refunds", isBad: true) { $0.isNotification([.refund, .revoke]) },
         Subject(title: "Notifications") { $0.kind == JournalKind.notification.name },
     ]
 
@@ -45,12 +47,15 @@ enum HourlyBars {
                 let hour = Int((count.hour.millisecondsSince1970 - first) / 3_600_000)
                 if sums.indices.contains(hour) { sums[hour] += count.count }
             }
-            return drawing(subject.title, sums, first)
+            return drawing(subject, sums, first)
         }
         var codes: [String: Int64] = [:]
         for count in counts where isRefusal(count) { codes[count.code, default: 0] += count.count }
         let refusals = codes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { code, count -> [String: Any] in
-            ["code": code, "count": "\(count)", "sentence": DecisionCode(rawValue: code)?.sentence ?? ReasonCode(rawValue: code)?.sentence ?? ""]
+            [
+                "code": code, "count": "\(count)",
+                "sentence": DecisionCode(rawValue: code)?.sentence ?? ReasonCode(rawValue: code)?.sentence ?? "",
+            ]
         }
         return [
             "drawings": drawings, "refusals": refusals, "hasRefusals": !refusals.isEmpty, "hours": "\(hours)",
@@ -58,7 +63,7 @@ enum HourlyBars {
         ]
     }
 
-    private static func drawing(_ title: String, _ sums: [Int64], _ first: Int64) -> [String: Any] {
+    private static func drawing(_ subject: Subject, _ sums: [Int64], _ first: Int64) -> [String: Any] {
         let most = max(sums.max() ?? 0, 1)
         let bars = sums.enumerated().filter { $0.element > 0 }.map { hour, sum -> [String: Any] in
             let size = max(height * Double(sum) / Double(most), 2)
@@ -69,8 +74,8 @@ enum HourlyBars {
             ]
         }
         return [
-            "title": title, "sum": "\(sums.reduce(0, +))", "most": "\(sums.max() ?? 0)", "bars": bars,
-            "hasBars": !bars.isEmpty, "width": number(barWidth),
+            "title": subject.title, "sum": "\(sums.reduce(0, +))", "most": "\(sums.max() ?? 0)", "bars": bars,
+            "hasBars": !bars.isEmpty, "isBad": subject.isBad, "width": number(barWidth),
         ]
     }
 

@@ -28,7 +28,8 @@ struct ConsoleRoutes {
                 isPost: isPost, path: path, query: request.uri.query ?? "", form: form,
                 host: request.head.authority, origin: request.headers[.origin],
                 fetchSite: Self.fetchSite.flatMap { request.headers[$0] }, cookies: request.headers[.cookie],
-                address: context.remoteAddress ?? "socket", isSecure: false))
+                address: context.remoteAddress ?? "socket",
+                isSecure: Self.forwardedProtocol.flatMap { request.headers[$0] } == "https"))
         var response = Response(
             status: .init(code: answer.status), headers: [.contentType: answer.contentType],
             body: ResponseBody(byteBuffer: ByteBuffer(string: answer.body)))
@@ -42,4 +43,7 @@ struct ConsoleRoutes {
     }
 
     private static let fetchSite = HTTPField.Name("Sec-Fetch-Site")
+    /// A proxy with TLS says `https`. The cookie is then only for TLS; whoever sends the field without TLS gets a
+    /// cookie that their browser does not keep.
+    private static let forwardedProtocol = HTTPField.Name("X-Forwarded-Proto")
 }

@@ -25,19 +25,22 @@ struct ConsoleTests {
         }
 
         mutating func post(
-            _ path: String, _ fields: [String: String], token: String? = nil, origin: String? = nil
+            _ path: String, _ fields: [String: String], token: String? = nil, origin: String? = nil,
+            _ more: [String: String] = [:]
         ) async throws -> (status: Int, text: String) {
             var fields = fields
             fields["token"] = token ?? self.token
-            return try await send(.post, path, fields, origin: origin)
+            return try await send(.post, path, fields, origin: origin, more)
         }
 
         private mutating func send(
-            _ method: HTTPRequest.Method, _ path: String, _ fields: [String: String]?, origin: String? = nil
+            _ method: HTTPRequest.Method, _ path: String, _ fields: [String: String]?, origin: String? = nil,
+            _ more: [String: String] = [:]
         ) async throws -> (status: Int, text: String) {
             var headers: HTTPFields = [:]
             if let cookie { headers[.cookie] = cookie }
             if let origin { headers[.origin] = origin }
+            for (name, value) in more { headers[try #require(HTTPField.Name(name))] = value }
             let allowed = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyz0123456789")
             let body = fields.map { fields in
                 fields.map { "\($0)=\($1.addingPercentEncoding(withAllowedCharacters: allowed) ?? "")" }
@@ -121,11 +124,31 @@ struct ConsoleTests {
         }
     }
 
+    @Test("Behind a proxy with TLS and another host, forms of the console count, and the cookie is for TLS alone")
+    func proxy() async throws {
+        try await Self.run { world async throws in
+            _ = try await Browser.signedIn(world, "ann", .view)
+            var browser = try Browser(world)
+            let origin = "https://console.example.com"
+            let form = ["name": "ann", "password": Self.password]
+            #expect(try await browser.post("/console/sign-in", form, origin: origin).status == 403)
+            for site in ["cross-site", "same-site", "none"] {
+                let foreign = ["Sec-Fetch-Site": site, "X-Forwarded-Proto": "https"]
+                #expect(try await browser.post("/console/sign-in", form, origin: origin, foreign).status == 403)
+            }
+            let own = ["Sec-Fetch-Site": "same-origin", "X-Forwarded-Proto": "https"]
+            #expect(try await browser.post("/console/sign-in", form, origin: origin, own).status == 303)
+            #expect(browser.cookie?.hasPrefix("__Host-assay_console=") == true)
+            #expect(try await browser.post("/console/inspect", ["evidence": "x"], origin: origin, own).status == 403)
+            #expect(try await browser.get("/console").status == 303, "without TLS the cookie does not count")
+        }
+    }
+
     @Test(
         "A request whose host is a name of somebody else is not answered",
         arguments: [
             ("localhost", "200"), ("127.0.0.1:8081", "200"), ("evil.example", "421"), ("localhost.evil.example", "421"),
-            ("127.0.0.1.evil.example", "421"),
+            ("127.0.0.1.evil.example", "421"), ("[::1]:8081", "200"), ("[x]evil.example", "421"),
         ])
     func host(name: String, status: String) async throws {
         try await Self.run { world async throws in
@@ -144,8 +167,11 @@ struct ConsoleTests {
             #expect(try await viewer.post("/console/customer", grant).status == 403)
             #expect(try await world.entitlements(of: "bob").isEmpty)
             var support = try await Browser.signedIn(world, "sam", .support)
-            let granted = try await support.post("/console/customer", grant)
-            #expect(granted.status == 200 && granted.text.contains("com.example.app.pro is active"))
+            #expect(try await support.post("/console/customer", grant).status == 303, "a reload does not act again")
+            let granted = try await support.get("/console/customer?app=example&id=bob&done=grant")
+            #expect(granted.text.contains("com.example.app.pro is active") && granted.text.contains("was granted"))
+            let untrue = try await support.get("/console/customer?app=example&id=bob&done=x")
+            #expect(!untrue.text.contains("role=\"status\""))
             #expect(try await world.entitlements(of: "bob").map(\.state) == [.active])
             let events = try await world.send(.get, "/v1/events", as: .backend).message(EventPage.self).events
             #expect(events.map(\.reason) == ["sam in the console: goodwill"])

@@ -22,10 +22,11 @@ extension DisputePack {
     }
 
     private func values(_ links: Links) throws -> [String: Any] {
-        var title = switch subject {
-        case .customer(let id): isRedacted ? "A customer" : "Customer \(id)"
-        case .transaction(let id): "Transaction \(id)"
-        }
+        var title =
+            switch subject {
+            case .customer(let id): isRedacted ? "A customer" : "Customer \(id)"
+            case .transaction(let id): "Transaction \(id)"
+            }
         if isRedacted { title += ", redacted" }
         return [
             "title": title, "app": app, "madeAt": "\(madeAt)", "isRedacted": isRedacted, "isComplete": isComplete,
