@@ -250,7 +250,7 @@ package struct VerifyReceiptService: Sendable {
     private static func answer(
         _ signed: Answer, _ receipt: TransactionReceipt, _ standing: ReceiptStanding
     ) -> Answer {
-        let sent = receipt.transactionID.map { ExactText($0) }
+        let sent = ExactText(receipt.transactionID)
         guard let entry = standing.entries.first(where: { $0.facts.key.transactionID == sent }) else { return signed }
         var response = signed.response
         response.flatReceipt = response.flatReceipt?.withCancellation(of: entry)

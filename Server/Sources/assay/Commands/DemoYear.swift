@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOFoundationCompat
+import NIOHTTP1
 
 /// A year of a shop: its customers buy, renew, fail to pay, get refunds, and some cheat. The story is drawn from a
 /// seed; the store and the server are asked over HTTP, as apps and backends do.

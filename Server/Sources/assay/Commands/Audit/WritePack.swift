@@ -36,7 +36,8 @@ struct WritePack: AsyncParsableCommand {
 
     func run() async throws {
         let keys = try signing.keys(options)
-        let files = try await options.withLedger(.reading) { ledger in
+        var files: [DisputePack.File] = []
+        try await options.withLedger(.reading) { ledger in
             guard let app = app ?? (ledger.apps.count == 1 ? ledger.apps.first : nil), ledger.apps.contains(app) else {
                 throw ValidationError("Name the app with --app: \(ledger.apps.map(\.printable).joined(separator: ", ")).")
             }
@@ -45,7 +46,7 @@ struct WritePack: AsyncParsableCommand {
                     customer ? .customer(subject) : .transaction(subject), app: app, isRedacted: redact,
                     checkpoint: try keys.lastSigned()?.checkpoint, at: Timestamp(Date()), from: ledger)
                 let page = DisputePack.File(path: "index.html", bytes: Array(try pack.page(.beside).utf8))
-                return [page] + (try pack.files())
+                files = [page] + (try pack.files())
             } catch is DisputePack.NothingRecorded {
                 throw InputError(subject, "nothing is recorded about this transaction")
             }
