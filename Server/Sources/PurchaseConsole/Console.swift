@@ -13,6 +13,8 @@ public final class Console: Sendable {
     /// The checkpoint that the server signed last.
     let checkpoint: @Sendable () throws -> SignedCheckpoint?
     private let hosts: HostCheck
+    /// The address of the simulated App Store that the server belongs to.
+    private let store: String?
     private let templates: MustacheLibrary
     let passwords = PasswordHash()
 
@@ -24,13 +26,15 @@ public final class Console: Sendable {
     ///   - clock: the ledger's clock.
     ///   - checkpoint: the checkpoint that the server signed last; `nil` if there is none yet.
     ///   - host: the host of the listener; `nil` for a socket.
+    ///   - store: the address of the simulated App Store, to which the pages link; `nil` for Apple's.
     /// - Throws: if a template is wrong.
     public init(
         ledger: @escaping @Sendable () -> PurchaseLedger, clock: @escaping @Sendable () -> Timestamp,
-        checkpoint: @escaping @Sendable () throws -> SignedCheckpoint?, host: String?
+        checkpoint: @escaping @Sendable () throws -> SignedCheckpoint?, host: String?, store: String? = nil
     ) throws {
         (self.ledger, self.clock, self.checkpoint) = (ledger, clock, checkpoint)
         hosts = HostCheck(listener: host)
+        self.store = store
         templates = try ConsoleTemplates.library()
     }
 
@@ -97,6 +101,7 @@ public final class Console: Sendable {
             values["operator"] = visit.account.name
             values["role"] = visit.account.role.rawValue
             values["token"] = visit.formToken
+            values["store"] = store
         }
         return .page(templates.render(values, withTemplate: template) ?? "", status: status)
     }

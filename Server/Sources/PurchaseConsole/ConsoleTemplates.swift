@@ -19,7 +19,8 @@ enum ConsoleTemplates {
             <body><a class="skip" href="#main">Skip to the content</a>
             <header><strong>Assay</strong>
             {{#operator}}<nav aria-label="Pages"><a href="/console">Search</a> <a href="/console/inspect">Inspect</a>
-            <a href="/console/state">State</a> <a href="/console/operators">Operators</a></nav>
+            <a href="/console/state">State</a> <a href="/console/operators">Operators</a>
+            {{#store}}<a href="{{store}}">The simulated store</a>{{/store}}</nav>
             <form method="post" action="/console/sign-out"><input type="hidden" name="token" value="{{token}}">
             <span class="soft">{{operator}} ({{role}})</span> <button>Sign out</button></form>{{/operator}}
             </header><main id="main" tabindex="-1"><h1>{{title}}</h1>

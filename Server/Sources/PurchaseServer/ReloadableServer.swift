@@ -18,6 +18,7 @@ final class ReloadableServer: Sendable {
     private let started: ServerConfiguration
     private let uptime: @Sendable () -> Double
     private let offerTime: Duration
+    private let simulatedStore: String?
     private let readiness: ReadinessMonitor
     private let limited: LimitedRequests
     private let bodies: BodyReader
@@ -65,11 +66,13 @@ final class ReloadableServer: Sendable {
     ///   - offerTime: how long an offer of a realtime answer may take.
     ///   - metrics: counts what the server does.
     ///   - traces: remembers the traces of requests.
+    ///   - simulatedStore: the address of the simulated App Store that the server belongs to.
     init(
         _ configuration: ServerConfiguration, ledger: PurchaseLedger, appStoreClaims: AppStoreClaimService,
         clock: @escaping @Sendable () -> Timestamp, uptime: @escaping @Sendable () -> Double, offerTime: Duration,
-        metrics: ServerMetrics, traces: RecentTraces, logger: Logger
+        metrics: ServerMetrics, traces: RecentTraces, simulatedStore: String?, logger: Logger
     ) {
+        self.simulatedStore = simulatedStore
         stateDeadlines = ShortDeadlines(uptime: uptime, missed: StateMissLog(logger: logger).note)
         (self.metrics, self.traces) = (metrics, traces)
         certificate = configuration.tls.map { ServedCertificate($0, metrics) }
@@ -173,7 +176,8 @@ final class ReloadableServer: Sendable {
         do {
             let console = try Console(
                 ledger: { self.inForce.withLock { $0.ledger } }, clock: clock,
-                checkpoint: { try RecordKeys.lastSigned(keyFile: keyFile)?.checkpoint }, host: started.admin.host)
+                checkpoint: { try RecordKeys.lastSigned(keyFile: keyFile)?.checkpoint }, host: started.admin.host,
+                store: simulatedStore)
             ConsoleRoutes(console: console, bodies: bodies.limited(to: AdminListener.bodyBytes)).add(to: router)
         } catch {
             logger.error("the templates of the console are wrong", metadata: ["error": "\(error)"])

@@ -28,6 +28,8 @@ public struct ServerDependencies: Sendable {
 
     /// How often the files of the certificate are looked at.
     package var certificateInterval = CertificateWatch.interval
+    /// The address of the simulated App Store that the server belongs to, for the console; `nil` for Apple's.
+    public var simulatedStore: String?
     /// The build, for the metrics.
     public var build = ServerBuild()
 

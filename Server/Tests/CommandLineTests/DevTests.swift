@@ -91,6 +91,8 @@ struct DevTests {
                     echo "bought: $(access state)"
                     side="control/customers/alice/server-entitlements?bundle_id=com.example.app"
                     echo "beside: $(curl -sSf "$STORE/$side" | field answer.entitlements.0.state)"
+                    store customers '{"customer_id":"jörg"}' >/dev/null
+                    echo "encoded: $(curl -sS "$STORE/control/customers/j%C3%B6rg/server-entitlements?bundle_id=com.example.app" | field status)"
                     console=$(curl -sSf "$STORE/control/overview" | field console)
                     echo "console: $(curl -sS -o page -w '%{http_code}' "$console/sign-in") $(grep -c '<h1>' page)"
                     first=$(access until)
@@ -113,6 +115,7 @@ struct DevTests {
                 let expected = """
                     bought: active
                     beside: active
+                    encoded: 200
                     console: 200 1
                     renewed: active
                     refunded: withdrawn

@@ -69,6 +69,7 @@ struct ConsoleTests {
             #expect(signedIn.status == 303)
             let first = try await browser.get("/console")
             #expect(first.status == 200 && first.text.contains("Search"))
+            #expect(first.text.contains(#"<a href="http://localhost:8090">The simulated store</a>"#))
             return browser
         }
     }

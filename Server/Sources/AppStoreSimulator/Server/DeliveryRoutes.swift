@@ -25,7 +25,9 @@ struct DeliveryRoutes {
                 body: ResponseBody(byteBuffer: .init(bytes: try await delivery.send(message))))
         }
         router.get("/control/customers/{id}/server-entitlements") { request, context in
-            let customerID = try context.part("id")
+            // A name with other letters than ASCII arrives encoded.
+            let part = try context.part("id")
+            let customerID = part.removingPercentEncoding ?? part
             let bundleID = try request.query("bundle_id")
             let delivery = try delivery()
             let environment = try await service.change { state, _ in

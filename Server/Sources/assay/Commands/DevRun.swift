@@ -142,6 +142,7 @@ struct DevRun: Sendable {
         var dependencies = ServerDependencies()
         dependencies.clock = { AppStoreTime(time.now) }
         dependencies.remark = Terminal.remark
+        dependencies.simulatedStore = store
         if let hangups {
             dependencies.settings = SettingsSource(hangups) { settings.asking(store, in: try settings.read()) }
         }

@@ -156,8 +156,8 @@ struct BackfillEqualityTests {
         return entitlements.sorted() + purchases.sorted()
     }
 
-    /// A withdrawal without the time of its signature: a server that asks about a subscription gets the same facts, signed
-    /// anew.
+    /// A withdrawal without the time of its signature: a server that asks about a subscription gets the same facts,
+    /// signed anew.
     private static func words(_ withdrawal: Withdrawal) -> String {
         "\(withdrawal.date) \(withdrawal.cause) \(withdrawal.units) \(withdrawal.isFamilyRevoke) "
             + "\(withdrawal.appStoreReason.map { "\($0)" } ?? "")"
