@@ -180,6 +180,10 @@ struct ConsoleTests {
             #expect(try await support.post("/console/customer", erase).status == 403)
             let add = ["act": "add", "name": "eve", "role": "admin"]
             #expect(try await support.post("/console/operators", add).status == 403)
+            for (name, isName) in [("jörg.w+1@example.com", true), ("<b>eve</b>", false), ("e\u{202e}ve", false)] {
+                let made = try? await world.ledger.perform(AddOperator(name: name, role: .view))
+                #expect((made != nil) == isName, "\(name)")
+            }
         }
     }
 

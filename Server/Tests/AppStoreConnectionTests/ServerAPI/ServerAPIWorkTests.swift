@@ -76,7 +76,7 @@ struct ServerAPIWorkTests {
             #expect(try Self.period(world.store.requests[3]).from == first.to - 3_600_000)
             try await world.wait("the second backfill did not end") {
                 try await world.task(.notifications, ServerAPIWorld.bundleID)?.progress?
-                    .contains("\(first.to + 3_601_000)") ?? false
+                    .contains("\"seen\":\(first.to + 3_601_000)") ?? false
             }
             #expect(try await received() == 45)
             #expect(try await world.ledger.answer(SubmissionList(app: "game", limit: 500)).submissions.count == entries)
@@ -86,11 +86,39 @@ struct ServerAPIWorkTests {
             #expect(try Self.period(world.store.requests[6]).from == first.to + 3_601_000 - 2 * 86_400_000)
             try await world.wait("the third backfill did not end") {
                 try await world.task(.notifications, ServerAPIWorld.bundleID)?.progress?
-                    .contains("\(first.to + 90_001_000)") ?? false
+                    .contains("\"seen\":\(first.to + 90_001_000)") ?? false
             }
             world.clock.advance(seconds: 3601)
             try await world.wait("there was no fourth backfill") { world.store.requests.count == 12 }
             #expect(try Self.period(world.store.requests[9]).from == first.to + 90_001_000 - 3_600_000)
+        }
+    }
+
+    @Test("What could not be verified is read again each day, until the authority is trusted")
+    func undecided() async throws {
+        var template = NotificationTemplate()
+        (template.notificationType, template.signedDate) = ("TEST", ServerAPIWorld.moment)
+        template.notificationUUID = UUID().uuidString.lowercased()
+        template.data = NotificationTemplate.Data()
+        (template.data?.bundleID, template.data?.environment) = (ServerAPIWorld.bundleID, "Production")
+        let foreign = try SignedPayloadEncoder(authority: AppStoreAuthority()).encode(template)
+        let reply = #"{"notificationHistory":[{"signedPayload":"\#(foreign)","sendAttempts":[]}],"hasMore":false}"#
+        try await ServerAPIClaimWorld.run(answer: { _ in .json(reply) }) { world in
+            func seen(_ time: Int64) async throws {
+                try await world.wait("the backfill did not end") {
+                    try await world.task(.notifications, ServerAPIWorld.bundleID)?.progress?
+                        .contains("\"seen\":\(time)") ?? false
+                }
+            }
+            let start = world.clock.now.millisecondsSince1970
+            try await seen(start)
+            let reach = start - (try Self.period(world.store.requests[0]).from)
+            world.clock.advance(seconds: 3601)
+            try await seen(start + 3_601_000)
+            #expect(try Self.period(world.store.requests[1]).from == start - 3_600_000)
+            world.clock.advance(seconds: 86_400)
+            try await seen(start + 90_001_000)
+            #expect(try Self.period(world.store.requests[2]).from == start + 90_001_000 - reach)
         }
     }
 

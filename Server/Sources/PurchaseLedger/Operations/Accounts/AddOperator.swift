@@ -16,13 +16,22 @@ public struct AddOperator: LedgerOperation {
 
     public var locks: LedgerLocks { .parts([.operators]) }
 
+    /// The name stands in events and webhooks, which others show: no markup, and nothing that changes the direction of a
+    /// text.
+    private static func isOfNames(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+            || [" ", ".", "_", "-", "@", "+"].contains(scalar)
+    }
+
     /// - Returns: the secret of the link that sets the password once; `nil` if there is an operator with the name.
     /// - Throws: `field_malformed`.
     public func perform(_ transaction: LedgerTransaction) throws -> OneTimeLink? {
-        guard ExactText(name).isIdentifier, name.utf8.count <= OperatorAccounts.nameBytes else {
+        guard ExactText(name).isIdentifier, name.utf8.count <= OperatorAccounts.nameBytes,
+            name.unicodeScalars.allSatisfy(Self.isOfNames)
+        else {
             throw LedgerRefusal(
                 .fieldMalformed,
-                expected: "a name of at most \(OperatorAccounts.nameBytes) bytes, without control characters")
+                expected: "a name of at most \(OperatorAccounts.nameBytes) bytes: letters, digits, spaces and . _ - @ +")
         }
         let accounts = OperatorAccounts(transaction)
         guard try accounts.operators.row(name) == nil else { return nil }
