@@ -1,3 +1,4 @@
+import AppStoreSimulator
 import ArgumentParser
 import Foundation
 import Logging
@@ -52,7 +53,11 @@ struct DemoData: AsyncParsableCommand {
         }
         let (customers, seed, quiet) = (customers, seed, quiet)
         run.whenReady = { addresses in
-            let done = try await DemoYear(addresses, customers: customers, seed: seed).run { day in
+            guard let app = addresses.keys.apps.first else { throw InputError(addresses.server, "has no app") }
+            let year = DemoYear(
+                store: addresses.store, server: addresses.server, clientKey: app.clientKey, customers: customers,
+                seed: seed)
+            let done = try await year.run { day in
                 if !quiet, day.isMultiple(of: 73) { Terminal.remark("day \(day) of \(DemoYear.days)") }
             }
             Terminal.remark(done)

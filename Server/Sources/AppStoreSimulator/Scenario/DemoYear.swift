@@ -1,16 +1,16 @@
 import AsyncHTTPClient
 import Foundation
 import NIOCore
-import NIOFoundationCompat
 import NIOHTTP1
 
 /// A year of a shop: its customers buy, renew, fail to pay, get refunds, and some cheat. The story is drawn from a
 /// seed; the store and the server are asked over HTTP, as apps and backends do.
-struct DemoYear {
-    static let days = 365
+public struct DemoYear: Sendable {
+    public static let days = 365
     private static let bundleID = "com.example.app"
 
-    private let addresses: DevAddresses
+    /// The addresses, without a path.
+    private let (storeAddress, serverAddress): (String, String)
     private let client: String
     private let customers: Int
     /// The acts of each day, in their order.
@@ -46,11 +46,15 @@ struct DemoYear {
         mutating func isOne(of percent: Int) -> Bool { below(100) < percent }
     }
 
-    init(_ addresses: DevAddresses, customers: Int, seed: UInt64) throws {
-        guard let app = addresses.keys.apps.first else { throw InputError("assay dev", "has no app") }
-        self.addresses = addresses
+    /// - Parameters:
+    ///   - store: `http://HOST:PORT` of a new store with a standing clock and the app `com.example.app`.
+    ///   - server: the same of the server that takes claims and gets the store's notifications.
+    ///   - clientKey: the key with which an app claims.
+    ///   - customers: their number.
+    ///   - seed: selects the story.
+    public init(store: String, server: String, clientKey: String, customers: Int, seed: UInt64) {
+        (storeAddress, serverAddress, client) = (store, server, clientKey)
         self.customers = customers
-        client = app.clientKey
         var plan = [[Act]](repeating: [], count: Self.days)
         var numbers = Numbers(state: seed)
         for customer in 0..<customers {
@@ -97,7 +101,7 @@ struct DemoYear {
     ///
     /// - Parameter progress: called after each day, from 1.
     /// - Returns: what happened, as a sentence.
-    func run(_ progress: (Int) -> Void) async throws -> String {
+    public func run(_ progress: (Int) -> Void) async throws -> String {
         var (bought, subscriptions) = ([Bought](), [Int: String]())
         var latest: [Int: Int] = [:]
         var (accepted, refused) = (0, 0)
@@ -167,13 +171,13 @@ struct DemoYear {
     /// - Returns: whether it was accepted.
     private func claim(_ bought: Bought, by customer: String) async throws -> Bool {
         let (status, text) = try await post(
-            "\(addresses.server)/v1/purchases",
+            "\(serverAddress)/v1/purchases",
             [
                 "signed_transaction": bought.signed, "product_id": bought.product,
                 "transaction_id": bought.transaction, "customer_id": customer,
             ], key: client)
         guard status < 500 else {
-            throw InputError(addresses.server, "answered \(status): \(String(decoding: text, as: UTF8.self))")
+            throw DemoFailure("\(serverAddress) answered \(status): \(String(decoding: text, as: UTF8.self))")
         }
         return status == 200
     }
@@ -181,10 +185,10 @@ struct DemoYear {
     private func store(
         _ path: String, _ body: [String: any Sendable], mayBeRefused: Bool = false
     ) async throws -> Data {
-        let (status, text) = try await post("\(addresses.store)/control/\(path)", body, key: nil)
+        let (status, text) = try await post("\(storeAddress)/control/\(path)", body, key: nil)
         // A refund of what was refunded already, or a cancellation of what has ended, is a part of the story.
         guard status < 300 || mayBeRefused && status < 500 else {
-            throw InputError(path, "the store answered \(status): \(String(decoding: text, as: UTF8.self))")
+            throw DemoFailure("the store answered \(status) to \(path): \(String(decoding: text, as: UTF8.self))")
         }
         return text
     }
@@ -196,9 +200,9 @@ struct DemoYear {
         request.method = .POST
         request.headers.add(name: "Content-Type", value: "application/json")
         if let key { request.headers.add(name: "Authorization", value: "Bearer \(key)") }
-        request.body = .bytes(ByteBuffer(data: try JSONSerialization.data(withJSONObject: body)))
+        request.body = .bytes(ByteBuffer(bytes: try JSONSerialization.data(withJSONObject: body)))
         let answer = try await HTTPClient.shared.execute(request, timeout: .minutes(10))
         let text = try await answer.body.collect(upTo: 16 << 20)
-        return (Int(answer.status.code), Data(buffer: text))
+        return (Int(answer.status.code), Data(text.readableBytesView))
     }
 }
