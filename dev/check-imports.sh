@@ -66,7 +66,7 @@ table() {
     allow Server/Sources/PurchaseServer AppStoreConnection HTTPConnections PurchaseAPI PurchaseConsole PurchaseLedger PurchaseVerification AsyncHTTPClient Crypto Foundation HummingbirdTLS Metrics NIOSSL NIOTLS ServiceLifecycle Yams $server
     # Never PurchaseVerification, for the same reason.
     allow Server/Sources/AppStoreSimulator EvidenceMint HTTPConnections PurchaseAPI AsyncHTTPClient Crypto Foundation GRDB HummingbirdTLS NIOSSL ServiceLifecycle Yams $server
-    allow Server/Sources/assay AppStoreConnection AppStoreSimulator BuildInformation EvidenceMint PurchaseAPI PurchaseLedger PurchaseServer PurchaseVerification \
+    allow Server/Sources/assay AppStoreConnection AppStoreSimulator BuildInformation EvidenceMint PurchaseAPI PurchaseConsole PurchaseLedger PurchaseServer PurchaseVerification \
         ArgumentParser Foundation Hummingbird Logging NIOCore ServiceLifecycle Synchronization UnixSignals
 
     # Never PurchaseLedger: what is expected of the ledger must be worked out by other code.
