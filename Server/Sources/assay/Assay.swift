@@ -14,7 +14,8 @@ struct Assay: AsyncParsableCommand {
         subcommands: commands + commandsOfNextRelease)
 
     private static let commands: [any ParsableCommand.Type] = [
-        Verify.self, Inspect.self, Serve.self, DoctorCommand.self, Dev.self, DemoData.self, Simulate.self, Mint.self, Keys.self,
+        Verify.self, Inspect.self, Serve.self, DoctorCommand.self, Dev.self, DemoData.self, Simulate.self, Mint.self,
+        Keys.self,
         Operators.self, Testers.self,
         Customers.self, Orders.self, Purchases.self, Submissions.self, Events.self, Refunds.self, Webhooks.self,
         Import.self, Backfill.self, Compare.self,

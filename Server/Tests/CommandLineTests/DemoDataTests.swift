@@ -4,12 +4,15 @@ import Testing
 
 @Suite("32 assay demo-data")
 struct DemoDataTests {
-    @Test("32 A folder has a year of purchases that an audit confirms, the same for the same seed, and assay dev opens it")
+    @Test(
+        "32 A folder has a year of purchases that an audit confirms, the same for the same seed, and assay dev opens it"
+    )
     func year() async throws {
         try await Program.inTemporaryFolder { folder in
             let made = try await Program.shell("assay demo-data --customers 12 --seed 7 --folder a", in: folder)
             #expect(made.status == 0 && made.output.contains("12 customers, "), "\(made.output)")
-            let again = try await Program.shell("assay demo-data --customers 12 --seed 7 --folder b --quiet", in: folder)
+            let again = try await Program.shell(
+                "assay demo-data --customers 12 --seed 7 --folder b --quiet", in: folder)
             let story = { (text: String) in text.split(separator: "\n").first { $0.contains("12 customers, ") } }
             #expect(story(again.output) == story(made.output), "\(again.output)")
             let refused = try await Program.shell("assay demo-data --customers 12 --folder a", in: folder)

@@ -46,7 +46,8 @@ struct PackCommandTests {
                 }
                 let key = try await Self.key(folder)
                 for proof in links where Self.isProof(proof) {
-                    let checked = try await RecordCommandTests.output("audit check \(name)/\(proof) --key '\(key)'", folder)
+                    let checked = try await RecordCommandTests.output(
+                        "audit check \(name)/\(proof) --key '\(key)'", folder)
                     #expect(checked.status == 0, "\(checked.output)")
                 }
                 let evidence = try #require(links.first { $0.hasPrefix("evidence/") })

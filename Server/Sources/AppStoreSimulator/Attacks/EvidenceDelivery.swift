@@ -142,5 +142,6 @@ struct EvidenceDelivery: Sendable {
 }
 
 extension CharacterSet {
-    fileprivate static let asciiOnly = CharacterSet(charactersIn: Unicode.Scalar(33 as UInt8)...Unicode.Scalar(126 as UInt8))
+    fileprivate static let asciiOnly = CharacterSet(
+        charactersIn: Unicode.Scalar(33 as UInt8)...Unicode.Scalar(126 as UInt8))
 }

@@ -140,7 +140,8 @@ public struct DemoYear: Sendable {
             progress(day + 1)
         }
         _ = try await store("clock", ["rate": 1])
-        return "\(customers) customers, \(bought.count) purchases; \(accepted) claims were accepted and \(refused) refused"
+        return
+            "\(customers) customers, \(bought.count) purchases; \(accepted) claims were accepted and \(refused) refused"
     }
 
     private func change(_ subscription: String?, _ act: String, _ body: [String: any Sendable]) async throws {

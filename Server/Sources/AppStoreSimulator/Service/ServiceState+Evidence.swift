@@ -15,13 +15,15 @@ extension ServiceState {
         let product = try store.product(transaction.productID, of: transaction.bundleID)
         let receipt = try store.receipt(of: app.bundleID, for: customer.customerID).containing(transaction, in: store)
         let signed = SignedTransactionTemplate(
-            transaction, app: app, customer: customer, product: product, signedDate: store.signingTime, isForDevice: true)
+            transaction, app: app, customer: customer, product: product, signedDate: store.signingTime,
+            isForDevice: true)
         let renewalInfo = store.state.subscriptions[transaction.originalTransactionID].map {
             RenewalInfoTemplate(
                 $0, transaction: signed, currency: product.currency, signedDate: store.signingTime,
                 invitations: transaction.seats?.invitations)
         }
-        let appTransaction = AppTransactionTemplate(receipt, app: app, customer: customer, signedDate: store.signingTime)
+        let appTransaction = AppTransactionTemplate(
+            receipt, app: app, customer: customer, signedDate: store.signingTime)
         let transactionReceipt = try issuer.transactionReceipt(
             transaction, in: store, version: version,
             fault: faults?.transactionReceipt ?? takeFault(.transactionReceipt))

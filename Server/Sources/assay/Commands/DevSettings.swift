@@ -26,7 +26,8 @@ struct DevSettings: Sendable {
     /// Reads the settings.
     func read() throws -> ServerConfiguration {
         let values: [(ServerSetting, String)] = [
-            (.host, "127.0.0.1"), (.port, "\(port)"), (.admin, "127.0.0.1:0"), (.database, "sqlite:\(path("assay.sqlite"))"),
+            (.host, "127.0.0.1"), (.port, "\(port)"), (.admin, "127.0.0.1:0"),
+            (.database, "sqlite:\(path("assay.sqlite"))"),
             (.trust, trust),
             (.answerKey, answerKeys.current), (.entryKey, path("entries.key")), (.signingKey, path("log.key")),
         ]

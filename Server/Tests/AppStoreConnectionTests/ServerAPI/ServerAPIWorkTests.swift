@@ -57,7 +57,9 @@ struct ServerAPIWorkTests {
         return (body.startDate, body.endDate)
     }
 
-    @Test("Notifications that did not arrive are read at the start, and each hour with an overlap, longer once a day; each counts once")
+    @Test(
+        "Notifications that did not arrive are read at the start, and each hour with an overlap, longer once a day; each counts once"
+    )
     func backfill() async throws {
         try await ServerAPIClaimWorld.run(answer: Self.page) { world in
             try await world.wait("no backfill ended") {

@@ -31,7 +31,8 @@ public struct AddOperator: LedgerOperation {
         else {
             throw LedgerRefusal(
                 .fieldMalformed,
-                expected: "a name of at most \(OperatorAccounts.nameBytes) bytes: letters, digits, spaces and . _ - @ +")
+                expected: "a name of at most \(OperatorAccounts.nameBytes) bytes: letters, digits, spaces and . _ - @ +"
+            )
         }
         let accounts = OperatorAccounts(transaction)
         guard try accounts.operators.row(name) == nil else { return nil }

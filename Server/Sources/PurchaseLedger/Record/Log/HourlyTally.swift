@@ -35,7 +35,9 @@ struct HourlyTally {
             }
             let isUsual = type.map { type in
                 type.utf8.count <= Self.typeBytes
-                    && type.utf8.allSatisfy { $0 == UInt8(ascii: "_") || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
+                    && type.utf8.allSatisfy {
+                        $0 == UInt8(ascii: "_") || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0)
+                    }
             }
             add(leaf, code: isUsual == true ? type ?? Self.otherType : Self.otherType, 1)
         case .refusals:

@@ -39,7 +39,8 @@ struct WritePack: AsyncParsableCommand {
         var files: [DisputePack.File] = []
         try await options.withLedger(.reading) { ledger in
             guard let app = app ?? (ledger.apps.count == 1 ? ledger.apps.first : nil), ledger.apps.contains(app) else {
-                throw ValidationError("Name the app with --app: \(ledger.apps.map(\.printable).joined(separator: ", ")).")
+                throw ValidationError(
+                    "Name the app with --app: \(ledger.apps.map(\.printable).joined(separator: ", ")).")
             }
             do {
                 let pack = try await DisputePack.collect(
