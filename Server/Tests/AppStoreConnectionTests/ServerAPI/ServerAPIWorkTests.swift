@@ -101,8 +101,9 @@ struct ServerAPIWorkTests {
         var template = NotificationTemplate()
         (template.notificationType, template.signedDate) = ("TEST", ServerAPIWorld.moment)
         template.notificationUUID = UUID().uuidString.lowercased()
-        template.data = NotificationTemplate.Data()
-        (template.data?.bundleID, template.data?.environment) = (ServerAPIWorld.bundleID, "Production")
+        var data = NotificationTemplate.Data()
+        (data.bundleID, data.environment) = (ServerAPIWorld.bundleID, "Production")
+        template.data = data
         let foreign = try SignedPayloadEncoder(authority: AppStoreAuthority()).encode(template)
         let reply = #"{"notificationHistory":[{"signedPayload":"\#(foreign)","sendAttempts":[]}],"hasMore":false}"#
         try await ServerAPIClaimWorld.run(answer: { _ in .json(reply) }) { world in
