@@ -123,7 +123,7 @@ struct VerifyReceiptTests {
                 return info.compactMap { $0["transaction_id"] as? String }
             }
             #expect(try await identifiers(all) == ["b4", "a3", "p", "b2", "a1", "a0"])
-            #expect(try await identifiers(latest) == ["b4", "a3"])
+            #expect(try await identifiers(latest) == ["b4", "a3", "p"])
         }
     }
 
