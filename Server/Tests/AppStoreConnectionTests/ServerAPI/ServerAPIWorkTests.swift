@@ -96,16 +96,10 @@ struct ServerAPIWorkTests {
         }
     }
 
-    @Test("What could not be verified is read again each day, until the authority is trusted")
-    func undecided() async throws {
-        var template = NotificationTemplate()
-        (template.notificationType, template.signedDate) = ("TEST", ServerAPIWorld.moment)
-        template.notificationUUID = UUID().uuidString.lowercased()
-        var data = NotificationTemplate.Data()
-        (data.bundleID, data.environment) = (ServerAPIWorld.bundleID, "Production")
-        template.data = data
-        let foreign = try SignedPayloadEncoder(authority: AppStoreAuthority()).encode(template)
-        let reply = #"{"notificationHistory":[{"signedPayload":"\#(foreign)","sendAttempts":[]}],"hasMore":false}"#
+    @Test("What Apple signed in a form that this version cannot read is read again each day, for a later version")
+    func newForm() async throws {
+        let new = try SignedPayloadEncoder(authority: ConnectionWorld.authority.get()).encode(NewForm())
+        let reply = #"{"notificationHistory":[{"signedPayload":"\#(new)","sendAttempts":[]}],"hasMore":false}"#
         try await ServerAPIClaimWorld.run(answer: { _ in .json(reply) }) { world in
             func seen(_ time: Int64) async throws {
                 try await world.wait("the backfill did not end") {
@@ -264,5 +258,17 @@ struct ServerAPIWorkTests {
             #expect(try await world.task(.token, Self.id) == nil)
             #expect(try await world.task(.status, Self.id) != nil)
         }
+    }
+}
+
+/// Claims of no known form, signed by the App Store.
+private struct NewForm: SignedPayloadTemplate {
+    static var signingDateClaim: String { "signedDate" }
+    var signingDate: Date? { ServerAPIWorld.moment }
+    var dateStyle = ClaimDateStyle.wholeMilliseconds
+    var extra: [Claim] = []
+
+    func claims(signing _: (any SignedPayloadTemplate) throws -> String) rethrows -> [Claim] {
+        [Claim("signedDate", .integer(Int64(ServerAPIWorld.moment.timeIntervalSince1970) * 1000))] + extra
     }
 }
