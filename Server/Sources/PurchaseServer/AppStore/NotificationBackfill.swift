@@ -9,8 +9,8 @@ struct NotificationBackfill: Codable, Equatable {
     var seen: Int64?
     /// The end of the newest period that reached back `longOverlap`, in milliseconds since 1970.
     var seenAgain: Int64?
-    /// The beginning of the oldest period with a notification that this version cannot read. It is read again, so that a
-    /// newer version receives it.
+    /// The beginning of the oldest period with a notification that this version cannot read. It is read again, so that
+    /// a newer version receives it.
     var undecided: Int64?
     /// Whether the period that is being read has such a notification; `nil` if it has none.
     var isUndecided: Bool?
