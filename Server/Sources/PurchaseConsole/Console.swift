@@ -12,6 +12,8 @@ public final class Console: Sendable {
     let clock: @Sendable () -> Timestamp
     /// The checkpoint that the server signed last.
     let checkpoint: @Sendable () throws -> SignedCheckpoint?
+    /// Called with an error that the pages do not explain in full.
+    private let onFailure: @Sendable (any Error) -> Void
     private let hosts: HostCheck
     /// The address of the simulated App Store that the server belongs to.
     private let store: String?
@@ -26,13 +28,16 @@ public final class Console: Sendable {
     ///   - clock: the ledger's clock.
     ///   - checkpoint: the checkpoint that the server signed last; `nil` if there is none yet.
     ///   - host: the host of the listener; `nil` for a socket.
+    ///   - onFailure: called with an error that the pages do not explain in full, to log it.
     ///   - store: the address of the simulated App Store, to which the pages link; `nil` for Apple's.
     /// - Throws: if a template is wrong.
     public init(
         ledger: @escaping @Sendable () -> PurchaseLedger, clock: @escaping @Sendable () -> Timestamp,
-        checkpoint: @escaping @Sendable () throws -> SignedCheckpoint?, host: String?, store: String? = nil
+        checkpoint: @escaping @Sendable () throws -> SignedCheckpoint?, host: String?,
+        onFailure: @escaping @Sendable (any Error) -> Void, store: String? = nil
     ) throws {
         (self.ledger, self.clock, self.checkpoint) = (ledger, clock, checkpoint)
+        self.onFailure = onFailure
         hosts = HostCheck(listener: host)
         self.store = store
         templates = try ConsoleTemplates.library()
@@ -66,10 +71,17 @@ public final class Console: Sendable {
             return message("Your role does not permit this", 403)
         } catch is PasswordHash.Busy {
             return message("Too many sign-ins at once; try again", 503)
+        } catch is ConsoleVisit.NoApp {
+            return message("The settings have no app; add one under apps", 404)
         } catch let error as LedgerStorageError {
+            onFailure(error)
             return message("The database gave no answer (\(error.kind.rawValue)); try again", 503)
+        } catch let error as LogError {
+            onFailure(error)
+            return message("The record could not be read (\(error.code.rawValue)); run assay audit verify", 503)
         } catch {
-            return message("The page could not be made", 500)
+            onFailure(error)
+            return message("The page could not be made (console_failed); the log of the server says why", 500)
         }
     }
 

@@ -177,7 +177,9 @@ final class ReloadableServer: Sendable {
             let console = try Console(
                 ledger: { self.inForce.withLock { $0.ledger } }, clock: clock,
                 checkpoint: { try RecordKeys.lastSigned(keyFile: keyFile)?.checkpoint }, host: started.admin.host,
-                store: simulatedStore)
+                onFailure: { [logger] error in
+                    logger.error("a page of the console was not made", metadata: ["error": "\(error)"])
+                }, store: simulatedStore)
             ConsoleRoutes(console: console, bodies: bodies.limited(to: AdminListener.bodyBytes)).add(to: router)
         } catch {
             logger.error("the templates of the console are wrong", metadata: ["error": "\(error)"])

@@ -17,6 +17,9 @@ struct DemoDataTests {
             #expect(story(again.output) == story(made.output), "\(again.output)")
             let refused = try await Program.shell("assay demo-data --customers 12 --folder a", in: folder)
             #expect(refused.status != 0 && refused.output.contains("exists already"), "\(refused.output)")
+            let stopped = try await Program.shell(
+                "timeout -s TERM 4 assay demo-data --customers 5000 --folder c; echo status $?; true", in: folder)
+            #expect(!stopped.output.contains("made c") && !stopped.output.contains("status 0"), "\(stopped.output)")
             let options = "--database sqlite:a/assay.sqlite --entry-key a/entries.key --trust a/authority/trust.pem"
             let audit = try await Program.shell("assay audit verify --evidence \(options)", in: folder)
             #expect(audit.output.contains(" 0 findings"), "\(audit.output)")

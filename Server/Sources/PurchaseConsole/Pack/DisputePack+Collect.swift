@@ -26,10 +26,10 @@ extension DisputePack {
             collection.entries.values.sorted { ($0.at, $0.name) < ($1.at, $1.name) }.suffix(mostEntries))
         var left = mostEvidence
         for index in entries.indices {
-            try await entries[index].prove(checkpoint, app, ledger)
-            if isRedacted { entries[index].redact() }
+            try await entries[index].prove(checkpoint, ledger)
             left -= entries[index].evidence?.count ?? 0
-            if left < 0 { entries[index].evidence = nil }
+            if left >= 0 { entries[index].inspect(app, ledger) }
+            if isRedacted { entries[index].redact() } else if left < 0 { entries[index].leaveOutEvidence() }
         }
         return DisputePack(
             app: app, subject: subject, isRedacted: isRedacted, madeAt: now, purchases: collection.purchases,
@@ -46,6 +46,8 @@ extension DisputePack {
         var isComplete = true
 
         private static let page = 200
+        /// The most pages of one list: a list whose pages have few entries of the subject ends somewhere, too.
+        private static let mostPages = 50
 
         init(app: String, ledger: PurchaseLedger) { (self.app, self.ledger) = (app, ledger) }
 
@@ -57,14 +59,7 @@ extension DisputePack {
         }
 
         mutating func addCustomer(_ id: String) async throws {
-            var cursor: TimelineCursor?
-            repeat {
-                let page = try await ledger.answer(
-                    CustomerTimeline(app: app, customerID: id, cursor: cursor, limit: Self.page))
-                for entry in page.entries { add(entry) }
-                cursor = page.next
-            } while cursor != nil && hasRoom
-            if cursor != nil { isComplete = false }
+            try await addTimeline(of: id) { _ in true }
             var filter = SubmissionFilter()
             filter.customerID = id
             try await addClaims(filter)
@@ -76,6 +71,20 @@ extension DisputePack {
                 purchases += page.purchases
                 before = page.next
             } while before != nil && purchases.count < DisputePack.mostEntries
+            if before != nil { isComplete = false }
+        }
+
+        private mutating func addTimeline(of customer: String, where isOfSubject: (TimelineEntry) -> Bool) async throws
+        {
+            var cursor: TimelineCursor?
+            for _ in 0..<Self.mostPages where hasRoom {
+                let page = try await ledger.answer(
+                    CustomerTimeline(app: app, customerID: customer, cursor: cursor, limit: Self.page))
+                for entry in page.entries where isOfSubject(entry) { add(entry) }
+                guard let next = page.next else { return }
+                cursor = next
+            }
+            isComplete = false
         }
 
         mutating func addTransaction(_ id: String) async throws {
@@ -85,13 +94,7 @@ extension DisputePack {
             try await addClaims(filter)
             try await addNotifications(NotificationFilter(transactionID: id))
             for owner in Set(purchases.compactMap(\.customerID)).sorted() {
-                var cursor: TimelineCursor?
-                repeat {
-                    let page = try await ledger.answer(
-                        CustomerTimeline(app: app, customerID: owner, cursor: cursor, limit: Self.page))
-                    for entry in page.entries where entry.transactionID == id { add(entry) }
-                    cursor = page.next
-                } while cursor != nil && hasRoom
+                try await addTimeline(of: owner) { $0.transactionID == id }
             }
             guard !purchases.isEmpty || !entries.isEmpty else {
                 throw NothingRecorded()
@@ -107,20 +110,21 @@ extension DisputePack {
 
         private mutating func addClaims(_ filter: SubmissionFilter) async throws {
             var cursor: JournalCursor?
-            repeat {
+            for _ in 0..<Self.mostPages where hasRoom {
                 let page = try await ledger.answer(
                     SubmissionList(app: app, filter: filter, cursor: cursor, limit: Self.page))
                 for claim in page.submissions {
                     add(claim.submissionID, at: claim.receivedAt, claim.sentence, code: claim.code)
                 }
-                cursor = page.next
-            } while cursor != nil && hasRoom
-            if cursor != nil { isComplete = false }
+                guard let next = page.next else { return }
+                cursor = next
+            }
+            isComplete = false
         }
 
         private mutating func addNotifications(_ filter: NotificationFilter) async throws {
             var before = Int64.max
-            while hasRoom {
+            for _ in 0..<Self.mostPages where hasRoom {
                 let page = try await ledger.answer(
                     NotificationList(app: app, filter: filter, before: before, limit: Self.page))
                 for notification in page.notifications {
@@ -136,10 +140,8 @@ extension DisputePack {
 }
 
 extension DisputePack.Entry {
-    /// Adds the proof, the evidence and its checks.
-    fileprivate mutating func prove(
-        _ checkpoint: SignedCheckpoint?, _ app: String, _ ledger: PurchaseLedger
-    ) async throws {
+    /// Adds the proof and the evidence.
+    fileprivate mutating func prove(_ checkpoint: SignedCheckpoint?, _ ledger: PurchaseLedger) async throws {
         guard let checkpoint else { return }
         do {
             proof = try await ledger.answer(ProveEntry(entryID: id, checkpoint: checkpoint))
@@ -148,7 +150,16 @@ extension DisputePack.Entry {
         }
         evidenceSHA256 = proof?.entry?.evidence.map(\.hexadecimal)
         evidence = proof?.evidence
+    }
+
+    /// Adds the checks of the evidence.
+    fileprivate mutating func inspect(_ app: String, _ ledger: PurchaseLedger) {
         if let evidence { inspection = ledger.inspect(evidence, app: app) }
+    }
+
+    fileprivate mutating func leaveOutEvidence() {
+        proof = proof?.withoutEvidence
+        evidence = nil
     }
 
     fileprivate mutating func redact() {

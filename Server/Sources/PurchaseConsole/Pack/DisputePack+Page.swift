@@ -30,7 +30,7 @@ extension DisputePack {
         if isRedacted { title += ", redacted" }
         return [
             "title": title, "app": app, "madeAt": "\(madeAt)", "isRedacted": isRedacted, "isComplete": isComplete,
-            "mostEntries": "\(Self.mostEntries)", "count": "\(entries.count)", "checkpoint": checkpoint ?? "",
+            "count": "\(entries.count)", "checkpoint": checkpoint ?? "",
             "hasCheckpoint": checkpoint != nil, "hasPurchases": !purchases.isEmpty,
             "purchases": purchases.map(fields), "entries": try entries.map { try fields($0, links) },
         ]

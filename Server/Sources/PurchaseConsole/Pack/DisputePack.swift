@@ -18,9 +18,9 @@ public struct DisputePack: Sendable {
 
     /// The most entries of a pack. More are a customer of a test, or an attack; the page says that there are more.
     public static let mostEntries = 1000
-    /// The most bytes of evidence of a pack, so that a page stays one that a browser opens. Later evidence is named by
-    /// its hash.
-    public static let mostEvidence = 32 << 20
+    /// The most bytes of evidence of a pack, so that a page stays one that a browser opens: it has evidence twice,
+    /// alone and in the proof, in base64. Later evidence is named by its hash.
+    public static let mostEvidence = 16 << 20
 
     /// An entry of the journal.
     struct Entry: Sendable {

@@ -9,8 +9,8 @@ enum DisputePackTemplate {
         <title>{{title}} – record of purchases</title><style>\(ConsoleStyle.text)</style></head>
         <body><main><h1>{{title}}</h1>
         <dl><dt>App</dt><dd>{{app}}</dd><dt>Made at</dt><dd>{{madeAt}}</dd><dt>Entries</dt><dd>{{count}}\
-        {{^isComplete}}; there are more, and these are the latest {{mostEntries}}{{/isComplete}}</dd></dl>
-        <p>Each entry below was recorded at the time that stands beside it, in a log that can only grow. Evidence is what \
+        {{^isComplete}}; there are more, which this page does not show{{/isComplete}}</dd></dl>
+        <p>Each entry was recorded at the time shown beside it, in a log that can only grow. Evidence is what \
         the App Store signed; the checks were made again for this page.</p>
         {{#isRedacted}}<p class="note">Redacted: names of customers, the details of entries and the evidence are left \
         out. Their hashes are in the proofs, so what is left out can be shown later and compared.</p>{{/isRedacted}}

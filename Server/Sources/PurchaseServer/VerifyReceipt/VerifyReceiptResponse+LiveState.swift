@@ -149,7 +149,7 @@ extension FlatReceipt {
     }
 
     /// The same with the withdrawal of the purchase, over all of its copies; of a consumable only if all units are
-    /// withdrawn. A cancellation of another transaction, or one that newer signed data took back, does not stay.
+    /// withdrawn. The cancellation of another transaction, or one that newer signed data took back, is removed.
     func withCancellation(of entry: ReceiptStanding.Entry, isAnother: Bool = false) -> FlatReceipt {
         var flat = self
         if isAnother || entry.facts.newestStamp != nil {

@@ -106,12 +106,14 @@ struct DevRun: Sendable {
             ready.yield(address)
             ready.finish()
         }
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        // Whether the work is done: the store and the server end without it.
+        try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask { [simulator] in
                 // If the store cannot start, the wait for its address ends.
                 defer { ready.finish() }
                 do {
                     try await store.runService()
+                    return false
                 } catch {
                     let words = SimulatorFailure.words(error, simulator, portOption: "--store-port")
                     throw StartFailure(description: words)
@@ -123,14 +125,23 @@ struct DevRun: Sendable {
                 group.addTask {
                     defer { ready.finish() }
                     try await serve(server, settings, configuration, storeAddress, target, ready)
+                    return false
                 }
-                if let whenReady {
-                    group.addTask { for await addresses in running { try await whenReady(addresses) } }
+                guard let whenReady else { continue }
+                group.addTask {
+                    for await addresses in running {
+                        try await whenReady(addresses)
+                        return true
+                    }
+                    throw StartFailure(description: "the server did not start")
                 }
             }
             // All end with the signal, or with the work; if one fails, the others are cancelled.
-            try await group.next()
+            let isDone = try await group.next() ?? false
             group.cancelAll()
+            guard isDone || whenReady == nil else {
+                throw StartFailure(description: "it was stopped before the work was done")
+            }
         }
     }
 

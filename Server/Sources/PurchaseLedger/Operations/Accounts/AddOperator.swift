@@ -16,8 +16,8 @@ public struct AddOperator: LedgerOperation {
 
     public var locks: LedgerLocks { .parts([.operators]) }
 
-    /// The name stands in events and webhooks, which others show: no markup, and nothing that changes the direction of
-    /// a text.
+    /// The name is part of events and webhooks, which other programs show: it has no markup, and nothing that changes
+    /// the direction of text.
     private static func isOfNames(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.isAlphabetic || scalar.properties.numericType != nil
             || [" ", ".", "_", "-", "@", "+"].contains(scalar)

@@ -57,10 +57,13 @@ public struct AddGround: LedgerOperation {
         let known = try HandGrantsTable(connection: transaction.connection).ground(source, reference, appKey: app.key)
         if let known, let ground = try OutsideGround(known, transaction) {
             let isSame = known.customerKey == customer.key && isSame(as: ground)
-            if isSame, try until == ground.until || wasSaid(customer, transaction) {
+            let isInForce = known.liftedAt == nil && !isOver(ground, transaction.now)
+            let isExtension = isInForce && isLater(than: ground)
+            // An extension, which is the usual request, needs no look at the earlier ones.
+            if isSame, try until == ground.until || !isExtension && wasSaid(customer, transaction) {
                 return Outcome(ground: ground, isRepeated: true)
             }
-            if known.liftedAt == nil, !isOver(ground, transaction.now) {
+            if isInForce {
                 try requireExtension(of: ground, known, customer, isSame: isSame, transaction)
                 return try write(ground.id, ground.since, kind, customer, app, transaction)
             }
@@ -107,6 +110,11 @@ public struct AddGround: LedgerOperation {
         }
     }
 
+    private func isLater(than ground: OutsideGround) -> Bool {
+        guard let until else { return true }
+        return ground.until.map { $0 < until } ?? false
+    }
+
     private func isOver(_ ground: OutsideGround, _ now: Timestamp) -> Bool { ground.until.map { $0 <= now } ?? false }
 
     /// - Throws: `ground_differs` unless only the end differs, and is later.
@@ -120,8 +128,7 @@ public struct AddGround: LedgerOperation {
                 .groundDiffers, expected: "\(ground.productID) in \(ground.environment.name) of \(owner)",
                 found: "\(productID) in \(environment.name) of \(customer.name ?? "")")
         }
-        let isLater = until.map { until in ground.until.map { $0 < until } ?? false } ?? true
-        guard isLater else {
+        guard isLater(than: ground) else {
             throw LedgerRefusal(
                 .groundDiffers, expected: "until: \(ground.until.map { "\($0) or later" } ?? "absent")",
                 found: until.map { "\($0)" })

@@ -61,7 +61,7 @@ struct SealEntries: LedgerOperation {
                 try tiles.insert(
                     level: tile.level, number: tile.number, root: tile.root.bytes, hashes: tile.hashes.concatenated)
             }
-            try tally.add(leaf: leaf, details: entry.details)
+            tally.add(leaf: leaf, details: entry.details)
             outcome.sealed += 1
         }
         if outcome.sealed > 0 {

@@ -76,6 +76,12 @@ public struct EntryProof: Sendable, Equatable {
             leaf: leaf, leafNumber: leafNumber, path: path, checkpoint: checkpoint, details: nil, evidence: nil)
     }
 
+    /// The same proof without the evidence, whose hash is in the leaf.
+    public var withoutEvidence: EntryProof {
+        EntryProof(
+            leaf: leaf, leafNumber: leafNumber, path: path, checkpoint: checkpoint, details: details, evidence: nil)
+    }
+
     /// Verifies the checkpoint's signature, that the leaf is in its tree, and that details and evidence match the leaf.
     ///
     /// - Parameter keys: the trusted keys of logs.

@@ -25,26 +25,36 @@ struct HourlyTally {
 
     /// Counts an entry. Refusals that were only counted are counted with their number.
     ///
+    /// The counts are for drawings, so details that cannot be read, such as those of a newer version, do not stop the
+    /// sealer: the entry is counted without them.
+    ///
     /// - Parameter details: the entry's details; `nil` if a person's were erased.
-    mutating func add(leaf bytes: [UInt8], details: [UInt8]?) throws(LedgerStorageError) {
+    mutating func add(leaf bytes: [UInt8], details: [UInt8]?) {
         guard let leaf = JournalLeaf(bytes: bytes) else { return }
         switch leaf.kind {
-        case .notification:
-            let type = try details.flatMap { details throws(LedgerStorageError) in
-                try NotificationDetails(encoded: details).usualType
-            }
-            let isUsual = type.map { type in
-                type.utf8.count <= Self.typeBytes
-                    && type.utf8.allSatisfy {
-                        $0 == UInt8(ascii: "_") || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0)
-                    }
-            }
-            add(leaf, code: isUsual == true ? type ?? Self.otherType : Self.otherType, 1)
+        case .notification: add(leaf, code: Self.type(details) ?? Self.otherType, 1)
         case .refusals:
-            guard let details else { return add(leaf, code: leaf.code, 1) }
-            for (code, count) in try RefusalsDetails(encoded: details).codes { add(leaf, code: code, count) }
+            guard let codes = Self.refusals(details) else { return add(leaf, code: leaf.code, 1) }
+            for (code, count) in codes { add(leaf, code: code, count) }
         default: add(leaf, code: leaf.code, 1)
         }
+    }
+
+    /// The type of a notification; `nil` for one that is not of the usual form.
+    private static func type(_ details: [UInt8]?) -> String? {
+        guard let details, case .success(let read) = Result(catching: { try NotificationDetails(encoded: details) }),
+            let type = read.usualType, type.utf8.count <= typeBytes
+        else { return nil }
+        let isUsual = type.utf8.allSatisfy {
+            $0 == UInt8(ascii: "_") || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0)
+        }
+        return isUsual ? type : nil
+    }
+
+    private static func refusals(_ details: [UInt8]?) -> [String: Int64]? {
+        guard let details, case .success(let read) = Result(catching: { try RefusalsDetails(encoded: details) })
+        else { return nil }
+        return read.codes
     }
 
     private mutating func add(_ leaf: JournalLeaf, code: String, _ count: Int64) {
