@@ -330,7 +330,7 @@ let package = Package(
         .testTarget(
             name: "PurchaseServerTests",
             dependencies: [
-                "AppStoreConnection", "PurchaseLedger", "PurchaseServer", "ServerTestSupport",
+                "AppStoreConnection", "PurchaseConsole", "PurchaseLedger", "PurchaseServer", "ServerTestSupport",
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),

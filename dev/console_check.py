@@ -6,7 +6,8 @@ Needs playwright, /usr/bin/chromium and the file axe.min.js (in the wheel axe-pl
 
     dev/console_check.py PATH/axe.min.js [FOLDER FOR PICTURES]
 """
-import json, pathlib, re, signal, subprocess, sys, tempfile, time, urllib.error, urllib.request
+import http.client, http.server, json, pathlib, re, signal, ssl, subprocess, sys, tempfile, threading, time
+import urllib.error, urllib.request
 
 from playwright.sync_api import sync_playwright
 
@@ -22,7 +23,10 @@ apps:
       com.example.app.pro: {{kind: non_consumable}}
       com.example.app.monthly: {{kind: auto_renewable}}
       com.example.app.coins: {{kind: consumable}}
+      {long}: {{kind: non_consumable}}
 """
+# As long as App Store Connect permits, and without a place to break.
+LONG = "com.example.app." + "averylongname" * 6 + "123456"
 
 
 def free_port():
@@ -40,7 +44,7 @@ class World:
     def __init__(self, folder):
         self.folder, self.port, self.admin = folder, free_port(), free_port()
         self.settings = f"{folder}/assay.yaml"
-        pathlib.Path(self.settings).write_text(SETTINGS.format(folder=folder, port=self.port, admin=self.admin))
+        pathlib.Path(self.settings).write_text(SETTINGS.format(folder=folder, port=self.port, admin=self.admin, long=LONG))
         self.trust = f"{folder}/authority"
         self.process = None
 
@@ -181,6 +185,132 @@ def check_refusals(world, browser):
     print("refused: no token, wrong token, role, origin, ended session, locked name")
 
 
+def tab_to(page, selector, most=200):
+    """Presses Tab until an element has the focus."""
+    for count in range(most):
+        page.keyboard.press("Tab")
+        if page.locator(f"{selector}:focus").count():
+            return count + 1
+    raise AssertionError(f"{selector} cannot be reached with Tab on {page.url}")
+
+
+def check_keyboard(world, page):
+    """Grants and ends a grant with the keyboard alone."""
+    page.goto(world.url("/console/customer?app=example&id=alice"))
+    tab_to(page, "details.act summary")
+    page.keyboard.press("Enter")
+    for field, text in [("target", LONG), ("second", "1"), ("reason", "goodwill")]:
+        tab_to(page, f"#grant-{field}")
+        page.keyboard.type(text)
+    tab_to(page, "details.act[open] button")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    assert f"{LONG} is active" in page.inner_text("main"), page.inner_text("main")[:400]
+    tab_to(page, "div.act input[name=reason]")
+    page.keyboard.type("a mistake")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    assert "was ended" in page.inner_text("main")
+    print("keyboard: granted and ended a grant without a mouse")
+
+
+def check_double_click(world, page):
+    page.goto(world.url("/console/customer?app=example&id=bob"))
+    page.locator("details.act summary").first.click()
+    for field, text in [("target", "com.example.app.coins"), ("second", "5"), ("reason", "sorry")]:
+        page.fill(f"#grant-{field}", text)
+    page.locator("details.act[open] button").dblclick()
+    page.wait_for_url("**done=grant**")
+    page.goto(world.url("/console/customer?app=example&id=bob"))
+    assert page.inner_text("main").count("Granted: com.example.app.coins") == 1
+    print("double click: granted once")
+
+
+def check_files(world, page, folder):
+    """The proof of a purchase, the inspection of a file, and its copy without identifiers."""
+    page.goto(world.url("/console/purchase?app=example&id=1001"))
+    with page.expect_download() as download:
+        page.get_by_role("link", name=re.compile("Download the proof")).first.click()
+    proof = f"{folder}/proof.json"
+    download.value.save_as(proof)
+    evidence = json.loads(pathlib.Path(proof).read_text())["evidence"]
+    assert evidence, proof
+    file = pathlib.Path(folder, "evidence.bin")
+    import base64
+    file.write_bytes(base64.b64decode(evidence))
+    page.goto(world.url("/console/inspect"))
+    page.set_input_files("#file", file)
+    page.get_by_role("button", name="Inspect").click()
+    assert "Genuine." in page.inner_text("main"), page.inner_text("main")[:500]
+    page.get_by_text("A copy without identifiers").click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Save it").click()
+    download.value.save_as(f"{folder}/inspection.txt")
+    text = pathlib.Path(folder, "inspection.txt").read_text()
+    assert "redacted-1" in text and "1001" not in text, text[:800]
+    print("files: a proof saved, its evidence inspected as a file, a copy without identifiers saved")
+
+
+def check_tls(world, browser, folder):
+    """Through a proxy with TLS, a session has the cookie __Host-, and the cookie is for TLS alone."""
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost",
+                    "-keyout", f"{folder}/proxy.key", "-out", f"{folder}/proxy.pem"], check=True, capture_output=True)
+
+    class Proxy(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def forward(self):
+            length = int(self.headers.get("Content-Length") or 0)
+            upstream = http.client.HTTPConnection("127.0.0.1", world.admin)
+            headers = {name: value for name, value in self.headers.items() if name.lower() != "host"}
+            upstream.request(self.command, self.path, self.rfile.read(length),
+                             {**headers, "Host": "localhost", "X-Forwarded-Proto": "https"})
+            answer = upstream.getresponse()
+            body = answer.read()
+            self.send_response(answer.status)
+            for name, value in answer.getheaders():
+                if name.lower() not in ("content-length", "connection", "transfer-encoding"):
+                    self.send_header(name, value)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_GET = do_POST = forward
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(f"{folder}/proxy.pem", f"{folder}/proxy.key")
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    context = browser.new_context(java_script_enabled=False, ignore_https_errors=True)
+    page = context.new_page()
+    path = run("operators", "add", "tess", "--role", "support", "--config", world.settings).splitlines()[0]
+    origin = f"https://localhost:{server.server_port}"
+    page.goto(origin + path)
+    page.fill("#password", PASSWORD)
+    page.fill("#again", PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/sign-in")
+    page.fill("#name", "tess")
+    page.fill("#password", PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/console")
+    cookie = context.cookies()[0]
+    assert cookie["name"] == "__Host-assay_console" and cookie["secure"] and cookie["httpOnly"], cookie
+    page.goto(origin + "/console/customer?app=example&id=alice")
+    page.locator("details.act summary").first.click()
+    page.fill("#grant-target", "com.example.app.pro")
+    page.fill("#grant-reason", "through a proxy")
+    page.locator("details.act[open] button").click()
+    page.wait_for_url("**done=grant**")
+    context.close()
+    server.shutdown()
+    print("TLS: signed in and granted through a proxy, with a cookie for TLS alone")
+
+
 def check(world, playwright, axe, pictures):
     browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
     plain = browser.new_context(java_script_enabled=False)
@@ -225,12 +355,22 @@ def check(world, playwright, axe, pictures):
         print(f"“{said}”: {len(support.steps)} steps ({', '.join(support.steps)}): {answer[:200]}")
     assert max(counts) <= 6, counts
 
+    check_keyboard(world, page)
+    check_double_click(world, page)
+    check_files(world, page, world.folder)
+    check_tls(world, browser, world.folder)
+    # A product whose name has no place to break, on a phone.
+    answer = plain.request.post(world.url("/console/customer"), form={
+        "token": page.locator("header form [name=token]").get_attribute("value"), "app": "example", "id": "carol",
+        "act": "grant", "target": LONG, "reason": "goodwill"})
+    assert answer.status == 200, answer.text()[:300]
     state = plain.storage_state()
     paths = {"sign-in": "/console/sign-in", "search": "/console", "not-found": "/console/search?q=nobody-of-this-name",
              "customer": "/console/customer?app=example&id=alice", "bob": "/console/customer?app=example&id=bob",
              "refunded": "/console/purchase?app=example&id=3001", "claim": claim_path(page, world),
              "sent-again": "/console/customer?app=example&id=mallory", "inspect": "/console/inspect",
-             "state": "/console/state", "operators": "/console/operators"}
+             "state": "/console/state", "operators": "/console/operators",
+             "carol": "/console/customer?app=example&id=carol"}
     violations, opened = 0, 0
     for scheme in ("light", "dark"):
         for width in (1280, 400):
@@ -245,6 +385,14 @@ def check(world, playwright, axe, pictures):
                     pictures.mkdir(parents=True, exist_ok=True)
                     view.screenshot(path=str(pictures / f"{name}-{scheme}-{width}.png"), full_page=True)
                 view.close()
+            view = context.new_page()
+            view.goto(world.url("/console/state"))
+            view.get_by_role("button", name="Examine the installation").click()
+            assert "lines need a look" in view.inner_text("main"), view.inner_text("main")[:400]
+            opened, violations = opened + 1, violations + inspected(view, axe, f"examined {scheme} {width}")
+            if pictures:
+                view.screenshot(path=str(pictures / f"examined-{scheme}-{width}.png"), full_page=True)
+            view.close()
             for name, path in [("pack", "customer=alice"), ("pack-redacted", "customer=alice&redacted=yes")]:
                 view = context.new_page()
                 view.set_content(plain.request.get(world.url(f"/console/pack?app=example&{path}")).text())

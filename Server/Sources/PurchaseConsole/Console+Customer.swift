@@ -20,6 +20,7 @@ extension Console {
         let place = EventPlace(request.query["after"])
         let events = try await ledger.answer(
             CustomerTimeline(app: app, customerID: id, cursor: place?.cursor, limit: Self.rows))
+        let deliveries = try await ledger.answer(EventDeliveries(app: app, events: events.entries.compactMap(\.event)))
         let answers = CustomerCase(
             entitlements: entitlements.entitlements, purchases: purchases.purchases, submissions: submissions,
             orders: orders, handGrants: summary.handGrants)
@@ -34,13 +35,17 @@ extension Console {
             "submissions": submissions.map { Self.fields($0, app) }, "hasSubmissions": !submissions.isEmpty,
             "acts": summary.handGrants.suffix(Self.rows).map { Self.fields($0, canLift: canAct) },
             "hasActs": !summary.handGrants.isEmpty, "hasEvents": !events.entries.isEmpty,
-            "events": events.entries.map(Self.fields), "canAct": canAct, "forms": Self.forms(visit.account.role),
+            "events": events.entries.map { Self.fields($0, deliveries) }, "canAct": canAct,
+            "forms": Self.forms(visit.account.role),
         ]
+        values["balances"] = try await balances(of: id, app, entitlements.entitlements)
         values["notice"] = Self.notice(after: request.query["done"])
         if let survivor = purchases.mergedInto {
             values["notice"] = "The customer was merged into \(survivor), whose purchases are shown."
         }
-        if let timeline = AccessTimeline.fields(purchases.purchases, now: clock()) { values["timeline"] = timeline }
+        if let timeline = AccessTimeline.fields(purchases.purchases, now: surroundings.clock(), claims: submissions) {
+            values["timeline"] = timeline
+        }
         if let next = purchases.next {
             values["nextPurchases"] = Self.address("customer", app: app, id, [("before", "\(next)")])
         }
@@ -121,10 +126,47 @@ extension Console {
         ]
     }
 
-    private static func fields(_ entry: TimelineEntry) -> [String: Any] {
+    private static func fields(_ entry: TimelineEntry, _ deliveries: [EventDelivery]) -> [String: Any] {
         [
             "at": "\(entry.at)", "text": entry.text, "product": entry.productID ?? "",
             "reason": [entry.code, entry.reason].compactMap(\.self).joined(separator: ", "),
+            "deliveries": deliveries.filter { $0.event == entry.event }.map { ["text": words($0)] },
         ]
+    }
+
+    private static func words(_ delivery: EventDelivery) -> String {
+        let attempts = delivery.attempts == 0 ? "" : " after \(delivery.attempts) attempts"
+        let error = delivery.lastError.map { ", \($0)" } ?? ""
+        return switch delivery.state {
+        case .delivered: "Delivered to \(delivery.url)."
+        case .waiting: "Waits for \(delivery.url)\(attempts)\(error)."
+        case .givenUp: "Given up for \(delivery.url)\(attempts)\(error); State has the form to resend it."
+        }
+    }
+
+    /// The purchases and grants that the units of each consumable come from.
+    private func balances(of id: String, _ app: String, _ entitlements: [Entitlement]) async throws -> [[String: Any]] {
+        var balances: [[String: Any]] = []
+        for entitlement in entitlements where entitlement.productKind == .consumable {
+            let lots = try await ledger().answer(
+                LotsOfBalance(
+                    app: app, customerID: id, productID: entitlement.productID, environment: entitlement.environment,
+                    limit: Self.rows))
+            balances.append([
+                "product": entitlement.productID, "hasMore": lots.hasMore,
+                "lots": (lots.available + lots.empty).map { Self.fields($0, app) },
+            ])
+        }
+        return balances
+    }
+
+    private static func fields(_ lot: BalanceLot, _ app: String) -> [String: Any] {
+        var values: [String: Any] = [
+            "bought": "\(lot.purchasedAt)", "quantity": "\(lot.quantity)", "taken": "\(lot.taken)",
+            "withdrawn": "\(lot.withdrawn)", "available": "\(lot.available)",
+            "source": lot.transactionID ?? lot.grantID.map { "grant \($0.uuidString.lowercased())" } ?? "",
+        ]
+        values["lotHref"] = lot.transactionID.map { address("purchase", app: app, $0) }
+        return values
     }
 }

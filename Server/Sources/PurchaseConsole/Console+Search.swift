@@ -2,20 +2,28 @@ import Foundation
 import PurchaseLedger
 import PurchaseVerification
 
-// The search box, and the pages of a purchase and a claim.
+// The search box.
 extension Console {
     private static let longestName = 256
 
     func search(_ request: ConsoleRequest, _ visit: ConsoleVisit, _ text: String?) async throws -> ConsoleResponse {
         let app = try app(request)
         let text = text?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
-        if text.utf8.count > Self.longestName { return try await inspect(request, visit, text) }
-        let results = text.isEmpty ? [] : try await results(text, app)
+        if text.utf8.count > Self.longestName { return try await inspect(request, visit, Array(text.utf8)) }
+        var results = text.isEmpty ? [] : try await results(text, app)
+        var order: AppleOrderAnswer?
+        if results.isEmpty, Self.isAppleOrder(text) {
+            let answer = try await surroundings.appleOrder(text, app)
+            if case .transactions(let ids) = answer {
+                results = ids.map { Result(kind: "Purchase", href: Self.address("purchase", app: app, $0), text: $0) }
+            }
+            order = answer
+        }
         if results.count == 1 { return .seeOther(results[0].href) }
         var values: [String: Any] = [
             "q": text, "app": app, "searched": !text.isEmpty, "found": !results.isEmpty,
             "results": results.map { ["kind": $0.kind, "href": $0.href, "text": $0.text] },
-            "manyApps": ledger().apps.count > 1,
+            "order": order.flatMap(Self.words) ?? "", "manyApps": ledger().apps.count > 1,
             "apps": ledger().apps.map { ["name": $0, "selected": $0 == app] as [String: Any] },
         ]
         if text.isEmpty {
@@ -26,6 +34,24 @@ extension Console {
             values["hasRefused"] = !refused.isEmpty
         }
         return render("search", "Search", visit, values)
+    }
+
+    /// Whether a text has the form of the order number in Apple's mail to a customer: capital letters and digits.
+    private static func isAppleOrder(_ text: String) -> Bool {
+        (8...24).contains(text.utf8.count) && text.wholeMatch(of: /[A-Z][A-Z0-9]*[0-9][A-Z0-9]*/) != nil
+    }
+
+    /// Why Apple named no purchase of an order number.
+    private static func words(_ answer: AppleOrderAnswer) -> String? {
+        switch answer {
+        case .transactions: nil
+        case .unknown: "Apple was asked, and knows no order of the app with this number."
+        case .notConfigured:
+            "If it is the order number of Apple's mail: the app has no key of the App Store Server API, so Apple cannot be "
+                + "asked (app_store_keys in the settings)."
+        case .noAnswer(let code):
+            "If it is the order number of Apple's mail: Apple gave no answer (\(code)); try again later."
+        }
     }
 
     private struct Result {
@@ -53,85 +79,5 @@ extension Console {
             results.append(Result(kind: "Customer", href: href, text: found.customerID + how))
         }
         return results
-    }
-
-    func purchase(_ request: ConsoleRequest, _ visit: ConsoleVisit) async throws -> ConsoleResponse {
-        let (app, id) = (try app(request), request.query["id"] ?? "")
-        let purchases = try await ledger().answer(PurchasesOfTransaction(app: app, transactionID: id))
-        guard !purchases.isEmpty else { return message("No purchase of this transaction is recorded", 404) }
-        var filter = SubmissionFilter()
-        filter.transactionID = id
-        let claims = try await ledger().answer(SubmissionList(app: app, filter: filter, limit: Self.rows)).submissions
-        var stories: [[String: Any]] = []
-        for purchase in purchases { stories.append(try await story(purchase, claims, app)) }
-        return render(
-            "purchase", "Purchase \(id)", visit,
-            [
-                "stories": stories, "packs": Self.packs(app: app, .transaction(id)),
-                "submissions": claims.map { Self.fields($0, app) },
-                "hasSubmissions": !claims.isEmpty,
-            ])
-    }
-
-    private func story(
-        _ purchase: RecordedPurchase, _ claims: [SubmissionRecord], _ app: String
-    ) async throws -> [String: Any] {
-        var entitlements: [Entitlement] = []
-        var values: [String: Any] = [:]
-        if let owner = purchase.customerID {
-            entitlements = try await ledger().answer(EntitlementsOfCustomer(app: app, customerID: owner)).entitlements
-                .filter { $0.productID == purchase.productID }
-            values = ["owner": owner, "ownerHref": Self.address("customer", app: app, owner)]
-        }
-        var answers = CustomerCase(
-            entitlements: entitlements, purchases: [purchase], submissions: claims, orders: [], handGrants: [])
-        if purchase.customerID == nil {
-            answers.submissions = claims
-        }
-        let facts: [(String, String?)] = [
-            ("Product", purchase.productID), ("Environment", purchase.environment.name),
-            ("Bought", purchase.purchasedAt.map { "\($0)" }), ("Ends", purchase.expiresAt.map { "\($0)" }),
-            ("Units", "\(purchase.quantity)"), ("First transaction", purchase.originalTransactionID),
-            ("Withdrawn by Apple", purchase.withdrawal.map { "\($0.cause.rawValue), \($0.date)" } ?? "no"),
-            ("Owner by rule", purchase.ownerReason), ("Order", purchase.orderID?.uuidString.lowercased()),
-            ("Known here since", "\(purchase.knownAt)"),
-        ]
-        values["heading"] = "What is recorded"
-        values["facts"] = Self.facts(facts)
-        values["complaints"] = Self.complaints(answers)
-        return values
-    }
-
-    func submission(_ request: ConsoleRequest, _ visit: ConsoleVisit) async throws -> ConsoleResponse {
-        let app = try app(request)
-        guard let id = UUID(uuidString: request.query["id"] ?? ""),
-            let claim = try await ledger().answer(SubmissionByID(app: app, submissionID: id))
-        else { return message("There is no such claim", 404) }
-        var links: [[String: Any]] = []
-        if let transaction = claim.transactionID {
-            links.append(["href": Self.address("purchase", app: app, transaction), "text": "Purchase \(transaction)"])
-        }
-        if let customer = claim.customerID {
-            links.append(["href": Self.address("customer", app: app, customer), "text": "Customer \(customer)"])
-        }
-        let facts: [(String, String?)] = [
-            ("Received", "\(claim.receivedAt)"), ("Code", claim.code), ("Expected", claim.expected),
-            ("Found", claim.found), ("Product", claim.productID), ("Order", claim.orderID),
-            ("Evidence", claim.evidenceKind), ("SHA-256 of the evidence", claim.evidenceSHA256),
-            ("Leaf of the record", claim.leafNumber.map { "\($0)" } ?? "not sealed yet"), ("Leaf hash", claim.leafHash),
-            ("Proof of inclusion", "assay audit prove \(id.uuidString.lowercased())"),
-        ]
-        var values: [String: Any] = [
-            "sentence": claim.sentence, "action": claim.action, "facts": Self.facts(facts), "links": links,
-        ]
-        if let evidence = try await ledger().answer(EvidenceOfSubmission(app: app, submissionID: id)), evidence.isWhole
-        {
-            values.merge(try await inspection(evidence.bytes, app)) { $1 }
-        }
-        return render("submission", "Claim \(id.uuidString.lowercased())", visit, values)
-    }
-
-    static func facts(_ facts: [(String, String?)]) -> [[String: Any]] {
-        facts.compactMap { name, value in value.map { ["name": name, "value": $0] } }
     }
 }

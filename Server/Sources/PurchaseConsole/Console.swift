@@ -7,41 +7,27 @@ public import PurchaseVerification
 ///
 /// The caller passes the requests under `/console`, and adds `ConsoleResponse.securityFields` to each answer.
 public final class Console: Sendable {
-    /// The ledger under the settings in force.
-    let ledger: @Sendable () -> PurchaseLedger
-    let clock: @Sendable () -> Timestamp
-    /// The checkpoint that the server signed last.
-    let checkpoint: @Sendable () throws -> SignedCheckpoint?
-    /// Called with an error that the pages do not explain in full.
-    private let onFailure: @Sendable (any Error) -> Void
+    let surroundings: ConsoleSurroundings
     private let hosts: HostCheck
-    /// The address of the simulated App Store that the server belongs to.
-    private let store: String?
     private let templates: MustacheLibrary
+    private let forms = FormOnce()
     let passwords = PasswordHash()
 
     /// The rows of a list.
     static let rows = 25
 
-    /// - Parameters:
-    ///   - ledger: the ledger under the settings in force.
-    ///   - clock: the ledger's clock.
-    ///   - checkpoint: the checkpoint that the server signed last; `nil` if there is none yet.
-    ///   - host: the host of the listener; `nil` for a socket.
-    ///   - onFailure: called with an error that the pages do not explain in full, to log it.
-    ///   - store: the address of the simulated App Store, to which the pages link; `nil` for Apple's.
     /// - Throws: if a template is wrong.
-    public init(
-        ledger: @escaping @Sendable () -> PurchaseLedger, clock: @escaping @Sendable () -> Timestamp,
-        checkpoint: @escaping @Sendable () throws -> SignedCheckpoint?, host: String?,
-        onFailure: @escaping @Sendable (any Error) -> Void, store: String? = nil
-    ) throws {
-        (self.ledger, self.clock, self.checkpoint) = (ledger, clock, checkpoint)
-        self.onFailure = onFailure
-        hosts = HostCheck(listener: host)
-        self.store = store
+    public init(_ surroundings: ConsoleSurroundings) throws {
+        self.surroundings = surroundings
+        hosts = HostCheck(listener: surroundings.host)
         templates = try ConsoleTemplates.library()
     }
+
+    /// The ledger under the settings in force.
+    func ledger() -> PurchaseLedger { surroundings.ledger() }
+
+    /// The forms that change something: each acts once.
+    private static let actingPages = ["customer", "state", "operators"]
 
     /// Answers a request.
     public func respond(_ request: ConsoleRequest) async -> ConsoleResponse {
@@ -49,7 +35,7 @@ public final class Console: Sendable {
             return message("The host is not one of the console; use its address or localhost", 421)
         }
         if request.isPost, !hosts.isOwnForm(request) { return message("The form is not from this console", 403) }
-        do {
+        return await explained { [self] in
             switch request.path {
             case "style.css":
                 return ConsoleResponse(status: 200, contentType: "text/css; charset=utf-8", body: ConsoleStyle.text)
@@ -64,11 +50,26 @@ public final class Console: Sendable {
             guard !request.isPost || visit.hasToken(request) else {
                 return message("The form has no valid token; open the page again", 403)
             }
-            return try await page(request, visit)
+            guard request.isPost, Self.actingPages.contains(request.path), request.form["form"] != nil else {
+                return try await page(request, visit)
+            }
+            return await forms.answer(visit.session.sha256, request) {
+                await self.explained { try await self.page(request, visit) }
+            }
+        }
+    }
+
+    /// The answer, or a page that says why there is none.
+    private func explained(_ answer: @Sendable () async throws -> ConsoleResponse) async -> ConsoleResponse {
+        let onFailure = surroundings.onFailure
+        do {
+            return try await answer()
         } catch let refusal as LedgerRefusal {
             return message(refusal.line, 400)
         } catch is ConsoleVisit.Forbidden {
             return message("Your role does not permit this", 403)
+        } catch let error as ConsoleVisit.Malformed {
+            return message(error.text, 400)
         } catch is PasswordHash.Busy {
             return message("Too many sign-ins at once; try again", 503)
         } catch is ConsoleVisit.NoApp {
@@ -76,6 +77,8 @@ public final class Console: Sendable {
         } catch let error as LedgerStorageError {
             onFailure(error)
             return message("The database gave no answer (\(error.kind.rawValue)); try again", 503)
+        } catch let error as LogError where error.code == .notSealed {
+            return message("No signed checkpoint covers the entry yet; try again in a second", 404)
         } catch let error as LogError {
             onFailure(error)
             return message("The record could not be read (\(error.code.rawValue)); run assay audit verify", 503)
@@ -95,7 +98,8 @@ public final class Console: Sendable {
         case ("purchase", false): return try await purchase(request, visit)
         case ("pack", false): return try await pack(request)
         case ("claim", false): return try await submission(request, visit)
-        case ("inspect", _): return try await inspect(request, visit, request.form["evidence"])
+        case ("proof", false): return try await proof(request)
+        case ("inspect", _): return try await inspect(request, visit)
         case ("state", _): return try await state(request, visit)
         case ("operators", _): return try await operators(request, visit)
         case ("sign-out", true): return try await signOut(request, visit)
@@ -113,7 +117,9 @@ public final class Console: Sendable {
             values["operator"] = visit.account.name
             values["role"] = visit.account.role.rawValue
             values["token"] = visit.formToken
-            values["store"] = store
+            values["store"] = surroundings.tools.store
+            // Of each form of the page only one is sent, so one number serves them all.
+            values["form"] = UUID().uuidString
         }
         return .page(templates.render(values, withTemplate: template) ?? "", status: status)
     }

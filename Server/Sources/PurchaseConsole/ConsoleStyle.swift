@@ -2,9 +2,9 @@
 enum ConsoleStyle {
     static let text = """
         :root { color-scheme: light dark; --back: #fff; --text: #1b1f24; --soft: #565d66; --line: #c9ced6; \
-        --field: #f4f6f8; --accent: #0b57a4; --on: #fff; --bad: #b42318; --good: #17693a; }
+        --field: #f4f6f8; --accent: #0b57a4; --on: #fff; --bad: #b42318; --good: #17693a; --warn: #b7791f; }
         @media (prefers-color-scheme: dark) { :root { --back: #14171b; --text: #e7eaee; --soft: #a9b1bb; \
-        --line: #3d444d; --field: #1e2329; --accent: #8ec2ff; --on: #0d1722; --bad: #ff9d92; --good: #7fd8a0; } }
+        --line: #3d444d; --field: #1e2329; --accent: #8ec2ff; --on: #0d1722; --bad: #ff9d92; --good: #7fd8a0; --warn: #e3b341; } }
         * { box-sizing: border-box; }
         body { margin: 0; background: var(--back); color: var(--text); font: 16px/1.5 system-ui, sans-serif; }
         header, main, footer { max-width: 68rem; margin: 0 auto; padding: .75rem 1rem; }
@@ -36,7 +36,11 @@ enum ConsoleStyle {
         margin: .5rem 0; } .act > div { margin: .4rem 0; } summary { cursor: pointer; font-weight: 600; }
         ul.answers { padding-left: 1.1rem; } ul.answers li { margin: .4rem 0; }
         svg { width: 100%; height: auto; max-width: 60rem; } svg text { fill: var(--text); font-size: 12px; } \
-        .bar { fill: var(--good); } .bar.withdrawn, .bar.bad { fill: var(--bad); } .mark { fill: var(--text); } \
+        .bar { fill: var(--good); } .bar.withdrawn, .bar.bad { fill: var(--bad); } .bar.grace { fill: var(--warn); } \
+        polygon { fill: var(--text); stroke: var(--back); } polygon.refund { fill: var(--bad); } \
+        polygon.claim { fill: var(--accent); } polygon.claim.refused { fill: var(--back); stroke: var(--bad); } \
+        .legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; } .legend svg { width: .9rem; height: .9rem; } \
+        form.line { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: center; margin: .3rem 0; } \
         .now { stroke: var(--accent); stroke-width: 2; }
         .hours { display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); gap: .75rem 1.5rem; } \
         figure { margin: 0; } .base { stroke: var(--line); }

@@ -11,6 +11,11 @@ struct ConsoleVisit: Sendable {
     /// The role does not permit the act.
     struct Forbidden: Error {}
 
+    /// A field of a form has no possible value.
+    struct Malformed: Error {
+        let text: String
+    }
+
     /// The settings have no app.
     struct NoApp: Error {}
 

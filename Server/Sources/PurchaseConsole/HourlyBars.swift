@@ -47,8 +47,10 @@ enum HourlyBars {
                 let hour = Int((count.hour.millisecondsSince1970 - first) / 3_600_000)
                 if sums.indices.contains(hour) { sums[hour] += count.count }
             }
-            return drawing(subject, sums, first)
+            return drawing(
+                subject.title, sum: "\(sums.reduce(0, +))", sums, words: { "\($0)" }, isBad: subject.isBad, from: first)
         }
+        let times = HourlyAnswerTimes(counts, from: first)
         var codes: [String: Int64] = [:]
         for count in counts where isRefusal(count) { codes[count.code, default: 0] += count.count }
         let refusals = codes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { code, count -> [String: Any] in
@@ -58,24 +60,32 @@ enum HourlyBars {
             ]
         }
         return [
-            "drawings": drawings, "refusals": refusals, "hasRefusals": !refusals.isEmpty, "hours": "\(hours)",
+            "drawings": drawings + [
+                drawing(
+                    "Answers to claims", sum: times.words, times.percentiles, words: HourlyAnswerTimes.words,
+                    from: first)
+            ], "refusals": refusals, "hasRefusals": !refusals.isEmpty, "hours": "\(hours)",
             "from": "\(Timestamp(millisecondsSince1970: first))",
         ]
     }
 
-    private static func drawing(_ subject: Subject, _ sums: [Int64], _ first: Int64) -> [String: Any] {
-        let most = max(sums.max() ?? 0, 1)
-        let bars = sums.enumerated().filter { $0.element > 0 }.map { hour, sum -> [String: Any] in
-            let size = max(height * Double(sum) / Double(most), 2)
+    /// A drawing of a value for each hour.
+    private static func drawing(
+        _ title: String, sum: String, _ values: [Int64], words: (Int64) -> String, isBad: Bool = false,
+        from first: Int64
+    ) -> [String: Any] {
+        let most = max(values.max() ?? 0, 1)
+        let bars = values.enumerated().filter { $0.element > 0 }.map { hour, value -> [String: Any] in
+            let size = max(height * Double(value) / Double(most), 2)
             let time = Timestamp(millisecondsSince1970: first + Int64(hour) * 3_600_000)
             return [
                 "x": number(Double(hour) * step + 1), "y": number(height - size), "height": number(size),
-                "words": "\(time): \(sum)",
+                "words": "\(time): \(words(value))",
             ]
         }
         return [
-            "title": subject.title, "sum": "\(sums.reduce(0, +))", "most": "\(sums.max() ?? 0)", "bars": bars,
-            "hasBars": !bars.isEmpty, "isBad": subject.isBad, "width": number(barWidth),
+            "title": title, "sum": sum, "most": words(values.max() ?? 0), "bars": bars, "hasBars": !bars.isEmpty,
+            "isBad": isBad, "width": number(barWidth),
         ]
     }
 

@@ -18,7 +18,7 @@ final class ReloadableServer: Sendable {
     private let started: ServerConfiguration
     private let uptime: @Sendable () -> Double
     private let offerTime: Duration
-    private let simulatedStore: String?
+    private let consoleTools: ConsoleTools
     private let readiness: ReadinessMonitor
     private let limited: LimitedRequests
     private let bodies: BodyReader
@@ -41,6 +41,7 @@ final class ReloadableServer: Sendable {
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
     private let uses = KeyUses()
+    private let answerTimes = AnswerTimes()
     private let ledger: PurchaseLedger
     private let metrics: ServerMetrics
     private let traces: RecentTraces
@@ -66,13 +67,13 @@ final class ReloadableServer: Sendable {
     ///   - offerTime: how long an offer of a realtime answer may take.
     ///   - metrics: counts what the server does.
     ///   - traces: remembers the traces of requests.
-    ///   - simulatedStore: the address of the simulated App Store that the server belongs to.
+    ///   - consoleTools: what the program adds to the console.
     init(
         _ configuration: ServerConfiguration, ledger: PurchaseLedger, appStoreClaims: AppStoreClaimService,
         clock: @escaping @Sendable () -> Timestamp, uptime: @escaping @Sendable () -> Double, offerTime: Duration,
-        metrics: ServerMetrics, traces: RecentTraces, simulatedStore: String?, logger: Logger
+        metrics: ServerMetrics, traces: RecentTraces, consoleTools: ConsoleTools, logger: Logger
     ) {
-        self.simulatedStore = simulatedStore
+        self.consoleTools = consoleTools
         stateDeadlines = ShortDeadlines(uptime: uptime, missed: StateMissLog(logger: logger).note)
         (self.metrics, self.traces) = (metrics, traces)
         certificate = configuration.tls.map { ServedCertificate($0, metrics) }
@@ -132,11 +133,16 @@ final class ReloadableServer: Sendable {
         }
         return [watch].compactMap(\.self) + [
             readiness, KeyUses.Recording(uses: uses, ledger: ledger, logger: logger),
+            AnswerTimes.Recording(times: answerTimes, ledger: ledger, logger: logger),
             RefusalRecording(ledger: ledger, logger: logger),
             RefusedNotifications.LogLines(refused: refusedNotifications, logger: logger),
             MergeResumption(ledger: ledger, logger: logger), receiptRecording,
             RefundDesk(access: appStoreAccess, clock: clock, logger: logger), extensions,
         ]
+    }
+
+    private var requestLog: RequestLogMiddleware {
+        RequestLogMiddleware(refusedNotifications: refusedNotifications, metrics: metrics, times: answerTimes)
     }
 
     private var extensions: ExtensionDesk { ExtensionDesk(access: appStoreAccess, clock: clock, logger: logger) }
@@ -167,23 +173,18 @@ final class ReloadableServer: Sendable {
     /// The routes for operators.
     private func adminResponder(_ readings: ServerReadings) -> any HTTPResponder<ServerContext> {
         let router = Router(context: ServerContext.self)
-        router.add(middleware: RequestLogMiddleware(refusedNotifications: refusedNotifications, metrics: metrics))
+        router.add(middleware: requestLog)
         router.add(middleware: ProblemMiddleware(outages: outages))
         router.add(middleware: RequestHeadMiddleware())
         HealthRoutes(readiness: readiness, limited: limited).add(to: router)
         MetricsRoutes(metrics: metrics, readings: readings).add(to: router)
-        let keyFile = RecordKeys(started.record) { _ in }.signingKeyFile
-        do {
-            let console = try Console(
-                ledger: { self.inForce.withLock { $0.ledger } }, clock: clock,
-                checkpoint: { try RecordKeys.lastSigned(keyFile: keyFile)?.checkpoint }, host: started.admin.host,
-                onFailure: { [logger] error in
-                    logger.error("a page of the console was not made", metadata: ["error": "\(error)"])
-                }, store: simulatedStore)
-            ConsoleRoutes(console: console, bodies: bodies.limited(to: AdminListener.bodyBytes)).add(to: router)
-        } catch {
-            logger.error("the templates of the console are wrong", metadata: ["error": "\(error)"])
-        }
+        ConsoleRoutes(
+            ConsoleSurroundings(
+                ledger: { self.inForce.withLock { $0.ledger } }, clock: clock, record: started.record,
+                orders: AppleOrders(service: appStoreClaims), host: started.admin.host, tools: consoleTools,
+                logger: logger),
+            bodies: bodies.limited(to: AdminListener.bodyBytes), logger: logger
+        )?.add(to: router)
         MethodRoutes().add(to: router)
         return router.buildResponder()
     }
@@ -245,7 +246,7 @@ final class ReloadableServer: Sendable {
     ) -> some HTTPResponder<ServerContext> {
         let router = Router(context: ServerContext.self)
         router.add(middleware: TraceMiddleware())
-        router.add(middleware: RequestLogMiddleware(refusedNotifications: refusedNotifications, metrics: metrics))
+        router.add(middleware: requestLog)
         if let signer = configuration.answerSigner { router.add(middleware: AnswerSigningMiddleware(signer: signer)) }
         router.add(middleware: limited)
         router.add(middleware: ProblemMiddleware(outages: outages))

@@ -1,5 +1,6 @@
 package import AppStoreConnection
 import Foundation
+public import PurchaseConsole
 public import PurchaseLedger
 public import PurchaseVerification
 
@@ -28,8 +29,8 @@ public struct ServerDependencies: Sendable {
 
     /// How often the files of the certificate are looked at.
     package var certificateInterval = CertificateWatch.interval
-    /// The address of the simulated App Store that the server belongs to, for the console; `nil` for Apple's.
-    public var simulatedStore: String?
+    /// What the program adds to the console.
+    public var console = ConsoleTools()
     /// The build, for the metrics.
     public var build = ServerBuild()
 

@@ -23,7 +23,7 @@ public struct StartedServer: Sendable {
         let server = ReloadableServer(
             configuration, ledger: ledger, appStoreClaims: appStoreClaims, clock: dependencies.clock,
             uptime: dependencies.uptime, offerTime: dependencies.retentionOfferTime, metrics: metrics, traces: traces,
-            simulatedStore: dependencies.simulatedStore, logger: logger)
+            consoleTools: dependencies.console, logger: logger)
         let readings = ServerReadings(
             ledger: ledger, database: database, webhooks: configuration.webhooks, logger: logger
         ) { server.readings + appStoreClaims.circuits }

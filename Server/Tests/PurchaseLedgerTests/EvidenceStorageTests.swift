@@ -24,7 +24,7 @@ struct EvidenceStorageTests {
     }
 
     private func stored(_ outcome: PurchaseOutcome, _ world: LedgerWorld) async throws -> [UInt8]? {
-        let query = EvidenceOfSubmission(app: "example", submissionID: outcome.submissionID)
+        let query = EvidenceOfEntry(app: "example", entryID: outcome.submissionID)
         return try await world.ledger.answer(query).flatMap { $0.isWhole ? $0.bytes : nil }
     }
 

@@ -34,7 +34,7 @@ struct ForgedEvidenceTests {
                 let outcome = try await world.claim("2000000000000001", evidence)
                 #expect(outcome.verdict == .rejected && ReasonCode(rawValue: outcome.code) != nil, "\(name)")
                 #expect(outcome.disposition != .granted, "\(name)")
-                let query = EvidenceOfSubmission(app: "example", submissionID: outcome.submissionID)
+                let query = EvidenceOfEntry(app: "example", entryID: outcome.submissionID)
                 // The core reads at most 16 MiB, and larger evidence is not stored whole.
                 let kept = evidence.count > 16 << 20 ? Array(evidence.prefix(1024)) : evidence
                 let stored = try #require(try await world.ledger.answer(query), "\(name)")

@@ -65,7 +65,7 @@ struct RefusalTests {
             let evidence = pieces(1)
             let restored = try await world.ledger.restore(restore(evidence))
             let id = try #require(restored.refused.first?.submissionID)
-            let stored = try await world.ledger.answer(EvidenceOfSubmission(app: "example", submissionID: id))
+            let stored = try await world.ledger.answer(EvidenceOfEntry(app: "example", entryID: id))
             #expect(stored?.bytes == evidence[0])
         }
     }

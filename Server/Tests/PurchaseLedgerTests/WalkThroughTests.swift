@@ -86,7 +86,7 @@ struct WalkThroughTests {
             let record = try #require(try await world.submissions().first)
             #expect(record.code == "signature_invalid")
             let stored = try await world.ledger.answer(
-                EvidenceOfSubmission(app: "example", submissionID: record.submissionID))
+                EvidenceOfEntry(app: "example", entryID: record.submissionID))
             #expect(stored?.bytes == evidence && stored?.isWhole == true)
         }
     }

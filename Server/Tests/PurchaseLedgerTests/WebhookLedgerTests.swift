@@ -166,6 +166,37 @@ struct WebhookLedgerTests {
         }
     }
 
+    @Test("32.1 Events since a time are delivered again in order, and what waits from before stays")
+    func resendSince() async throws {
+        try await LedgerWorld.with { world in
+            var lease = try #require(try await take(Self.first, world))
+            var moments: [Timestamp] = []
+            for _ in 0..<5 {
+                moments.append(world.clock.now)
+                _ = try await world.order()
+                world.clock.advance(seconds: 600)
+            }
+            let all = try await events(world)
+            lease.cursor = try #require(all.last).key
+            let waiting = [failed(all[0], world), failed(all[3], world)]
+            _ = try await world.ledger.perform(RecordDeliveries(lease, undelivered: waiting))
+            let before = try await world.ledger.answer(EventDeliveries(app: "example", events: all.map(\.key)))
+            #expect(before.map(\.state) == [.waiting, .delivered, .delivered, .waiting, .delivered])
+            #expect(before.map(\.attempts) == [1, 0, 0, 1, 0] && before[0].lastError == "timed_out")
+            #expect(try await change(.resendSince(moments[2]), world) == 3)
+            // The server that delivered before records nothing, and reads the webhook again.
+            #expect(try await world.ledger.perform(RecordDeliveries(lease)) == nil)
+            let status = try await status(world)
+            #expect(status.cursor == all[1].key && status.behind == 3 && status.pending == 1)
+            let again = try await world.ledger.answer(OutgoingEvents(app: "example", after: status.cursor, limit: 100))
+            #expect(again.map(\.key) == all[2...].map(\.key))
+            #expect(try await change(.resendSince(moments[4].adding(milliseconds: 86_400_000, times: 1)), world) == 3)
+            #expect(try await self.status(world).cursor == all[1].key, "a later time does not skip events")
+            #expect(try await change(.resendSince(Timestamp(millisecondsSince1970: 0)), world) == 5)
+            #expect(try await self.status(world).pending == 0)
+        }
+    }
+
     @Test(
         "28.3 A migration keeps the place of each webhook, and the same URL can get notifications as well",
         .enabled(if: TestEngine.ownsTables))

@@ -5,6 +5,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import PurchaseAPI
+import PurchaseConsole
 import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
@@ -67,7 +68,7 @@ struct PurchaseServerWorld: Sendable {
         dependencies.clock = { clock.now }
         dependencies.openDatabase = { _ in database }
         dependencies.uptime = uptime.read
-        dependencies.simulatedStore = "http://localhost:8090"
+        dependencies.console.store = "http://localhost:8090"
         // No test depends on the speed of the machine.
         dependencies.retentionOfferTime = .seconds(120)
         let server = try await startPurchaseServer(configuration, dependencies, logger: logger)

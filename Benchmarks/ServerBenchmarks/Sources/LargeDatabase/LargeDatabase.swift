@@ -5,37 +5,39 @@ import SQLiteFloor
 /// Compares a large database with a small one (Benchmarks/README.md): how long a reader waits, and the cost of a
 /// purchase.
 ///
-///     large-database FOLDER [PURCHASES] [ORDERS]
+///     large-database FOLDER [PURCHASES] [ORDERS] [PURCHASES OF THE SMALL ONE]
 ///
 /// Both are created in the folder by the ledger's own operations, once: an interrupted run continues where it ended.
 @main
 enum LargeDatabase {
     private static let smallPurchases = 10_000
+    private static let fewest = 1_000
     private static let rounds = 5
 
     static func main() async {
         do {
             let arguments = CommandLine.arguments.dropFirst()
             let numbers = arguments.dropFirst().map { Int($0) ?? 0 }
-            guard let folder = arguments.first, !numbers.contains(where: { $0 < smallPurchases }) else {
+            guard let folder = arguments.first, !numbers.contains(where: { $0 < fewest }) else {
                 throw BenchmarkError(
-                    "usage: large-database FOLDER [PURCHASES] [ORDERS], at least \(smallPurchases) each")
+                    "usage: large-database FOLDER [PURCHASES] [ORDERS] [SMALL], at least \(fewest) each")
             }
             let purchases = numbers.first ?? 5_000_000
             let orders = numbers.dropFirst().first ?? purchases * 4
-            try await compare(in: URL(fileURLWithPath: folder), Size(purchases: purchases, orders: orders))
+            let small = numbers.dropFirst(2).first ?? smallPurchases
+            try await compare(in: URL(fileURLWithPath: folder), small, Size(purchases: purchases, orders: orders))
         } catch {
             FileHandle.standardError.write(Data("large-database: \(error)\n".utf8))
             exit(2)
         }
     }
 
-    private static func compare(in folder: URL, _ size: Size) async throws {
+    private static func compare(in folder: URL, _ small: Int, _ size: Size) async throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let authority = try AppStoreAuthority(folder: folder.appending(path: "authority"))
         var worlds: [FilledLedger] = []
         for (name, size) in [
-            ("small", Size(purchases: smallPurchases, orders: smallPurchases * size.orders / size.purchases)),
+            ("small", Size(purchases: small, orders: small * size.orders / size.purchases)),
             ("large", size),
         ] {
             let world = try await FilledLedger(folder.appending(path: "\(name).sqlite").path, size, authority)

@@ -42,6 +42,20 @@ struct EventsTable {
         return try reader.integer()
     }
 
+    /// The newest event of an app in a range of keys, with its time.
+    func newest(
+        appKey: Int64, in keys: ClosedRange<Int64>
+    ) throws(LedgerStorageError) -> (key: Int64, at: Timestamp)? {
+        let rows = try connection.rows(
+            """
+            SELECT events.event_key, journal.at FROM events JOIN journal ON journal.entry_key = events.entry_key
+            WHERE events.app_key = ?1 AND events.event_key >= ?2 AND events.event_key <= ?3
+            ORDER BY events.event_key DESC LIMIT 1
+            """, [.integer(appKey), .integer(keys.lowerBound), .integer(keys.upperBound)], of: ["events"])
+        guard var reader = rows.first?.reader else { return nil }
+        return (try reader.integer(), try reader.time())
+    }
+
     /// The events of an app after a key, oldest first.
     func events(appKey: Int64, after key: Int64, limit: Int64) throws(LedgerStorageError) -> [NamedEvent] {
         try named(

@@ -153,6 +153,17 @@ struct LotsTable {
         return lots
     }
 
+    /// The lots of a balance that have no units left, the newest purchase first.
+    func empty(
+        _ customer: Int64, product: Int64, environment: Int64, limit: Int64
+    ) throws(LedgerStorageError) -> [LotRow] {
+        try LotRow.all(
+            """
+            WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 AND available = 0
+            ORDER BY purchased_at DESC, reason DESC LIMIT ?4
+            """, [.integer(customer), .integer(product), .integer(environment), .integer(limit)], connection)
+    }
+
     /// The lots of a balance that have units left, the oldest purchase first.
     func available(
         _ customer: Int64, product: Int64, environment: Int64, limit: Int64

@@ -44,6 +44,21 @@ struct NotificationsTable {
         return try reader.integer()
     }
 
+    /// The newest notification of an app in a range of entries, with the time at which it was received.
+    func newest(
+        appKey: Int64, in keys: ClosedRange<Int64>
+    ) throws(LedgerStorageError) -> (key: Int64, at: Timestamp)? {
+        let rows = try connection.rows(
+            """
+            SELECT notifications.entry_key, journal.at FROM notifications
+            JOIN journal ON journal.entry_key = notifications.entry_key
+            WHERE notifications.app_key = ?1 AND notifications.entry_key >= ?2 AND notifications.entry_key <= ?3
+            ORDER BY notifications.entry_key DESC LIMIT 1
+            """, [.integer(appKey), .integer(keys.lowerBound), .integer(keys.upperBound)], of: ["notifications"])
+        guard var reader = rows.first?.reader else { return nil }
+        return (try reader.integer(), try reader.time())
+    }
+
     /// The number of an environment's notifications after an entry, counted up to a limit.
     func count(
         appKey: Int64, environment: Int64, after entry: Int64, limit: Int64

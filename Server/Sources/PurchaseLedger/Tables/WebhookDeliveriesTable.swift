@@ -100,6 +100,25 @@ struct WebhookDeliveriesTable {
         return pending
     }
 
+    /// What is stored about some events, by event.
+    func rows(
+        _ webhook: Int64, events: [Int64]
+    ) throws(LedgerStorageError) -> [Int64: (state: WebhookDeliveryState, attempts: Int, lastError: String?)] {
+        var found: [Int64: (state: WebhookDeliveryState, attempts: Int, lastError: String?)] = [:]
+        for row in try connection.rows(
+            """
+            SELECT event_key, state, attempts, last_error FROM webhook_deliveries
+            WHERE event_key IN (\(LedgerValue.places(events.count))) AND webhook_key = ?\(events.count + 1)
+            """, events.map { .integer($0) } + [.integer(webhook)])
+        {
+            var reader = row.reader
+            found[try reader.integer()] = (
+                try reader.named(WebhookDeliveryState.self), Int(try reader.integer()), try reader.optionalText()
+            )
+        }
+        return found
+    }
+
     func put(_ event: UndeliveredEvent, webhook: Int64) throws(LedgerStorageError) {
         try connection.insert(
             Self.insertion,
@@ -113,6 +132,13 @@ struct WebhookDeliveriesTable {
         try connection.send(
             to: "webhook_deliveries",
             "DELETE FROM webhook_deliveries WHERE webhook_key = ?1 AND event_key = ?2",
+            [.integer(webhook), .integer(event)])
+    }
+
+    /// Deletes the rows of the events after one.
+    func delete(_ webhook: Int64, after event: Int64) throws(LedgerStorageError) {
+        try connection.send(
+            to: "webhook_deliveries", "DELETE FROM webhook_deliveries WHERE webhook_key = ?1 AND event_key > ?2",
             [.integer(webhook), .integer(event)])
     }
 

@@ -69,6 +69,13 @@ struct WebhooksTable {
             [.integer(key), .blob(owner)])
     }
 
+    /// Moves the cursor to another event, and makes the delivering server read it again.
+    func move(_ key: Int64, to cursor: Int64) throws(LedgerStorageError) {
+        try connection.execute(
+            "UPDATE webhooks SET event_cursor = ?2, revision = revision + 1 WHERE webhook_key = ?1",
+            [.integer(key), .integer(cursor)])
+    }
+
     /// Disables or enables a webhook, and makes the delivering server read it again.
     func set(_ key: Int64, disabledAt: Timestamp?, reason: String?) throws(LedgerStorageError) {
         try connection.execute(

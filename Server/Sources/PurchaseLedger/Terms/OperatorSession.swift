@@ -4,6 +4,8 @@ public import PurchaseVerification
 public struct OperatorSession: Sendable, Equatable {
     /// SHA-256 of the secret in the browser's cookie.
     public var sha256: [UInt8]
+    /// Its number in a list: the first bytes of the hash, in hexadecimal.
+    public var id: String { Array(sha256.prefix(8)).hexadecimal }
     public var operatorName: String
     public var createdAt: Timestamp
     public var usedAt: Timestamp

@@ -15,10 +15,11 @@ import Logging
 struct RequestLogMiddleware: RouterMiddleware {
     let refusedNotifications: RefusedNotifications
     let metrics: ServerMetrics
+    private let times: AnswerTimes
     private let clock = ContinuousClock()
 
-    init(refusedNotifications: RefusedNotifications, metrics: ServerMetrics) {
-        (self.refusedNotifications, self.metrics) = (refusedNotifications, metrics)
+    init(refusedNotifications: RefusedNotifications, metrics: ServerMetrics, times: AnswerTimes) {
+        (self.refusedNotifications, self.metrics, self.times) = (refusedNotifications, metrics, times)
     }
 
     func handle(
@@ -53,6 +54,7 @@ struct RequestLogMiddleware: RouterMiddleware {
         let method = Self.methods.contains(request.method) ? request.method.rawValue : "other"
         metrics.endRequest(method, route: context.endpointPath ?? "none", status: status.code, code: code, duration)
         let facts = context.facts.values
+        times.note(request.method, route: context.endpointPath, app: facts.app, duration)
         let isCounted =
             if let code, RefusedNotifications.paths.contains(where: { $0 == context.endpointPath }) {
                 refusedNotifications.isCounted(status, code)

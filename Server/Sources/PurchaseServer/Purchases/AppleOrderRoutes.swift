@@ -8,52 +8,37 @@ import PurchaseVerification
 struct AppleOrderRoutes {
     let api: PurchaseAPIContext
 
-    /// The longest order number that is sent to Apple, in bytes: Apple's have about ten characters.
-    private static let orderBytes = 64
-
     func add(to group: RouterGroup<ServerContext>) {
         group.get("apple-orders/:id") { _, context in
             let app = try context.requireCaller(.backend).app.id
             let id = try context.identifier("id")
-            guard id.utf8.count <= Self.orderBytes else {
+            guard id.utf8.count <= AppleOrders.longestNumber else {
                 throw Problem(
                     .badRequest, "field_malformed", "An order number of Apple is shorter.",
-                    expected: "at most \(Self.orderBytes) bytes")
+                    expected: "at most \(AppleOrders.longestNumber) bytes")
             }
             return try await find(id, app)
         }
     }
 
     private func find(_ id: String, _ app: String) async throws -> Response {
-        let service = api.appStoreClaims
-        let terms = service.currentTerms()
-        let apps = (terms.bundleIDs[app] ?? []).compactMap { terms.serverApps[$0] }
-        guard !apps.isEmpty else {
-            throw Problem(
-                .conflict, "app_store_not_configured", "The app has no key of the App Store Server API.",
-                expected: "app_store_keys in the settings of the app")
-        }
-        for serverApp in apps {
-            let transactions: [TransactionJWS]?
-            do throws(AppStoreServerError) {
-                transactions = try await service.server.call(LookUpOrder(id), for: serverApp).value
-            } catch {
-                // Apple's number for an order id that is malformed.
-                if error.isFinal { continue }
-                throw Problem(error)
-            }
-            guard let transactions, !transactions.isEmpty else { continue }
-            // What Apple signed counts, whoever asked for it.
-            try await service.evidence.observe(transactions.map(\.text), app: app)
+        switch try await AppleOrders(service: api.appStoreClaims).find(id, app: app) {
+        case .transactions(let ids):
             var purchases: [RecordedPurchase] = []
-            for transaction in transactions {
-                let query = PurchasesOfTransaction(app: app, transactionID: transaction.content.transactionID)
+            for transaction in ids {
+                let query = PurchasesOfTransaction(app: app, transactionID: transaction)
                 purchases += try await api.ledger.answer(query).filter { $0.environment == .production }
             }
             return try Response.json(TransactionPage(purchases: purchases.map { TransactionMessage($0) }))
+        case .notConfigured:
+            throw Problem(
+                .conflict, "app_store_not_configured", "The app has no key of the App Store Server API.",
+                expected: "app_store_keys in the settings of the app")
+        case .unknown:
+            throw Problem(
+                .notFound, "apple_order_unknown", "Apple knows no order of the app with this number.", found: id)
+        case .failed(let error): throw Problem(error)
         }
-        throw Problem(
-            .notFound, "apple_order_unknown", "Apple knows no order of the app with this number.", found: id)
     }
 }
 

@@ -17,7 +17,7 @@ struct SubmissionRoutes {
         }
         group.get("submissions/:id/evidence") { _, context in
             let (app, id) = try Self.place(context)
-            guard let id, let evidence = try await api.ledger.answer(EvidenceOfSubmission(app: app, submissionID: id))
+            guard let id, let evidence = try await api.ledger.answer(EvidenceOfEntry(app: app, entryID: id))
             else {
                 _ = try await submission(context)
                 throw Problem(.notFound, "evidence_unknown", "The submission has no evidence, or it was erased.")

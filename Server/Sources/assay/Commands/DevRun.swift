@@ -4,6 +4,7 @@ import EvidenceMint
 import Foundation
 import Hummingbird
 import Logging
+import PurchaseConsole
 import PurchaseServer
 import PurchaseVerification
 import UnixSignals
@@ -153,7 +154,8 @@ struct DevRun: Sendable {
         var dependencies = ServerDependencies()
         dependencies.clock = { AppStoreTime(time.now) }
         dependencies.remark = Terminal.remark
-        dependencies.simulatedStore = store
+        dependencies.console.store = store
+        dependencies.console.redactedReport = { InspectionReport.redacted($0) }
         if let hangups {
             dependencies.settings = SettingsSource(hangups) { settings.asking(store, in: try settings.read()) }
         }

@@ -4,6 +4,7 @@ import Foundation
 import Hummingbird
 import Logging
 import NIOCore
+import PurchaseConsole
 import PurchaseLedger
 import PurchaseServer
 import ServiceLifecycle
@@ -175,6 +176,16 @@ struct Serve: AsyncParsableCommand {
         dependencies.settings = SettingsSource(hangups, notices) { [options, database = ledger] in
             try database.readPlace(environment, isTrustExtended: isTrustExtended).configuration(options: options)
         }
+        dependencies.console.redactedReport = { InspectionReport.redacted($0) }
+        let examination = InstallationExamination(
+            settingsPath: ledger.settingsPath(environment), backups: InstallationExamination.backups(environment),
+            isAskingApple: false, isDelivering: false
+        ) { [database = ledger] in
+            try database.readPlace(environment, isTrustExtended: isTrustExtended)
+        } configuration: { [options] place in
+            try place.configuration(options: options)
+        }
+        dependencies.console.examine = { await examination.findings().map { InstallationFinding($0) } }
         do {
             let server = try await startPurchaseServer(configuration, dependencies, logger: logger)
             let application = server.application(

@@ -18,6 +18,13 @@ struct InspectionReport {
         self.redactor = redactor
     }
 
+    /// The text of an inspection in the console, without identifiers.
+    static func redacted(_ inspection: EvidenceInspection) -> String {
+        InspectionReport(
+            inspection, source: "evidence from the console", unchecked: [], redactor: Redactor(isActive: true)
+        ).text()
+    }
+
     /// Sections of text: evidence, checks, certificates, attributes, purchases.
     func text() -> String {
         var text = "\(source.printable)\n\nEvidence\n"

@@ -24,6 +24,8 @@ struct AskingWorld: Sendable {
     let store: ConnectionWorld
     let ledger: PurchaseLedger
     let client: LiveClient
+    /// The listener for operators.
+    let admin: LiveClient
     let clock: LedgerClock
     let connectionClock: ManualClock
     /// The keys of the apps, with all scopes.
@@ -66,12 +68,18 @@ struct AskingWorld: Sendable {
                 ).text
             }
             let secrets = keys
-            try await server.application().live { client in
+            let (addresses, opened) = AsyncStream.makeStream(of: String.self)
+            try await server.application(onAdminReady: { opened.yield($0) }).live { client in
+                var admin: LiveClient?
+                for await address in addresses {
+                    admin = URL(string: address)?.port.map { LiveClient(port: $0) }
+                    break
+                }
                 try await store.post(
                     "notifications/url", ["url": "http://127.0.0.1:\(client.port)/notifications/v2"])
                 let world = AskingWorld(
-                    store: store, ledger: ledger, client: client, clock: clock, connectionClock: connectionClock,
-                    keys: secrets)
+                    store: store, ledger: ledger, client: client, admin: try #require(admin), clock: clock,
+                    connectionClock: connectionClock, keys: secrets)
                 try await body(world)
                 // What the server still writes during an audit can be a finding, a second time it is none.
                 var findings = try await ledger.audit().findings
@@ -100,6 +108,7 @@ struct AskingWorld: Sendable {
     ) throws -> ServerConfiguration {
         var configuration = ServerConfiguration()
         configuration.port = 0
+        configuration.admin = .port(host: "127.0.0.1", 0)
         configuration.database = "sqlite:\(folder.appendingPathComponent("assay.sqlite").path)"
         configuration.record.folder = folder.path
         configuration.anchors = try TrustAnchor.certificates(of: ConnectionWorld.authority.get())

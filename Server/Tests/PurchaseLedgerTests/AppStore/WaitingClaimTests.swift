@@ -73,7 +73,7 @@ struct WaitingClaimTests {
             let decision = try await world.submission(decided.submissionID)
             #expect(decision.decides == claim.submissionID && decision.code == "accepted")
             let reply = try await world.ledger.answer(
-                EvidenceOfSubmission(app: "example", submissionID: try #require(record.appStoreAnswer)))
+                EvidenceOfEntry(app: "example", entryID: try #require(record.appStoreAnswer)))
             #expect(reply?.bytes == LedgerWorld.agreement().reply)
             // A second server with the same answer is too late.
             guard case .alreadyRecorded = try await world.answer(claim.submissionID, LedgerWorld.agreement()) else {

@@ -12,6 +12,8 @@ public struct ChangeSession: LedgerOperation {
         case signedOut([UInt8], name: String, address: String)
         /// The operator ends their other sessions.
         case others(than: [UInt8], name: String)
+        /// The operator ends one of their sessions, by its number in the list.
+        case one(id: String, name: String)
     }
 
     public init(_ change: Change) { self.change = change }
@@ -25,6 +27,10 @@ public struct ChangeSession: LedgerOperation {
         case .signedOut(let sha256, let name, let address):
             try accounts.sessions.delete(sha256)
             try accounts.log(.signedOut, name, address: address)
+        case .one(let id, let name):
+            for session in try accounts.sessions.sessions(of: name) where session.id == id {
+                try accounts.sessions.delete(session.sha256)
+            }
         case .others(let sha256, let name): try accounts.sessions.delete(of: name, except: sha256)
         }
     }

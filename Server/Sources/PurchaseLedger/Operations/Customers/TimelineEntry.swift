@@ -7,6 +7,8 @@ public struct TimelineEntry: Sendable, Equatable {
     /// The type of a rejected claim; all other types are those of events.
     public static let rejectedClaim = "claim_rejected"
 
+    /// The number of the event; `nil` for a rejected claim.
+    public var event: Int64?
     public var at: Timestamp
     /// The time of the last of several equal rejections.
     public var lastAt: Timestamp?
@@ -35,6 +37,7 @@ public struct TimelineEntry: Sendable, Equatable {
 
     init(_ event: NamedEvent, _ reader: LedgerTransaction) throws {
         let entry = try JournalTable(connection: reader.connection).row(id: event.entryID)
+        self.event = event.key
         at = event.at
         type = event.type
         let source = try entry.map(Self.source) ?? "unknown"

@@ -1,4 +1,4 @@
-import PurchaseVerification
+public import PurchaseVerification
 
 /// Disables or enables a webhook, or resends events that were given up.
 public struct ChangeWebhook: LedgerOperation {
@@ -15,6 +15,8 @@ public struct ChangeWebhook: LedgerOperation {
         case enable
         /// Events that were given up are attempted again: one, or all if it is `nil`.
         case resend(event: Int64?)
+        /// Everything since a time is delivered again, in order, for a receiver that lost its data.
+        case resendSince(Timestamp)
     }
 
     /// Changes a webhook.
@@ -24,8 +26,8 @@ public struct ChangeWebhook: LedgerOperation {
 
     public var locks: LedgerLocks { .parts([.webhook(app, url)]) }
 
-    /// - Returns: the number of events to send again, 1 for the other changes; `nil` if no server ever delivered to
-    ///   this URL.
+    /// - Returns: the number of events to send again, counted up to `WebhookList.behindLimit`; 1 for the other changes;
+    ///   `nil` if no server ever delivered to this URL.
     public func perform(_ transaction: LedgerTransaction) throws -> Int? {
         let app = try transaction.app(app)
         let table = WebhooksTable(connection: transaction.connection)
@@ -36,7 +38,21 @@ public struct ChangeWebhook: LedgerOperation {
         case .resend(let event):
             return try WebhookDeliveriesTable(connection: transaction.connection)
                 .resend(row.key, event: event, at: transaction.now)
+        case .resendSince(let time): return try resend(row, since: time, transaction)
         }
         return 1
+    }
+
+    /// Moves the cursor back. What was attempted since then has no rows any more, because it is attempted anew; earlier
+    /// events that wait or were given up keep theirs.
+    private func resend(
+        _ row: WebhookRow, since time: Timestamp, _ transaction: LedgerTransaction
+    ) throws -> Int {
+        let connection = transaction.connection
+        let source = OutgoingSource(reader: transaction, app: try transaction.app(app), stream: stream)
+        let cursor = min(try source.last(before: time, upTo: row.cursor), row.cursor)
+        try WebhooksTable(connection: connection).move(row.key, to: cursor)
+        try WebhookDeliveriesTable(connection: connection).delete(row.key, after: cursor)
+        return try source.count(after: cursor, limit: Int64(WebhookList.behindLimit))
     }
 }

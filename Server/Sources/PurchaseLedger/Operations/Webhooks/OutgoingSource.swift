@@ -28,6 +28,41 @@ struct OutgoingSource {
         }
     }
 
+    /// The clocks of several servers, and the order of their commits, differ by less than this, in milliseconds.
+    private static let disorder: Int64 = 60_000
+
+    /// The last event before a time, or an earlier one; 0 if there is none. It halves the range of the keys, because
+    /// their order is that of the times.
+    func last(before time: Timestamp, upTo newest: Int64) throws(LedgerStorageError) -> Int64 {
+        let time = time.millisecondsSince1970 - Self.disorder
+        var (before, after) = (Int64(0), newest)
+        while before < after {
+            let middle = before + (after - before + 1) / 2
+            let found = try self.newest(in: before + 1...middle)
+            if let found, found.at.millisecondsSince1970 >= time { after = found.key - 1 } else { before = middle }
+        }
+        return before
+    }
+
+    private func newest(in keys: ClosedRange<Int64>) throws(LedgerStorageError) -> (key: Int64, at: Timestamp)? {
+        switch stream {
+        case .events: try EventsTable(connection: reader.connection).newest(appKey: app.key, in: keys)
+        case .notifications: try NotificationsTable(connection: reader.connection).newest(appKey: app.key, in: keys)
+        }
+    }
+
+    /// The number of events or notifications after a cursor, counted up to a limit.
+    func count(after cursor: Int64, limit: Int64) throws(LedgerStorageError) -> Int {
+        switch stream {
+        case .events:
+            return try EventsTable(connection: reader.connection).count(appKey: app.key, after: cursor, limit: limit)
+        case .notifications(let environment):
+            return try NotificationsTable(connection: reader.connection).count(
+                appKey: app.key, environment: try reader.environments.key(of: environment) ?? 0, after: cursor,
+                limit: limit)
+        }
+    }
+
     /// The notification of an entry.
     func notification(_ entry: Int64) throws(LedgerStorageError) -> OutgoingEvent {
         var event = OutgoingEvent(passing: entry)

@@ -1,0 +1,115 @@
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+
+// The pages of a purchase and a claim.
+extension Console {
+    func purchase(_ request: ConsoleRequest, _ visit: ConsoleVisit) async throws -> ConsoleResponse {
+        let (app, id) = (try app(request), request.query["id"] ?? "")
+        let purchases = try await ledger().answer(PurchasesOfTransaction(app: app, transactionID: id))
+        guard !purchases.isEmpty else { return message("No purchase of this transaction is recorded", 404) }
+        var filter = SubmissionFilter()
+        filter.transactionID = id
+        let claims = try await ledger().answer(SubmissionList(app: app, filter: filter, limit: Self.rows)).submissions
+        var stories: [[String: Any]] = []
+        for purchase in purchases { stories.append(try await story(purchase, claims, app)) }
+        let news = try await ledger().answer(
+            NotificationList(app: app, filter: NotificationFilter(transactionID: id), limit: Self.rows)
+        ).notifications
+        var values: [String: Any] = [
+            "stories": stories, "packs": Self.packs(app: app, .transaction(id)),
+            "submissions": claims.map { Self.fields($0, app) }, "hasSubmissions": !claims.isEmpty,
+            "news": news.map { Self.fields($0, app) }, "hasNews": !news.isEmpty,
+        ]
+        let accepted = claims.first { $0.verdict == .accepted }
+        if let entry = accepted?.submissionID ?? news.first?.entryID ?? claims.first?.submissionID {
+            values.merge(try await evidence(of: entry, app)) { $1 }
+            values["links"] = [Self.proofLink(entry, app)]
+        }
+        return render("purchase", "Purchase \(id)", visit, values)
+    }
+
+    private func story(
+        _ purchase: RecordedPurchase, _ claims: [SubmissionRecord], _ app: String
+    ) async throws -> [String: Any] {
+        var entitlements: [Entitlement] = []
+        var values: [String: Any] = [:]
+        if let owner = purchase.customerID {
+            entitlements = try await ledger().answer(EntitlementsOfCustomer(app: app, customerID: owner)).entitlements
+                .filter { $0.productID == purchase.productID }
+            values = ["owner": owner, "ownerHref": Self.address("customer", app: app, owner)]
+        }
+        var answers = CustomerCase(
+            entitlements: entitlements, purchases: [purchase], submissions: claims, orders: [], handGrants: [])
+        if purchase.customerID == nil {
+            answers.submissions = claims
+        }
+        let facts: [(String, String?)] = [
+            ("Product", purchase.productID), ("Environment", purchase.environment.name),
+            ("Bought", purchase.purchasedAt.map { "\($0)" }), ("Ends", purchase.expiresAt.map { "\($0)" }),
+            ("Units", "\(purchase.quantity)"), ("First transaction", purchase.originalTransactionID),
+            ("Withdrawn by Apple", purchase.withdrawal.map { "\($0.cause.rawValue), \($0.date)" } ?? "no"),
+            ("Owner by rule", purchase.ownerReason), ("Order", purchase.orderID?.uuidString.lowercased()),
+            ("Known here since", "\(purchase.knownAt)"),
+        ]
+        values["heading"] = "What is recorded"
+        values["facts"] = Self.facts(facts)
+        values["complaints"] = Self.complaints(answers)
+        return values
+    }
+
+    func submission(_ request: ConsoleRequest, _ visit: ConsoleVisit) async throws -> ConsoleResponse {
+        let app = try app(request)
+        guard let id = UUID(uuidString: request.query["id"] ?? ""),
+            let claim = try await ledger().answer(SubmissionByID(app: app, submissionID: id))
+        else { return message("There is no such claim", 404) }
+        var links: [[String: Any]] = []
+        if let transaction = claim.transactionID {
+            links.append(["href": Self.address("purchase", app: app, transaction), "text": "Purchase \(transaction)"])
+        }
+        if let customer = claim.customerID {
+            links.append(["href": Self.address("customer", app: app, customer), "text": "Customer \(customer)"])
+        }
+        let facts: [(String, String?)] = [
+            ("Received", "\(claim.receivedAt)"), ("Code", claim.code), ("Expected", claim.expected),
+            ("Found", claim.found), ("Product", claim.productID), ("Order", claim.orderID),
+            ("Evidence", claim.evidenceKind), ("SHA-256 of the evidence", claim.evidenceSHA256),
+            ("Leaf of the record", claim.leafNumber.map { "\($0)" } ?? "not sealed yet"), ("Leaf hash", claim.leafHash),
+        ]
+        if claim.leafNumber != nil { links.append(Self.proofLink(id, app)) }
+        var values: [String: Any] = [
+            "sentence": claim.sentence, "action": claim.action, "facts": Self.facts(facts), "links": links,
+        ]
+        values.merge(try await evidence(of: id, app)) { $1 }
+        return render("submission", "Claim \(id.uuidString.lowercased())", visit, values)
+    }
+
+    /// The evidence of an entry, checked now; empty if it has none, or no longer.
+    private func evidence(of entry: UUID, _ app: String) async throws -> [String: Any] {
+        let query = EvidenceOfEntry(app: app, entryID: entry, kinds: EvidenceOfEntry.claimKinds + [.notification])
+        guard let evidence = try await ledger().answer(query), evidence.isWhole else { return [:] }
+        return try await inspection(evidence.bytes, app)
+    }
+
+    /// The address of the proof of an entry.
+    static func proofLink(_ entry: UUID, _ app: String) -> [String: Any] {
+        [
+            "href": address("proof", app: app, entry.uuidString.lowercased()),
+            "text": "Download the proof that entry \(entry.uuidString.lowercased()) is in the record",
+        ]
+    }
+
+    private static func fields(_ news: NotificationRecord, _ app: String) -> [String: Any] {
+        [
+            "at": "\(news.receivedAt)", "signed": news.signedAt.map { "\($0)" } ?? "",
+            "type": [news.type, news.subtype].compactMap(\.self).joined(separator: " "),
+            "reason": news.refundReason ?? "",
+            "href": address("proof", app: app, news.entryID.uuidString.lowercased()),
+            "entry": news.entryID.uuidString.lowercased(),
+        ]
+    }
+
+    static func facts(_ facts: [(String, String?)]) -> [[String: Any]] {
+        facts.compactMap { name, value in value.map { ["name": name, "value": $0] } }
+    }
+}

@@ -1,0 +1,102 @@
+import ArgumentParser
+import Foundation
+import PurchaseConsole
+import PurchaseLedger
+import PurchaseServer
+import PurchaseVerification
+
+/// Examines an installation: every check of `assay doctor`.
+struct InstallationExamination: Sendable {
+    /// The settings file, as given.
+    let settingsPath: String
+    /// The folder of backups.
+    let backups: String
+    /// Whether the App Store is asked to send test notifications.
+    let isAskingApple: Bool
+    /// Whether each webhook gets a signed test delivery.
+    let isDelivering: Bool
+    /// Reads the settings file.
+    let readPlace: @Sendable () throws -> LedgerPlace
+    let configuration: @Sendable (LedgerPlace) throws -> ServerConfiguration
+
+    init(
+        settingsPath: String, backups: String, isAskingApple: Bool, isDelivering: Bool,
+        readPlace: @escaping @Sendable () throws -> LedgerPlace,
+        configuration: @escaping @Sendable (LedgerPlace) throws -> ServerConfiguration
+    ) {
+        (self.settingsPath, self.backups) = (settingsPath, backups)
+        (self.isAskingApple, self.isDelivering) = (isAskingApple, isDelivering)
+        (self.readPlace, self.configuration) = (readPlace, configuration)
+    }
+
+    /// The folder of backups that the environment names, or that of the package's timer.
+    static func backups(_ environment: [String: String]) -> String {
+        environment["BACKUP_FOLDER"] ?? "/var/backups/assay"
+    }
+
+    /// The findings, in the order of the checks.
+    func findings() async -> [DoctorFinding] {
+        let place: LedgerPlace
+        let configuration: ServerConfiguration
+        let keys: RecordKeys
+        do {
+            place = try readPlace()
+            configuration = try self.configuration(place)
+            keys = try place.recordKeys()
+        } catch {
+            return findings(of: error)
+        }
+        let now = Timestamp(Date())
+        var findings = [settings(place, configuration)]
+        let (listening, isRunning) = await ListeningExamination(configuration: configuration).findings()
+        let record = RecordExamination(
+            keys: keys, places: configuration.record.checkpoints, isRunning: isRunning, now: now)
+        let webhooks = WebhookExamination(webhooks: configuration.webhooks, now: now)
+        findings += await DatabaseExamination(place: place, now: now).findings { database in
+            await record.findings(database) + (await webhooks.deliveries(database))
+                + (await LimitExamination(now: now).refusals(database))
+        }
+        findings += CertificateExamination(anchors: configuration.anchors, server: configuration.tls, now: now)
+            .findings()
+        findings += KeyExamination(keys: keys).findings() + listening
+        if isDelivering { findings += await webhooks.trials() }
+        findings += await AppStoreExamination(configuration: configuration).findings(isAsking: isAskingApple)
+        findings.append(BackupExamination(folder: backups, now: now).finding())
+        let order = DoctorFinding.Check.allCases
+        return order.flatMap { check in findings.filter { $0.check == check } }
+    }
+
+    private func settings(_ place: LedgerPlace, _ configuration: ServerConfiguration) -> DoctorFinding {
+        let name = place.path ?? "no settings file"
+        guard !configuration.apps.isEmpty else {
+            return .warning(
+                .settings, "\(name): no app, so purchases cannot be claimed",
+                do: "Add apps with their bundle_ids and products to the settings file.")
+        }
+        return .fine(.settings, "\(name): \(configuration.apps.count) apps, \(configuration.webhooks.count) receivers")
+    }
+
+    /// Why the settings cannot be used.
+    private func findings(of error: any Error) -> [DoctorFinding] {
+        switch error {
+        case let problems as SettingsFile.Problems:
+            problems.problems.map { problem in
+                let line = problem.line.map { " line \($0):" } ?? ""
+                return .failed(.settings, "\(settingsPath):\(line) \(problem.fault)", do: "\(problem.remedy).")
+            }
+        case let error as ValidationError:
+            [.failed(.settings, error.message, do: "Correct the option, the variable or the settings file.")]
+        case let error as InputError:
+            [.failed(.settings, "\(settingsPath): \(error.reason)", do: "Name the settings file with --config.")]
+        default:
+            [.failed(.settings, "\(settingsPath): \(error)", do: "Name the settings file with --config.")]
+        }
+    }
+}
+
+extension InstallationFinding {
+    init(_ finding: DoctorFinding) {
+        self.init(
+            state: finding.state.rawValue, check: finding.check.rawValue, found: finding.found, action: finding.action)
+    }
+}
