@@ -50,6 +50,14 @@ struct WebhookCommandTests {
                 #expect(
                     try await shell("assay webhooks resend --app game '\(Self.url)'").contains(
                         "0 events are sent again"))
+                let since = "assay webhooks resend --app game '\(Self.url)' --since"
+                #expect(
+                    try await shell("\(since) 2020-01-01T00:00:00Z").contains(
+                        "1 events are delivered, from 2020-01-01T00:00:00Z on"))
+                #expect(try await shell("\(since) yesterday").contains("yesterday"))
+                #expect(try await shell("\(since) 2020-01-01T00:00:00Z --event 1").contains("exclude each other"))
+                // The server reads the webhook again, and attempts the event anew.
+                try await wait("assay webhooks list --app game", "1 waiting for a retry, 0 given up")
                 #expect(
                     try await shell("assay webhooks enable --app game http://other.example/")
                         .contains("no server delivered to this URL yet"))
