@@ -29,7 +29,8 @@ struct StalledDatabaseTests {
                         group.addTask { () async throws in
                             let answer = try await world.send(.post, "/v1/purchases", claim, as: .client)
                             #expect(answer.status == 503 && answer.headers[.retryAfter] != nil, "\(answer.text)")
-                            // On a busy machine the look-up of the key can be the late one, of which the outcome is known.
+                            // On a busy machine the look-up of the key can be the late one, of which the outcome is
+                            // known.
                             let codes = ["database_outcome_unknown", "database_unavailable"]
                             #expect(codes.contains(try answer.problem ?? ""))
                             #expect(try answer.document?.disposition == .retry)
