@@ -1,7 +1,7 @@
 import Foundation
 import Mustache
-public import PurchaseLedger
-public import PurchaseVerification
+import PurchaseLedger
+import PurchaseVerification
 
 /// The pages for people who answer customers: HTML without script, over the operations of the ledger.
 ///

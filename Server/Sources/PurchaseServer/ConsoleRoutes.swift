@@ -1,3 +1,4 @@
+import AppStoreConnection
 import HTTPTypes
 import Hummingbird
 import Logging

@@ -1,4 +1,4 @@
-public import PurchaseVerification
+import PurchaseVerification
 
 /// Adds how long answers of a server took to the counts of an hour.
 public struct AddAnswerTimes: LedgerOperation {
