@@ -173,6 +173,38 @@ struct ReceiptStateTests {
         }
     }
 
+    @Test("30.2 The status of one family member is no news about another one whose download is not known")
+    func statusOfMember() async throws {
+        try await LedgerWorld.with { world in
+            world.clock.advance(days: 2)
+            let receipts = try ["900", "950"].map { id in
+                var purchase = PurchaseTemplate.subscription(
+                    productID: LedgerWorld.monthly, transactionID: "\(id)1", originalTransactionID: "900",
+                    purchaseDate: Self.date(0), originalPurchaseDate: Self.date(0), expiresDate: Self.date(30))
+                purchase.ownershipType = .familyShared
+                let template = AppReceiptTemplate.production(
+                    bundleID: "com.example.app", creationDate: Self.date(1), purchases: [purchase])
+                return Array(Data(try MintedWorld.mint(template)).base64EncodedString().utf8)
+            }
+            func signed(_ transaction: String) -> SignedTransactionTemplate {
+                LedgerWorld.template(transaction, product: LedgerWorld.monthly, kind: .autoRenewableSubscription) {
+                    ($0.originalTransactionID, $0.inAppOwnershipType) = ("900", "FAMILY_SHARED")
+                    ($0.purchaseDate, $0.expiresDate, $0.signedDate) = (Self.date(0), Self.date(30), Self.date(1))
+                }
+            }
+            var news = NotificationTemplate(notificationType: "SUBSCRIBED", transaction: signed("9001"))
+            news.data?.status = 1
+            (news.signedDate, news.notificationUUID) = (Self.date(1), UUID().uuidString.lowercased())
+            try await world.observe(try MintedWorld.mint(news))
+            #expect(try await Self.standing(receipts[0], world).isLive)
+            #expect(try await !Self.standing(receipts[1], world).isLive)
+            // With a copy of the other one, nobody knows whose status it is.
+            try await world.observe(try MintedWorld.mint(signed("9501")))
+            #expect(try await !Self.standing(receipts[0], world).isLive)
+            #expect(try await !Self.standing(receipts[1], world).isLive)
+        }
+    }
+
     @Test("30.1 Nothing of another original of the customer, of another environment or of another app is known")
     func others() async throws {
         try await LedgerWorld.with { world in

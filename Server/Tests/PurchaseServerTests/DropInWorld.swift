@@ -4,6 +4,7 @@ import HTTPTypes
 import NIOCore
 import NIOFoundationCompat
 import PurchaseAPI
+import PurchaseLedger
 import ServerTestSupport
 import TestSupport
 import Testing
@@ -72,6 +73,14 @@ enum DropInWorld {
             uri: "/notifications/v2", method: .post, headers: [.contentType: "application/json"],
             body: ByteBuffer(bytes: body))
         #expect(answer.status == .ok, "\(String(buffer: answer.body))")
+    }
+
+    /// Observes signed data as if the App Store Server API had answered it.
+    static func observe(_ ledger: PurchaseLedger, _ template: some SignedPayloadTemplate) async throws {
+        let outcome = try await ledger.observe(
+            EvidenceSubmission(
+                app: "example", source: "app_store_server_api", evidence: try MintedWorld.mint(template)))
+        #expect(outcome.code == "accepted")
     }
 
     /// An answer of `verifyReceipt`.

@@ -4,14 +4,14 @@ import PurchaseVerification
 public struct ReceiptState: Sendable {
     /// The transactions of the same holders as those in the receipt, in any order.
     public var transactions: [ObservedTransaction] = []
-    /// The renewal facts, by original transaction.
+    /// The renewal facts about these, by original transaction.
     public var renewals: [ExactText: ObservedRenewal] = [:]
     /// The newest signed statuses, by original transaction and name of the holder.
     var statuses: [ExactText: [String: SignedStatus]] = [:]
     /// The newest genuine receipt of the same app, environment and download, as it was sent, if it was signed after
     /// this one and names every original of it.
     public var latestReceipt: [UInt8]?
-    /// Whether the customer of every known transaction was erased.
+    /// Whether every known transaction of the receipt belonged to an erased customer.
     public var isErased = false
 
     /// Nothing is known.

@@ -36,7 +36,7 @@ extension VerifyReceiptResponse.InAppPurchase {
         webOrderLineItemID = purchase.webOrderLineItemID.flatMap { $0 == "0" ? nil : UInt64($0) }
         isTrialPeriod = purchase.isTrialPeriod
         isInIntroOfferPeriod = purchase.isInIntroOfferPeriod
-        promotionalOfferID = purchase.offerIdentifier
+        promotionalOfferID = purchase.offerIdentifier.flatMap { $0.isEmpty ? nil : $0 }
         inAppOwnershipType =
             switch purchase.ownershipType {
             case .purchased, .familyShared: purchase.ownershipType?.rawValue

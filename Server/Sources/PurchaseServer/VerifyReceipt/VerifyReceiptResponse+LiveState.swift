@@ -65,22 +65,31 @@ extension VerifyReceiptResponse.PendingRenewalInfo {
         self.init(
             productID: productID.string, originalTransactionID: subscription.originalID.string,
             autoRenewProductID: (info.nextProductID ?? productID).string, autoRenews: info.autoRenewStatus == 1)
-        expirationIntent = info.expirationIntent.map { Int(clamping: $0) }
-        isInBillingRetryPeriod = info.shownRetry
+        (expirationIntent, isInBillingRetryPeriod) = standing.shownEnd
         gracePeriodExpiresDate = info.graceEnd.map(AppleDate.init(ofReceipt:))
-        if let status = info.priceIncreaseStatus {
-            isPriceConsentGiven = status == 1
-            if form.hasPriceIncreaseStatus { isPriceIncreaseAccepted = status == 1 }
+        // 1 also means that no consent was needed, so it does not say that the customer was asked.
+        isPriceConsentGiven = info.priceIncreaseStatus == 0 ? false : nil
+        if form.hasPriceIncreaseStatus {
+            isPriceIncreaseAccepted =
+                switch info.priceIncreaseStatus {
+                case 0: false
+                case 1: true
+                default: nil
+                }
         }
         promotionalOfferID = info.offer?.promotionalOfferID?.string
         offerCodeRefName = info.offer?.offerCodeName?.string
     }
 }
 
-extension RenewalInfo {
-    /// `is_in_billing_retry_period`, which Apple writes exactly with the intent: not of an active subscription.
-    fileprivate var shownRetry: Bool? {
-        expirationIntent != nil || isInBillingRetry == true ? isInBillingRetry ?? false : nil
+extension SubscriptionStanding {
+    /// `expiration_intent` and `is_in_billing_retry_period`. Apple writes the second exactly with the first, and
+    /// neither of an active subscription.
+    fileprivate var shownEnd: (intent: Int?, isInBillingRetry: Bool?) {
+        guard state.name != .active, let info = renewal?.info, let intent = info.expirationIntent else {
+            return (nil, nil)
+        }
+        return (Int(clamping: intent), info.isInBillingRetry ?? false)
     }
 }
 
@@ -94,8 +103,7 @@ extension FlatRenewalInfo {
         else { return nil }
         self.init(autoRenewProductID: productID.string, autoRenews: info.autoRenewStatus == 1)
         guard isExpired else { return }
-        expirationIntent = info.expirationIntent.map { Int(clamping: $0) }
-        isInBillingRetryPeriod = info.shownRetry
+        (expirationIntent, isInBillingRetryPeriod) = standing.shownEnd
     }
 }
 

@@ -206,7 +206,7 @@ package struct VerifyReceiptService: Sendable {
         for index in content.inApp.indices { content.inApp[index].limit(to: form) }
         response.receipt = content
         if let standing, form.hasPendingRenewalInfo {
-            let renewals = standing.subscriptions.compactMap { VerifyReceiptResponse.PendingRenewalInfo($0, form) }
+            let renewals = standing.onePerOriginal.compactMap { VerifyReceiptResponse.PendingRenewalInfo($0, form) }
             response.pendingRenewalInfo = renewals.isEmpty ? nil : renewals
         }
         return response

@@ -36,6 +36,22 @@ public struct ReceiptStanding: Sendable {
         subscriptions.filter { !($0.standing?.isConfirmed ?? false) }.map(\.originalID.string)
     }
 
+    /// One subscription for each original, in the order of the receipt: of several holders, the one whose latest period
+    /// began last.
+    public var onePerOriginal: [Subscription] {
+        var (places, chosen): ([ExactText: Int], [Subscription]) = ([:], [])
+        for subscription in subscriptions {
+            guard let place = places[subscription.originalID] else {
+                places[subscription.originalID] = chosen.count
+                chosen.append(subscription)
+                continue
+            }
+            guard let start = subscription.standing?.purchase.start else { continue }
+            if chosen[place].standing.map({ $0.purchase.start < start }) ?? true { chosen[place] = subscription }
+        }
+        return chosen
+    }
+
     /// - Parameters:
     ///   - receipt: the statements of the receipt.
     ///   - state: what the ledger knows.

@@ -3,7 +3,7 @@ public import PurchaseVerification
 /// What the ledger knows about the original transactions of a receipt, whoever owns them, in one statement.
 ///
 /// It follows the receipt's own app, environment and originals, and nothing else: of what a family or a group shares,
-/// only the copies of the receipt's own holder.
+/// only the copies of the receipt's own holder, and what is signed about those (`ReceiptCopies`).
 public struct StateOfReceipt: LedgerQuery {
     public static let access = LedgerReadAccess.statement
 
@@ -19,7 +19,7 @@ public struct StateOfReceipt: LedgerQuery {
     /// Its environment.
     public let environment: AppStoreEnvironment
     /// The transactions of the receipt, by their original.
-    private let own: [ExactText: [ExactText: PurchaseHolder]]
+    private let own: [ExactText: [ExactText: ObservedTransaction]]
     private let place: ReceiptPlace?
 
     /// The question about an app receipt or a transaction receipt.
@@ -36,9 +36,9 @@ public struct StateOfReceipt: LedgerQuery {
         createdAt: Timestamp? = nil
     ) {
         guard environment != .xcode else { return nil }
-        var own: [ExactText: [ExactText: PurchaseHolder]] = [:]
+        var own: [ExactText: [ExactText: ObservedTransaction]] = [:]
         for facts in receipt.transactionFacts {
-            own[facts.original.transactionID, default: [:]][facts.key.transactionID] = facts.ownership.holder
+            own[facts.original.transactionID, default: [:]][facts.key.transactionID] = facts
         }
         guard (1...Self.originalLimit).contains(own.count) else { return nil }
         (self.bundleID, self.environment, self.own) = (ExactText(bundleID), environment, own)
@@ -104,7 +104,7 @@ public struct StateOfReceipt: LedgerQuery {
 
     private func state(_ rows: [LedgerRow]) throws(LedgerStorageError) -> ReceiptState {
         var state = ReceiptState()
-        var (transactions, erased): ([ObservedTransaction], Int) = ([], 0)
+        var (transactions, erased): ([ObservedTransaction], [ExactText: Set<ExactText>]) = ([], [:])
         var renewals: [ExactText: [RenewalsTable.Row]] = [:]
         var receipts: [(createdAt: Int64, originals: OriginalDigests, row: EvidenceRow, part: [UInt8]?)] = []
         for row in rows {
@@ -117,7 +117,7 @@ public struct StateOfReceipt: LedgerQuery {
                 let content = try reader.optionalBlob()
                 let row = EvidenceRow(sha256: try reader.blob(), size: try reader.integer(), content: content)
                 receipts.append((number, OriginalDigests(stored: facts), row, try reader.optionalBlob()))
-            case .transaction where number == 0: erased += 1
+            case .transaction where number == 0: erased[original, default: []].insert(ExactText(id))
             case .transaction:
                 let key = TransactionKey(environment: environment, transactionID: ExactText(id))
                 do throws(FactsDecodingError) {
@@ -128,37 +128,19 @@ public struct StateOfReceipt: LedgerQuery {
             case .renewal: renewals[original, default: []].append((id, number, facts))
             }
         }
-        state.transactions = ownCopies(transactions)
-        state.isErased = erased > 0 && transactions.isEmpty
+        let copies = ReceiptCopies(of: own, known: transactions, erased: erased)
+        state.transactions = copies.transactions
+        state.isErased = copies.areErased
         // Renewal info counts once a transaction of the app's original is known.
         for original in Set(state.transactions.map(\.original.transactionID)) {
             guard let rows = renewals[original] else { continue }
             let news = try RenewalsTable.news(
                 RenewalKey(environment: environment, originalTransactionID: original), rows)
-            state.renewals[original] = news.renewal
-            state.statuses[original] = news.statuses
+            state.renewals[original] = copies.renewal(of: original, news.renewal)
+            state.statuses[original] = copies.statuses(of: original, news.statuses)
         }
         state.latestReceipt = try latest(receipts)
         return state
-    }
-
-    /// The transactions of the holders of the receipt's own ones. Where a family member's download is not known, the
-    /// copies of several members cannot be told apart, and only the receipt's own ones are the sender's.
-    private func ownCopies(_ transactions: [ObservedTransaction]) -> [ObservedTransaction] {
-        var holders: [ExactText: Set<PurchaseHolder>] = [:]
-        var known: Set<ExactText> = []
-        for facts in transactions where own[facts.original.transactionID]?[facts.key.transactionID] != nil {
-            holders[facts.original.transactionID, default: []].insert(facts.ownership.holder)
-            known.insert(facts.key.transactionID)
-        }
-        for (original, copies) in own {
-            for (id, holder) in copies where !known.contains(id) { holders[original, default: []].insert(holder) }
-        }
-        return transactions.filter { facts in
-            let (original, holder) = (facts.original.transactionID, facts.ownership.holder)
-            guard holders[original]?.contains(holder) ?? false else { return false }
-            return holder != .family(appTransactionID: nil) || own[original]?[facts.key.transactionID] != nil
-        }
     }
 
     private func latest(
