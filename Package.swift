@@ -112,7 +112,9 @@ let package = Package(
 )
 
 // Tests are not optimised in any configuration: what they call is, and compiling them optimised takes several times as
-// long. Only test targets have unsafe flags, so packages that depend on this one are not refused.
+// long. Nothing imports a test target, so its interface is not made in a pass of its own, and no debugger needs it.
+// Only test targets have unsafe flags, so packages that depend on this one are not refused.
 for target in package.targets where target.type == .test {
-    target.swiftSettings = strict + [.unsafeFlags(["-Onone"])]
+    target.swiftSettings =
+        strict + [.unsafeFlags(["-Onone", "-no-emit-module-separately-wmo", "-gnone"])]
 }
