@@ -35,7 +35,7 @@ struct ConsoleBrowser {
         status: Int, text: String
     ) {
         var body: [UInt8] = []
-        for (name, value) in fields.merging(["token": token], uniquingKeysWith: { $1 }) {
+        for (name, value) in fields.merging(["token": token], uniquingKeysWith: { own, _ in own }) {
             body += Array("--x\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n".utf8)
         }
         let head =
