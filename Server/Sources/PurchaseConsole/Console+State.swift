@@ -74,7 +74,7 @@ extension Console {
             "examined": true, "notice": "The installation was examined: \(bad) of \(findings.count) lines need a look.",
             "findings": findings.map { finding -> [String: Any] in
                 [
-                    "state": finding.state, "check": finding.check, "found": finding.found,
+                    "state": finding.state, "check": finding.check.replacing("_", with: " "), "found": finding.found,
                     "action": finding.action ?? "", "isBad": finding.state != "fine",
                 ]
             },

@@ -48,9 +48,11 @@ enum HourlyBars {
                 if sums.indices.contains(hour) { sums[hour] += count.count }
             }
             return drawing(
-                subject.title, sum: "\(sums.reduce(0, +))", sums, words: { "\($0)" }, isBad: subject.isBad, from: first)
+                subject.title, sum: "\(sums.reduce(0, +))", sums, words: { "\($0)" },
+                most: "at most \(sums.max() ?? 0) in an hour", isBad: subject.isBad, from: first)
         }
         let times = HourlyAnswerTimes(counts, from: first)
+        let slowest = HourlyAnswerTimes.words(times.percentiles.max() ?? 0)
         var codes: [String: Int64] = [:]
         for count in counts where isRefusal(count) { codes[count.code, default: 0] += count.count }
         let refusals = codes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { code, count -> [String: Any] in
@@ -63,7 +65,7 @@ enum HourlyBars {
             "drawings": drawings + [
                 drawing(
                     "Answers to claims", sum: times.words, times.percentiles, words: HourlyAnswerTimes.words,
-                    from: first)
+                    most: "in the slowest hour 95 of 100 \(slowest)", from: first)
             ], "refusals": refusals, "hasRefusals": !refusals.isEmpty, "hours": "\(hours)",
             "from": "\(Timestamp(millisecondsSince1970: first))",
         ]
@@ -71,12 +73,12 @@ enum HourlyBars {
 
     /// A drawing of a value for each hour.
     private static func drawing(
-        _ title: String, sum: String, _ values: [Int64], words: (Int64) -> String, isBad: Bool = false,
-        from first: Int64
+        _ title: String, sum: String, _ values: [Int64], words: (Int64) -> String, most: String,
+        isBad: Bool = false, from first: Int64
     ) -> [String: Any] {
-        let most = max(values.max() ?? 0, 1)
+        let largest = max(values.max() ?? 0, 1)
         let bars = values.enumerated().filter { $0.element > 0 }.map { hour, value -> [String: Any] in
-            let size = max(height * Double(value) / Double(most), 2)
+            let size = max(height * Double(value) / Double(largest), 2)
             let time = Timestamp(millisecondsSince1970: first + Int64(hour) * 3_600_000)
             return [
                 "x": number(Double(hour) * step + 1), "y": number(height - size), "height": number(size),
@@ -84,7 +86,7 @@ enum HourlyBars {
             ]
         }
         return [
-            "title": title, "sum": sum, "most": words(values.max() ?? 0), "bars": bars, "hasBars": !bars.isEmpty,
+            "title": title, "sum": sum, "most": most, "bars": bars, "hasBars": !bars.isEmpty,
             "isBad": isBad, "width": number(barWidth),
         ]
     }

@@ -27,7 +27,7 @@ enum StateTemplates {
             {{#hasOtherApps}}<p>Other apps: {{#otherApps}}<a href="{{href}}">{{name}}</a> {{/otherApps}}</p>\
             {{/hasOtherApps}}<div class="hours">
             {{#drawings}}<figure><figcaption><strong>{{title}}: {{sum}}</strong>{{#hasBars}}, \
-            at most {{most}} in an hour{{/hasBars}}</figcaption><svg viewBox="0 0 600 42" role="img" \
+            {{most}}{{/hasBars}}</figcaption><svg viewBox="0 0 600 42" role="img" \
             aria-label="{{title}} by hour"><line class="base" x1="0" x2="600" y1="41" y2="41"/>
             {{#bars}}<rect class="bar{{#isBad}} bad{{/isBad}}" x="{{x}}" y="{{y}}" width="{{width}}" height="{{height}}"><title>{{words}}</title>\
             </rect>{{/bars}}</svg></figure>{{/drawings}}</div>
