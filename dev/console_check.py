@@ -388,7 +388,7 @@ def check(world, playwright, axe, pictures):
             view = context.new_page()
             view.goto(world.url("/console/state"))
             view.get_by_role("button", name="Examine the installation").click()
-            assert "lines need a look" in view.inner_text("main"), view.inner_text("main")[:400]
+            assert "The installation was examined" in view.inner_text("main"), view.inner_text("main")[:400]
             opened, violations = opened + 1, violations + inspected(view, axe, f"examined {scheme} {width}")
             if pictures:
                 view.screenshot(path=str(pictures / f"examined-{scheme}-{width}.png"), full_page=True)

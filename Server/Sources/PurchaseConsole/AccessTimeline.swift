@@ -39,13 +39,18 @@ struct AccessTimeline {
         var (bars, marks): ([[String: Any]], [[String: Any]]) = ([], [])
         for purchase in purchases {
             guard let start = purchase.purchasedAt else { continue }
-            let end = purchase.withdrawal?.date ?? purchase.expiresAt ?? Timestamp(millisecondsSince1970: now)
-            bars.append(bar(purchase.withdrawal == nil ? "bar" : "bar withdrawn", start, end, top))
+            let end =
+                purchase.withdrawal?.date ?? purchase.upgradedAt ?? purchase.expiresAt
+                ?? Timestamp(millisecondsSince1970: now)
+            // The units of a consumable are used up at some time that is not drawn.
+            if purchase.productKind != .consumable {
+                bars.append(bar(purchase.withdrawal == nil ? "bar" : "bar withdrawn", start, end, top))
+            }
             let isRenewal = purchase.transactionID != purchase.originalTransactionID && purchase.expiresAt != nil
             marks.append(mark(isRenewal ? "renewal" : "purchase", start, top + 23, purchase.transactionID))
             if let withdrawal = purchase.withdrawal {
                 marks.append(mark("refund", withdrawal.date, top + 23, withdrawal.cause.rawValue))
-            } else if let grace = purchase.graceEnd {
+            } else if purchase.upgradedAt == nil, let grace = purchase.graceEnd {
                 bars.append(bar("bar grace", end, grace, top))
             }
         }

@@ -17,10 +17,12 @@ extension Console {
         filter.customerID = id
         let submissions = try await ledger.answer(SubmissionList(app: app, filter: filter, limit: Self.rows))
             .submissions
-        let place = EventPlace(request.query["after"])
         let events = try await ledger.answer(
-            CustomerTimeline(app: app, customerID: id, cursor: place?.cursor, limit: Self.rows))
+            LatestEvents(
+                app: app, customerID: id, before: request.query["events"].flatMap(Int64.init) ?? .max, limit: Self.rows)
+        )
         let deliveries = try await ledger.answer(EventDeliveries(app: app, events: events.entries.compactMap(\.event)))
+            .filter { surroundings.hasWebhook(app, $0.url) }
         let answers = CustomerCase(
             entitlements: entitlements.entitlements, purchases: purchases.purchases, submissions: submissions,
             orders: orders, handGrants: summary.handGrants)
@@ -50,7 +52,7 @@ extension Console {
             values["nextPurchases"] = Self.address("customer", app: app, id, [("before", "\(next)")])
         }
         if let next = events.next {
-            values["nextEvents"] = Self.address("customer", app: app, id, [("after", EventPlace(next).text)])
+            values["nextEvents"] = Self.address("customer", app: app, id, [("events", "\(next)")])
         }
         return render("customer", "Customer \(id)", visit, values)
     }
@@ -102,12 +104,15 @@ extension Console {
     }
 
     static func fields(_ submission: SubmissionRecord, _ app: String) -> [String: Any] {
-        [
+        var values: [String: Any] = [
             "at": "\(submission.receivedAt)", "id": submission.submissionID.uuidString.lowercased(),
             "href": address("claim", app: app, submission.submissionID.uuidString), "code": submission.code,
             "sentence": submission.sentence, "transaction": submission.transactionID ?? "",
             "customer": submission.customerID ?? "",
         ]
+        values["purchaseHref"] = submission.transactionID.map { address("purchase", app: app, $0) }
+        values["customerHref"] = submission.customerID.map { address("customer", app: app, $0) }
+        return values
     }
 
     private static func fields(_ order: Order) -> [String: Any] {
@@ -129,13 +134,16 @@ extension Console {
     private static func fields(_ entry: TimelineEntry, _ deliveries: [EventDelivery]) -> [String: Any] {
         [
             "at": "\(entry.at)", "text": entry.text, "product": entry.productID ?? "",
-            "reason": [entry.code, entry.reason].compactMap(\.self).joined(separator: ", "),
-            "deliveries": deliveries.filter { $0.event == entry.event }.map { ["text": words($0)] },
+            "reason": [entry.units.map { "\($0) units" }, entry.code, entry.reason].compactMap(\.self).joined(
+                separator: ", "),
+            "deliveries": deliveries.filter { $0.event == entry.event }.map {
+                ["text": entry.isAnnounced ? words($0) : "Not sent: events of an import are not delivered."]
+            },
         ]
     }
 
     private static func words(_ delivery: EventDelivery) -> String {
-        let attempts = delivery.attempts == 0 ? "" : " after \(delivery.attempts) attempts"
+        let attempts = delivery.attempts == 0 ? "" : " after \(delivery.attempts) failed"
         let error = delivery.lastError.map { ", \($0)" } ?? ""
         return switch delivery.state {
         case .delivered: "Delivered to \(delivery.url)."
@@ -144,10 +152,13 @@ extension Console {
         }
     }
 
+    /// The most consumables whose units are listed: each takes two reads.
+    private static let mostBalances = 20
+
     /// The purchases and grants that the units of each consumable come from.
     private func balances(of id: String, _ app: String, _ entitlements: [Entitlement]) async throws -> [[String: Any]] {
         var balances: [[String: Any]] = []
-        for entitlement in entitlements where entitlement.productKind == .consumable {
+        for entitlement in entitlements.filter({ $0.productKind == .consumable }).prefix(Self.mostBalances) {
             let lots = try await ledger().answer(
                 LotsOfBalance(
                     app: app, customerID: id, productID: entitlement.productID, environment: entitlement.environment,

@@ -10,14 +10,18 @@ extension Console {
         let app = try app(request)
         var values: [String: Any] = ["app": app]
         let sent = [evidence, request.file, Array((request.form["evidence"] ?? "").utf8)].first { !$0.isEmpty }
-        if let sent { values.merge(try await inspection(sent, app)) { $1 } }
+        if let sent {
+            values.merge(try await inspection(sent, app)) { $1 }
+        } else if request.isPost {
+            values["error"] = "Nothing was sent: paste evidence or choose a file of at most 2 MB."
+        }
         return render("inspect", "Inspect evidence", visit, values)
     }
 
-    /// Each check of evidence; nothing is recorded. It runs on the thread of the hashes, which bounds how many run.
+    /// Each check of evidence; nothing is recorded. It runs on a thread of its own, which bounds how many run.
     func inspection(_ evidence: [UInt8], _ app: String) async throws -> [String: Any] {
         let (ledger, describe) = (ledger(), surroundings.tools.redactedReport)
-        let (inspection, report) = try await passwords.run {
+        let (inspection, report) = try await inspections.run {
             let inspection = ledger.inspect(evidence, app: app)
             return (inspection, describe?(inspection))
         }

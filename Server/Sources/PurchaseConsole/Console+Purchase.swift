@@ -88,7 +88,11 @@ extension Console {
     private func evidence(of entry: UUID, _ app: String) async throws -> [String: Any] {
         let query = EvidenceOfEntry(app: app, entryID: entry, kinds: EvidenceOfEntry.claimKinds + [.notification])
         guard let evidence = try await ledger().answer(query), evidence.isWhole else { return [:] }
-        return try await inspection(evidence.bytes, app)
+        do {
+            return try await inspection(evidence.bytes, app)
+        } catch is BoundedThread.Busy {
+            return ["notInspected": true]
+        }
     }
 
     /// The address of the proof of an entry.

@@ -12,8 +12,8 @@ extension Console {
         if text.utf8.count > Self.longestName { return try await inspect(request, visit, Array(text.utf8)) }
         var results = text.isEmpty ? [] : try await results(text, app)
         var order: AppleOrderAnswer?
-        if results.isEmpty, Self.isAppleOrder(text) {
-            let answer = try await surroundings.appleOrder(text, app)
+        if results.isEmpty, Self.isAppleOrder(text.uppercased()) {
+            let answer = try await surroundings.appleOrder(text.uppercased(), app)
             if case .transactions(let ids) = answer {
                 results = ids.map { Result(kind: "Purchase", href: Self.address("purchase", app: app, $0), text: $0) }
             }
@@ -23,9 +23,10 @@ extension Console {
         var values: [String: Any] = [
             "q": text, "app": app, "searched": !text.isEmpty, "found": !results.isEmpty,
             "results": results.map { ["kind": $0.kind, "href": $0.href, "text": $0.text] },
-            "order": order.flatMap(Self.words) ?? "", "manyApps": ledger().apps.count > 1,
+            "manyApps": ledger().apps.count > 1,
             "apps": ledger().apps.map { ["name": $0, "selected": $0 == app] as [String: Any] },
         ]
+        values["order"] = order.flatMap(Self.words)
         if text.isEmpty {
             var filter = SubmissionFilter()
             filter.verdict = .rejected

@@ -12,9 +12,13 @@ extension Console {
                 values.merge(await examination()) { $1 }
             } else {
                 let stream = (request.form["stream"] ?? "").isEmpty ? nil : request.form["stream"]
-                let operation = ChangeWebhook(
+                var operation = ChangeWebhook(
                     app: try app(request), stream.map { .notifications(AppStoreEnvironment($0)) } ?? .events,
                     url: request.form["url"] ?? "", try Self.change(request))
+                operation.by = (visit.account.name, request.address)
+                if case .resendSince(let time) = operation.change, time > surroundings.clock() {
+                    throw ConsoleVisit.Malformed(text: "The time is in the future")
+                }
                 guard let count = try await ledger().perform(operation) else {
                     return message("There is no such webhook", 400)
                 }
@@ -31,7 +35,11 @@ extension Console {
         let webhooks = readings.webhooks.map { webhook -> [String: Any] in
             var stream = ""
             if case .notifications(let environment) = webhook.stream { stream = environment.name }
-            let state = webhook.isDisabled ? ", disabled" : ""
+            let isConfigured = !stream.isEmpty || surroundings.hasWebhook(webhook.app, webhook.url)
+            let state =
+                !isConfigured
+                ? "; it is not in the settings, so nothing is delivered"
+                : webhook.isDisabled ? "; it is disabled, so nothing is delivered" : ""
             return [
                 "url": webhook.url, "app": webhook.app, "isAdmin": isAdmin, "stream": stream,
                 "isDisabled": webhook.isDisabled,
@@ -70,8 +78,9 @@ extension Console {
         guard let examine = surroundings.tools.examine else { return [:] }
         let findings = await examine()
         let bad = findings.count { $0.state != "fine" }
+        let words = bad == 0 ? "all is fine" : "\(bad) of \(findings.count) \(bad == 1 ? "needs" : "need") a look"
         return [
-            "examined": true, "notice": "The installation was examined: \(bad) of \(findings.count) lines need a look.",
+            "examined": true, "notice": "The installation was examined: \(words).",
             "findings": findings.map { finding -> [String: Any] in
                 [
                     "state": finding.state, "check": finding.check.replacing("_", with: " "), "found": finding.found,
@@ -93,7 +102,8 @@ extension Console {
                 throw ConsoleVisit.Malformed(text: "The time is not one such as 2026-11-27T08:00")
             }
             return .resendSince(time)
-        default: return .resend(event: nil)
+        case "resend": return .resend(event: nil)
+        default: throw ConsoleVisit.Malformed(text: "There is no such act")
         }
     }
 
@@ -101,7 +111,8 @@ extension Console {
         switch change {
         case .enable: "The webhook is enabled."
         case .resendSince(let time):
-            "From \(time) on, \(count) events are delivered, in order, again where they were delivered before."
+            "From \(time) on, \(count == WebhookList.behindLimit ? "at least " : "")\(count) events are delivered in order, "
+                + "again where they were delivered before; to a disabled webhook when it is enabled."
         default: "\(count) events are sent again."
         }
     }

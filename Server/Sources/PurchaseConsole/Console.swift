@@ -12,6 +12,9 @@ public final class Console: Sendable {
     private let templates: MustacheLibrary
     private let forms = FormOnce()
     let passwords = PasswordHash()
+    /// Not the thread of the passwords: wrong passwords of strangers must not close the pages of those who are signed
+    /// in.
+    let inspections = BoundedThread()
 
     /// The rows of a list.
     static let rows = 25
@@ -35,6 +38,9 @@ public final class Console: Sendable {
             return message("The host is not one of the console; use its address or localhost", 421)
         }
         if request.isPost, !hosts.isOwnForm(request) { return message("The form is not from this console", 403) }
+        var read = request
+        if request.isPost, ["sign-in", "link"].contains(request.path) { read.readForm() }
+        let request = read
         return await explained { [self] in
             switch request.path {
             case "style.css":
@@ -47,10 +53,15 @@ public final class Console: Sendable {
                 return request.isPost
                     ? message("The session has ended; sign in again", 403) : .seeOther("/console/sign-in")
             }
+            var read = request
+            if request.isPost { read.readForm() }
+            let request = read
             guard !request.isPost || visit.hasToken(request) else {
                 return message("The form has no valid token; open the page again", 403)
             }
-            guard request.isPost, Self.actingPages.contains(request.path), request.form["form"] != nil else {
+            guard request.isPost, request.form["act"] != "examine", Self.actingPages.contains(request.path),
+                request.form["form"] != nil
+            else {
                 return try await page(request, visit)
             }
             return await forms.answer(visit.session.sha256, request) {
@@ -70,8 +81,8 @@ public final class Console: Sendable {
             return message("Your role does not permit this", 403)
         } catch let error as ConsoleVisit.Malformed {
             return message(error.text, 400)
-        } catch is PasswordHash.Busy {
-            return message("Too many sign-ins at once; try again", 503)
+        } catch is BoundedThread.Busy {
+            return message("Too many sign-ins or inspections at once; try again", 503)
         } catch is ConsoleVisit.NoApp {
             return message("The settings have no app; add one under apps", 404)
         } catch let error as LedgerStorageError {
@@ -128,11 +139,15 @@ public final class Console: Sendable {
         render("message", "Not done", nil, ["error": text + "."], status: status)
     }
 
-    /// The app that a request names, else the first one.
+    /// The app that a request names; the first one if it names none.
     func app(_ request: ConsoleRequest) throws -> String {
-        let (apps, named) = (ledger().apps, request.form["app"] ?? request.query["app"])
-        guard let app = apps.first(where: { $0 == named }) ?? apps.first else { throw ConsoleVisit.NoApp() }
-        return app
+        let apps = ledger().apps
+        guard let named = request.form["app"] ?? request.query["app"], !named.isEmpty else {
+            guard let first = apps.first else { throw ConsoleVisit.NoApp() }
+            return first
+        }
+        guard apps.contains(named) else { throw ConsoleVisit.Malformed(text: "The settings have no app \(named)") }
+        return named
     }
 
     /// The address of a page about something.

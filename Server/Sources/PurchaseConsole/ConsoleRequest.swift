@@ -5,10 +5,13 @@ public struct ConsoleRequest: Sendable {
     public var path: String
     /// The parameters of the query.
     public var query: [String: String]
-    /// The fields of the form, as text.
-    public var form: [String: String]
+    /// The fields of the form, as text; empty until `readForm`.
+    public private(set) var form: [String: String] = [:]
     /// The file of the form, as bytes; empty if none was chosen.
-    public var file: [UInt8]
+    public private(set) var file: [UInt8] = []
+    /// The body of the form, as it was sent, and its `Content-Type`.
+    private let body: [UInt8]
+    private let bodyType: String?
     /// The fields `Host`, `Origin`, `Sec-Fetch-Site` and `Cookie`.
     public var host: String?
     public var origin: String?
@@ -31,15 +34,19 @@ public struct ConsoleRequest: Sendable {
     ) {
         (self.isPost, self.path) = (isPost, path)
         self.query = FormFields.read(query)
-        if let boundary = MultipartForm.boundary(of: formType) {
-            let fields = MultipartForm.read(form, boundary: boundary)
-            file = fields["file"] ?? []
-            self.form = fields.filter { $0.key != "file" }.mapValues { String(decoding: $0, as: UTF8.self) }
-        } else {
-            file = []
-            self.form = FormFields.read(String(decoding: form, as: UTF8.self))
-        }
+        (body, bodyType) = (form, formType)
         (self.host, self.origin, self.fetchSite, self.cookies) = (host, origin, fetchSite, cookies)
         (self.address, self.isSecure) = (address, isSecure)
+    }
+
+    /// Reads the form, once the request is known to come from a page of the console.
+    mutating func readForm() {
+        guard let boundary = MultipartForm.boundary(of: bodyType) else {
+            form = FormFields.read(String(decoding: body, as: UTF8.self))
+            return
+        }
+        let fields = MultipartForm.read(body, boundary: boundary)
+        file = fields["file"] ?? []
+        form = fields.filter { $0.key != "file" }.mapValues { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -11,6 +11,8 @@ public struct ConsoleSurroundings: Sendable {
     public var checkpoint: @Sendable () throws -> SignedCheckpoint?
     /// Asks Apple about an order number of an app.
     public var appleOrder: @Sendable (_ number: String, _ app: String) async throws -> AppleOrderAnswer
+    /// Whether the settings in force have a receiver of an app's events.
+    public var hasWebhook: @Sendable (_ app: String, _ url: String) -> Bool
     /// Called with an error that the pages do not explain in full, to log it.
     public var onFailure: @Sendable (any Error) -> Void
     /// The host of the listener; `nil` for a socket.
@@ -21,8 +23,10 @@ public struct ConsoleSurroundings: Sendable {
         ledger: @escaping @Sendable () -> PurchaseLedger, clock: @escaping @Sendable () -> Timestamp,
         checkpoint: @escaping @Sendable () throws -> SignedCheckpoint?,
         appleOrder: @escaping @Sendable (_ number: String, _ app: String) async throws -> AppleOrderAnswer,
+        hasWebhook: @escaping @Sendable (_ app: String, _ url: String) -> Bool,
         onFailure: @escaping @Sendable (any Error) -> Void, host: String?, tools: ConsoleTools
     ) {
+        self.hasWebhook = hasWebhook
         (self.ledger, self.clock, self.checkpoint, self.appleOrder) = (ledger, clock, checkpoint, appleOrder)
         (self.onFailure, self.host, self.tools) = (onFailure, host, tools)
     }

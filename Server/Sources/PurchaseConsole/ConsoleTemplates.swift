@@ -68,7 +68,9 @@ enum ConsoleTemplates {
             <thead><tr><th scope="col">Received</th><th scope="col">Claim</th><th scope="col">Code</th>\
             <th scope="col">Transaction</th><th scope="col">Customer</th></tr></thead><tbody>
             {{#submissions}}<tr><td>{{at}}</td><td><a href="{{href}}">{{id}}</a></td>\
-            <td>{{code}}: {{sentence}}</td><td>{{transaction}}</td><td>{{customer}}</td></tr>{{/submissions}}
+            <td>{{code}}: {{sentence}}</td><td>{{#purchaseHref}}<a href="{{purchaseHref}}">{{transaction}}</a>\
+            {{/purchaseHref}}</td><td>{{#customerHref}}<a href="{{customerHref}}">{{customer}}</a>{{/customerHref}}</td>\
+            </tr>{{/submissions}}
             </tbody></table></div>
             """
         ),

@@ -81,7 +81,9 @@ struct CustomerCase {
         if repeated > 0 {
             lines.append(
                 Line(
-                    text: "A purchase was sent again \(repeated) times and refused as already claimed.",
+                    text:
+                        "A purchase was sent again \(repeated == 1 ? "once" : "\(repeated) times") and refused as already "
+                        + "claimed.",
                     action: "Sending it again charges nothing."))
         }
         if lines.isEmpty {
@@ -99,15 +101,27 @@ struct CustomerCase {
         var lines: [Line] = []
         for purchase in purchases {
             guard let withdrawal = purchase.withdrawal else { continue }
-            let access = entitlements.first { $0.productID == purchase.productID && $0.state == .active }
+            let access = entitlements.first {
+                $0.productID == purchase.productID && $0.environment == purchase.environment && $0.state == .active
+            }
             let what =
                 "\(purchase.productID): Apple withdrew transaction \(purchase.transactionID) on "
                 + "\(withdrawal.date)."
-            if let access {
-                let other = access.transactionID.map { $0 == purchase.transactionID ? "" : " from transaction \($0)" }
+            if let access, access.productKind == .consumable {
                 lines.append(
                     Line(
-                        text: what + " The product is still active\(other ?? " from a grant").",
+                        text: what + " \(access.balance) units are left, from other purchases or grants.",
+                        action: "They are not those of the refund: the table of units says where each is from."))
+            } else if let access, access.transactionID == purchase.transactionID {
+                lines.append(
+                    Line(
+                        text: what + " It was a part of the purchase, and the product is still active.",
+                        action: "The rest of the purchase was not refunded."))
+            } else if let access {
+                let other = access.transactionID.map { "transaction \($0)" } ?? "a grant or another shop"
+                lines.append(
+                    Line(
+                        text: what + " The product is still active from \(other).",
                         action: "That is another ground. Revoke it only if the customer has no right to it."))
             } else {
                 lines.append(

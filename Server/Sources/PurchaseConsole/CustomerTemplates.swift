@@ -14,8 +14,9 @@ enum CustomerTemplates {
             <button>Search</button></form>
             <p class="soft">Also Apple's order number, such as MK5TTTVWJH, from the customer's mail: Apple is asked about it.</p>
             {{#searched}}<h2>Found</h2>{{#found}}<ul>{{#results}}<li>{{kind}} <a href="{{href}}">{{text}}</a></li>\
-            {{/results}}</ul>{{/found}}{{^found}}<p>Nothing recorded has this name. If the customer paid, the purchase \
-            never arrived here: ask them to open the app and use Restore Purchases.</p><p>{{order}}</p>{{/found}}{{/searched}}
+            {{/results}}</ul>{{/found}}{{^found}}{{#order}}<p>Nothing recorded has this name. {{order}}</p>{{/order}}\
+            {{^order}}<p>Nothing recorded has this name. If the customer paid, the purchase never arrived here: ask them to \
+            open the app and use Restore Purchases.</p>{{/order}}{{/found}}{{/searched}}
             {{#hasRefused}}<h2>The latest claims that were not accepted</h2>{{> submissions}}{{/hasRefused}}{{> foot}}
             """
         ),
@@ -41,7 +42,7 @@ enum CustomerTemplates {
             {{#hasMore}}<p class="soft">There are more: shown are the next to be used and the last used up.</p>\
             {{/hasMore}}{{/balances}}
             {{#timeline}}<h2>Access over time</h2><p class="soft">From {{from}} to {{to}}; the line is now. The tables \
-            below have the same facts.</p><p class="legend"><span><svg viewBox="0 0 12 12"><polygon class="purchase" \
+            say what each mark is. Of consumables only the purchases are drawn.</p><p class="legend"><span><svg viewBox="0 0 12 12"><polygon class="purchase" \
             points="2,2 10,2 10,10 2,10"/></svg> purchase</span> <span><svg viewBox="0 0 12 12"><polygon class="renewal" \
             points="6,1 11,6 6,11 1,6"/></svg> renewal</span> <span><svg viewBox="0 0 12 12"><polygon class="refund" \
             points="2,1 10,1 6,11"/></svg> refund</span> <span><svg viewBox="0 0 12 12"><polygon class="claim" \
@@ -62,9 +63,9 @@ enum CustomerTemplates {
             <input type="hidden" name="act" value="lift"><input type="hidden" name="target" value="{{id}}">
             <div><label for="lift-{{id}}">Reason</label><input id="lift-{{id}}" name="reason" required></div>
             <button>End it</button></form>{{/canLift}}</div>{{/acts}}{{/hasActs}}
-            <h2>Events</h2>{{#hasEvents}}<ul>{{#events}}<li>{{at}} {{text}} {{product}} {{reason}} \
+            <h2>Events, the latest first</h2>{{#hasEvents}}<ul>{{#events}}<li>{{at}} {{text}} {{product}} {{reason}} \
             {{#deliveries}}<br><span class="soft">{{text}}</span>{{/deliveries}}</li>{{/events}}</ul>\
-            {{/hasEvents}}{{#nextEvents}}<p><a href="{{nextEvents}}">Later events</a></p>{{/nextEvents}}
+            {{/hasEvents}}{{#nextEvents}}<p><a href="{{nextEvents}}">Earlier events</a></p>{{/nextEvents}}
             {{> packs}}{{#canAct}}<h2>Acts</h2><p>Each is an entry of the journal, under the name {{operator}}.</p>
             {{#forms}}<details class="act"><summary>{{label}}</summary><form method="post" action="/console/customer">
             {{> hidden}}<input type="hidden" name="act" value="{{act}}">
@@ -90,7 +91,9 @@ enum CustomerTemplates {
             <th scope="col">Reason</th><th scope="col">Proof</th></tr></thead><tbody>
             {{#news}}<tr><td>{{at}}</td><td>{{signed}}</td><td>{{type}}</td><td>{{reason}}</td>\
             <td><a href="{{href}}">{{entry}}</a></td></tr>{{/news}}</tbody></table></div>{{/hasNews}}
-            {{#inspected}}<h2>The evidence, checked now</h2>{{> inspection}}{{/inspected}}
+            {{#inspected}}<h2>The evidence, checked now</h2>{{> inspection}}{{/inspected}}\
+            {{#notInspected}}<p>The evidence was not checked now, because others are inspecting; load the page again.</p>\
+            {{/notInspected}}
             {{#links}}<p><a href="{{href}}">{{text}}</a></p>{{/links}}{{> packs}}{{> foot}}
             """
         ),
@@ -100,7 +103,9 @@ enum CustomerTemplates {
             {{> head}}<p class="note">{{sentence}} <strong>{{action}}</strong></p>
             <dl>{{#facts}}<dt>{{name}}</dt><dd>{{value}}</dd>{{/facts}}</dl>
             {{#links}}<p><a href="{{href}}">{{text}}</a></p>{{/links}}
-            {{#inspected}}<h2>The evidence, checked now</h2>{{> inspection}}{{/inspected}}{{> foot}}
+            {{#inspected}}<h2>The evidence, checked now</h2>{{> inspection}}{{/inspected}}\
+            {{#notInspected}}<p>The evidence was not checked now, because others are inspecting; load the page again.</p>\
+            {{/notInspected}}{{> foot}}
             """
         ),
         (

@@ -4,12 +4,19 @@ import Foundation
 enum MultipartForm {
     /// The most parts that are read: the largest form has five.
     private static let mostParts = 16
+    /// The longest head of a part, in bytes: its name, the name of the file and a type. A longer one is left out, so
+    /// that the work does not grow with what strangers write there.
+    private static let longestHead = 2048
     /// The longest boundary, in bytes (RFC 2046, section 5.1.1).
     private static let longestBoundary = 70
 
+    private static let lineBreak = Array("\r\n".utf8)
+    private static let blank = Array("\r\n\r\n".utf8)
+
     /// The boundary that a content type names; `nil` for another type.
     static func boundary(of contentType: String?) -> [UInt8]? {
-        guard let contentType, contentType.lowercased().hasPrefix("multipart/form-data"),
+        guard let contentType, contentType.utf8.count <= 256,
+            contentType.lowercased().hasPrefix("multipart/form-data"),
             let range = contentType.range(of: "boundary=", options: .caseInsensitive)
         else { return nil }
         var text = contentType[range.upperBound...].prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
@@ -20,9 +27,9 @@ enum MultipartForm {
 
     /// Reads fields; of several with one name the first that is not empty counts. What has another form is left out.
     static func read(_ body: [UInt8], boundary: [UInt8]) -> [String: [UInt8]] {
-        let delimiter = Array("\r\n--".utf8) + boundary
+        let delimiter = lineBreak + Array("--".utf8) + boundary
         // The first delimiter has no line break before it.
-        let text = Array("\r\n".utf8) + body
+        let text = lineBreak + body
         let places = places(of: delimiter, in: text)
         var fields: [String: [UInt8]] = [:]
         for (start, end) in zip(places, places.dropFirst()) {
@@ -33,6 +40,7 @@ enum MultipartForm {
         return fields
     }
 
+    /// The places of a pattern whose first byte is nowhere else in it, so each byte is compared at most twice.
     private static func places(of pattern: [UInt8], in text: [UInt8]) -> [Int] {
         var places: [Int] = []
         var place = 0
@@ -49,15 +57,18 @@ enum MultipartForm {
 
     /// The name and the content of a part, which begins after its delimiter.
     private static func field(_ part: ArraySlice<UInt8>) -> (String, ArraySlice<UInt8>)? {
-        let blank = Array("\r\n\r\n".utf8)
-        guard part.starts(with: Array("\r\n".utf8)),
-            let end = part.indices.first(where: { part[$0...].starts(with: blank) })
-        else { return nil }
-        for line in String(decoding: part[..<end], as: UTF8.self).split(separator: "\r\n") {
-            guard line.lowercased().hasPrefix("content-disposition:"),
-                let name = line.firstMatch(of: /[; ]name="([^"]*)"/)
-            else { continue }
-            return (String(name.1), part[(end + blank.count)...])
+        guard part.starts(with: lineBreak) else { return nil }
+        let first = part.prefix(longestHead)
+        guard let end = first.indices.first(where: { first[$0...].starts(with: blank) }) else { return nil }
+        for line in String(decoding: first[..<end], as: UTF8.self).components(separatedBy: "\r\n") {
+            guard line.lowercased().hasPrefix("content-disposition:") else { continue }
+            for parameter in line.split(separator: ";").dropFirst() {
+                let parameter = parameter.trimmingCharacters(in: .whitespaces)
+                guard parameter.hasPrefix("name=\""), parameter.hasSuffix("\""), parameter.utf8.count > 7 else {
+                    continue
+                }
+                return (String(parameter.dropFirst(6).dropLast()), part[(end + blank.count)...])
+            }
         }
         return nil
     }

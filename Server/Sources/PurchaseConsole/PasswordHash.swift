@@ -1,32 +1,17 @@
 import Crypto
 import CryptoExtras
 import Foundation
-import NIOPosix
-import Synchronization
 
 /// Hashes passwords with scrypt (RFC 7914), one at a time on a thread of its own: each takes 32 MiB.
 final class PasswordHash: Sendable {
     /// N = 2^15, r = 8, p = 3: one of the equivalents that OWASP's cheat sheet on password storage names.
     private static let (rounds, blockSize, parallelism) = (32768, 8, 3)
-    /// The hashes that may wait. More are refused, so that guesses cannot fill the memory.
-    private static let waiting = 8
 
     /// The shortest password, in characters (NIST SP 800-63B, 5.1.1.2 asks for 8), and the longest in bytes.
     static let shortest = 12
     static let longest = 256
 
-    private let thread: NIOThreadPool
-    private let count = Atomic(0)
-
-    init() {
-        thread = NIOThreadPool(numberOfThreads: 1)
-        thread.start()
-    }
-
-    deinit { thread.shutdownGracefully { _ in } }
-
-    /// Too many hashes wait.
-    struct Busy: Error {}
+    private let thread = BoundedThread()
 
     /// The hash of a new password, with its salt and parameters.
     func hash(_ password: String) async throws -> String {
@@ -45,20 +30,12 @@ final class PasswordHash: Sendable {
     }
 
     private func key(of password: String, _ salt: Data) async throws -> Data {
-        try await run {
+        try await thread.run {
             try KDF.Scrypt.deriveKey(
                 from: Data(password.utf8), salt: salt, outputByteCount: 32, rounds: Self.rounds,
                 blockSize: Self.blockSize, parallelism: Self.parallelism
             ).withUnsafeBytes { Data($0) }
         }
-    }
-
-    /// Runs work on the thread.
-    func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        let before = count.add(1, ordering: .relaxed).oldValue
-        defer { count.subtract(1, ordering: .relaxed) }
-        guard before < Self.waiting else { throw Busy() }
-        return try await thread.runIfActive(work)
     }
 
     /// Compares in a time that does not depend on the content.

@@ -67,7 +67,9 @@ extension ConsoleSurroundings {
     /// The parts of a server.
     init(
         ledger: @escaping @Sendable () -> PurchaseLedger, clock: @escaping @Sendable () -> Timestamp,
-        record: ServerConfiguration.Record, orders: AppleOrders, host: String?, tools: ConsoleTools, logger: Logger
+        record: ServerConfiguration.Record, orders: AppleOrders,
+        hasWebhook: @escaping @Sendable (_ app: String, _ url: String) -> Bool, host: String?, tools: ConsoleTools,
+        logger: Logger
     ) {
         let keyFile = RecordKeys(record) { _ in }.signingKeyFile
         self.init(
@@ -80,6 +82,7 @@ extension ConsoleSurroundings {
                 case .failed(let error): .noAnswer(error.code.rawValue)
                 }
             },
+            hasWebhook: hasWebhook,
             onFailure: { logger.error("a page of the console was not made", metadata: ["error": "\($0)"]) }, host: host,
             tools: tools)
     }

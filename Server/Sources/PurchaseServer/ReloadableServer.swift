@@ -55,6 +55,7 @@ final class ReloadableServer: Sendable {
         var responder: any HTTPResponder<ServerContext>
         var limits: ServerConfiguration.Limits
         var ledger: PurchaseLedger
+        var webhooks: [Webhook]
     }
 
     /// - Parameters:
@@ -102,7 +103,7 @@ final class ReloadableServer: Sendable {
         deadlines = AnswerDeadlines(seconds: limits.answerSeconds)
         notificationLanes = NotificationLanes(uptime: uptime)
         notificationAlarm = NotificationAlarm(uptime: uptime)
-        inForce = Mutex(InForce(responder: NoResponder(), limits: limits, ledger: ledger))
+        inForce = Mutex(InForce(responder: NoResponder(), limits: limits, ledger: ledger, webhooks: []))
         replaceSettings(by: configuration, ledger: ledger)
     }
 
@@ -119,7 +120,8 @@ final class ReloadableServer: Sendable {
         connections.limit(to: .init(limits, trustedProxies: configuration.trustedProxies))
         if let tls = configuration.tls { certificate?.replace(by: tls, logger) }
         let responder = responder(configuration, ledger: ledger)
-        inForce.withLock { $0 = InForce(responder: responder, limits: limits, ledger: ledger) }
+        let webhooks = configuration.webhooks
+        inForce.withLock { $0 = InForce(responder: responder, limits: limits, ledger: ledger, webhooks: webhooks) }
     }
 
     /// What the server does beside answering: checks whether it is ready, records the uses of keys and counted
@@ -181,7 +183,10 @@ final class ReloadableServer: Sendable {
         ConsoleRoutes(
             ConsoleSurroundings(
                 ledger: { self.inForce.withLock { $0.ledger } }, clock: clock, record: started.record,
-                orders: AppleOrders(service: appStoreClaims), host: started.admin.host, tools: consoleTools,
+                orders: AppleOrders(service: appStoreClaims),
+                hasWebhook: { app, url in
+                    self.inForce.withLock { $0.webhooks.contains { $0.app == app && $0.url.text == url } }
+                }, host: started.admin.host, tools: consoleTools,
                 logger: logger),
             bodies: bodies.limited(to: AdminListener.bodyBytes), logger: logger
         )?.add(to: router)

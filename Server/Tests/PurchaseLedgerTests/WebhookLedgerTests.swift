@@ -197,6 +197,27 @@ struct WebhookLedgerTests {
         }
     }
 
+    @Test("32.1 A time that is older than those before it, as of a merge, makes no event be left out")
+    func resendPastOlderTimes() async throws {
+        try await LedgerWorld.with { world in
+            var lease = try #require(try await take(Self.first, world))
+            let start = world.clock.now
+            for place in 0..<64 {
+                // The event at which the range is halved first has an old time.
+                if place == 31 { world.clock.advance(seconds: -40_000) }
+                _ = try await world.order()
+                if place == 31 { world.clock.advance(seconds: 40_000) }
+                world.clock.advance(seconds: 600)
+            }
+            let all = try await events(world)
+            lease.cursor = try #require(all.last).key
+            _ = try await world.ledger.perform(RecordDeliveries(lease))
+            let time = start.adding(milliseconds: 600_000, times: 10)
+            _ = try await change(.resendSince(time), world)
+            #expect(try await status(world).cursor <= all[9].key)
+        }
+    }
+
     @Test(
         "28.3 A migration keeps the place of each webhook, and the same URL can get notifications as well",
         .enabled(if: TestEngine.ownsTables))

@@ -114,8 +114,44 @@ struct ConsolePageTests {
             #expect(page.contains("Units of com.example.app.coins, by purchase"))
             #expect(page.matches(of: /<td>1<\/td><td>0<\/td><td>0<\/td><td>1<\/td>/).count == 1, "one is left")
             #expect(page.matches(of: /<td>1<\/td><td>1<\/td><td>0<\/td><td>0<\/td>/).count == 1, "one is used up")
-            #expect(page.contains("Delivered to \(hook).") && page.contains("Waits for \(hook)."))
+            #expect(!page.contains("Delivered to"), "the settings have no such receiver")
             #expect(page.contains(#"<polygon class="purchase""#) && page.contains(#"<polygon class="claim""#))
+        }
+    }
+
+    @Test("The latest event comes first, with how far it is delivered to each receiver of the settings")
+    func deliveries() async throws {
+        let hook = "http://127.0.0.1:9/hook"
+        let url = try #require(WebhookURL(hook))
+        let secret = try #require(WebhookSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="))
+        try await PurchaseServerWorld.run {
+            $0.admin = .port(host: "127.0.0.1", 0)
+            $0.webhooks = [Webhook(app: "example", url: url, secrets: [secret], allowedHosts: ["127.0.0.1"])]
+        } _: { world async throws in
+            let list = WebhookList(app: "example")
+            for _ in 0..<600 where try await world.ledger.answer(list).isEmpty {
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            for number in 1...30 {
+                _ = try await world.ledger.perform(
+                    GrantByHand(
+                        app: "example", customerID: "bob", productID: "com.example.app.pro", reason: "reason \(number)."
+                    ))
+            }
+            var browser = try await ConsoleBrowser.signedIn(world, "ann", .view)
+            let path = "/console/customer?app=example&id=bob"
+            let page = try await browser.get(path).text
+            #expect(page.contains("reason 30.") && page.contains("reason 6.") && !page.contains("reason 5."))
+            #expect(page.contains("Waits for \(hook)."))
+            let next = try #require(page.firstMatch(of: /href="(\/console\/customer[^"]*events=[0-9]+)"/)).1
+            var earlier = ""
+            // The others of the customer wait behind the first.
+            for _ in 0..<600 where !earlier.contains("Waits for \(hook) after 1 failed, connection_failed.") {
+                try await Task.sleep(for: .milliseconds(50))
+                earlier = try await browser.get(String(next).replacing("&amp;", with: "&")).text
+            }
+            #expect(earlier.contains("reason 5.") && earlier.contains("reason 1.") && !earlier.contains("reason 6."))
+            #expect(earlier.contains("Waits for \(hook) after 1 failed") && !earlier.contains("Earlier events"))
         }
     }
 
@@ -174,7 +210,12 @@ struct ConsolePageTests {
             var admin = try await ConsoleBrowser.signedIn(world, "ann", .admin)
             let sent = try await admin.post("/console/state", since)
             #expect(sent.status == 200 && sent.text.contains("From 2020-01-01T00:00:00Z on, 1 events are delivered"))
-            for wrong in ["", "yesterday", "2020-01-01T00:00+02:00"] {
+            #expect(sent.text.contains("it is not in the settings, so nothing is delivered"))
+            #expect(try await admin.post("/console/state", since.merging(["act": "x"]) { $1 }).status == 400)
+            let log = try await admin.get("/console/operators").text
+            #expect(
+                log.contains("webhook changed") && log.contains("everything since 2020-01-01T00:00:00Z is sent again"))
+            for wrong in ["", "yesterday", "2020-01-01T00:00+02:00", "9999-01-01T00:00"] {
                 #expect(try await admin.post("/console/state", since.merging(["since": wrong]) { $1 }).status == 400)
             }
             #expect(

@@ -32,6 +32,29 @@ struct ConsoleTests {
         }
     }
 
+    @Test("A form with a huge head, of a stranger or of an operator, is not read, and an unknown app is none")
+    func hugeForm() async throws {
+        try await Self.run { world async throws in
+            var browser = try await ConsoleBrowser.signedIn(world, "ann", .support)
+            let admin = try #require(world.admin)
+            let head = "--x\r\n" + String(repeating: "Content-Disposition:a\r\n", count: 80_000)
+            for cookie in [nil, browser.cookie] {
+                var headers: HTTPFields = [.contentType: "multipart/form-data; boundary=x"]
+                if let cookie { headers[.cookie] = cookie }
+                for path in ["/console/sign-in", "/console/inspect"] {
+                    let answer = try await admin.execute(
+                        uri: path, method: .post, headers: headers, body: ByteBuffer(string: head + "\r\n--x--"))
+                    #expect(answer.status.code == 403)
+                }
+            }
+            let grant = ["act": "grant", "app": "nosuch", "id": "bob", "target": "com.example.app.pro", "reason": "x"]
+            let refused = try await browser.post("/console/customer", grant)
+            #expect(refused.status == 400 && refused.text.contains("no app nosuch"))
+            #expect(try await browser.get("/console/customer?app=nosuch&id=bob").status == 400)
+            #expect(try await world.entitlements(of: "bob").isEmpty)
+        }
+    }
+
     @Test("Five wrong passwords lock the name, also for the right one, until a minute has passed")
     func lock() async throws {
         try await Self.run { world async throws in

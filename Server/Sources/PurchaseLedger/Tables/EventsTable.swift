@@ -56,6 +56,21 @@ struct EventsTable {
         return (try reader.integer(), try reader.time())
     }
 
+    /// The oldest event that is not older than a time, among the last events of an app up to a key; `nil` if all are.
+    func oldest(
+        appKey: Int64, since time: Timestamp, upTo key: Int64, limit: Int64
+    ) throws(LedgerStorageError) -> Int64? {
+        let rows = try connection.rows(
+            """
+            SELECT min(late.event_key) FROM (
+                SELECT events.event_key, journal.at FROM events JOIN journal ON journal.entry_key = events.entry_key
+                WHERE events.app_key = ?1 AND events.event_key <= ?2 ORDER BY events.event_key DESC LIMIT ?4) AS late
+            WHERE late.at >= ?3
+            """, [.integer(appKey), .integer(key), .time(time), .integer(limit)], of: ["events"])
+        guard var reader = rows.first?.reader else { return nil }
+        return try reader.optionalInteger()
+    }
+
     /// The events of an app after a key, oldest first.
     func events(appKey: Int64, after key: Int64, limit: Int64) throws(LedgerStorageError) -> [NamedEvent] {
         try named(
@@ -67,6 +82,13 @@ struct EventsTable {
     func events(customer: Int64, after key: Int64, limit: Int64) throws(LedgerStorageError) -> [NamedEvent] {
         try named(
             "WHERE events.customer_key = ?1 AND events.event_key > ?2 ORDER BY events.event_key LIMIT ?3",
+            [.integer(customer), .integer(key), .integer(limit)])
+    }
+
+    /// The events of a customer before a key, the newest first.
+    func events(customer: Int64, before key: Int64, limit: Int64) throws(LedgerStorageError) -> [NamedEvent] {
+        try named(
+            "WHERE events.customer_key = ?1 AND events.event_key < ?2 ORDER BY events.event_key DESC LIMIT ?3",
             [.integer(customer), .integer(key), .integer(limit)])
     }
 

@@ -59,6 +59,24 @@ struct NotificationsTable {
         return (try reader.integer(), try reader.time())
     }
 
+    /// The oldest notification that was not received before a time, among the last of an app up to an entry; `nil` if
+    /// all were.
+    func oldest(
+        appKey: Int64, since time: Timestamp, upTo key: Int64, limit: Int64
+    ) throws(LedgerStorageError) -> Int64? {
+        let rows = try connection.rows(
+            """
+            SELECT min(late.entry_key) FROM (
+                SELECT notifications.entry_key, journal.at FROM notifications
+                JOIN journal ON journal.entry_key = notifications.entry_key
+                WHERE notifications.app_key = ?1 AND notifications.entry_key <= ?2
+                ORDER BY notifications.entry_key DESC LIMIT ?4) AS late
+            WHERE late.at >= ?3
+            """, [.integer(appKey), .integer(key), .time(time), .integer(limit)], of: ["notifications"])
+        guard var reader = rows.first?.reader else { return nil }
+        return try reader.optionalInteger()
+    }
+
     /// The number of an environment's notifications after an entry, counted up to a limit.
     func count(
         appKey: Int64, environment: Int64, after entry: Int64, limit: Int64

@@ -23,5 +23,7 @@ public struct OperatorLogLine: Sendable, Equatable {
         case removed
         case linkMade = "link_made"
         case passwordSet = "password_set"
+        /// Events of a webhook were sent again, or it was enabled.
+        case webhookChanged = "webhook_changed"
     }
 }

@@ -26,20 +26,21 @@ struct AppleOrders {
         let terms = service.currentTerms()
         let apps = (terms.bundleIDs[app] ?? []).compactMap { terms.serverApps[$0] }
         guard !apps.isEmpty else { return .notConfigured }
+        var failure: AppStoreServerError?
         for serverApp in apps {
             let transactions: [TransactionJWS]?
             do throws(AppStoreServerError) {
                 transactions = try await service.server.call(LookUpOrder(number), for: serverApp).value
             } catch {
                 // Apple's number for an order id that is malformed.
-                if error.isFinal { continue }
-                return .failed(error)
+                if !error.isFinal { failure = error }
+                continue
             }
             guard let transactions, !transactions.isEmpty else { continue }
             // What Apple signed counts, whoever asked for it.
             try await service.evidence.observe(transactions.map(\.text), app: app)
             return .transactions(transactions.map(\.content.transactionID))
         }
-        return .unknown
+        return failure.map { .failed($0) } ?? .unknown
     }
 }

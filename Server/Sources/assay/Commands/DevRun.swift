@@ -195,6 +195,7 @@ struct DevRun: Sendable {
                 onAdminReady: { address in
                     guard address.hasPrefix("http") else { return }
                     target.setConsole("\(address)/console")
+                    if whenReady == nil { Terminal.remark("the console is at \(address)/console") }
                     if whenReady == nil { await Serve.showConsoleLink(address, server.ledger) }
                 }
             ).runService()

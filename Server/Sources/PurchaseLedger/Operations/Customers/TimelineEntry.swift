@@ -9,6 +9,8 @@ public struct TimelineEntry: Sendable, Equatable {
 
     /// The number of the event; `nil` for a rejected claim.
     public var event: Int64?
+    /// Whether webhooks get the event; those of an import are not announced unless it was told to.
+    public var isAnnounced = true
     public var at: Timestamp
     /// The time of the last of several equal rejections.
     public var lastAt: Timestamp?
@@ -38,6 +40,7 @@ public struct TimelineEntry: Sendable, Equatable {
     init(_ event: NamedEvent, _ reader: LedgerTransaction) throws {
         let entry = try JournalTable(connection: reader.connection).row(id: event.entryID)
         self.event = event.key
+        isAnnounced = event.figures.isAnnounced
         at = event.at
         type = event.type
         let source = try entry.map(Self.source) ?? "unknown"

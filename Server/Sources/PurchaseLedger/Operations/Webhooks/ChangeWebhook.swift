@@ -6,6 +6,8 @@ public struct ChangeWebhook: LedgerOperation {
     public var stream: WebhookStream
     public var url: String
     public var change: Change
+    /// The operator of the console and their address, for the log of operators; `nil` for a command.
+    public var by: (name: String, address: String)?
 
     /// The change.
     public enum Change: Sendable, Equatable {
@@ -24,7 +26,7 @@ public struct ChangeWebhook: LedgerOperation {
         (self.app, self.stream, self.url, self.change) = (app, stream, url, change)
     }
 
-    public var locks: LedgerLocks { .parts([.webhook(app, url)]) }
+    public var locks: LedgerLocks { .parts(by == nil ? [.webhook(app, url)] : [.webhook(app, url), .operators]) }
 
     /// - Returns: the number of events to send again, counted up to `WebhookList.behindLimit`; 1 for the other changes;
     ///   `nil` if no server ever delivered to this URL.
@@ -32,6 +34,12 @@ public struct ChangeWebhook: LedgerOperation {
         let app = try transaction.app(app)
         let table = WebhooksTable(connection: transaction.connection)
         guard let row = try table.row(appKey: app.key, stream, url: url) else { return nil }
+        if let by {
+            // Not the query of the URL, which can be a secret.
+            let receiver = url.prefix { $0 != "?" }
+            try OperatorAccounts(transaction).log(
+                .webhookChanged, by.name, address: "\(by.address): \(self.app) \(receiver), \(words)")
+        }
         switch change {
         case .disable(let reason): try table.set(row.key, disabledAt: transaction.now, reason: reason)
         case .enable: try table.set(row.key, disabledAt: nil, reason: nil)
@@ -41,6 +49,15 @@ public struct ChangeWebhook: LedgerOperation {
         case .resendSince(let time): return try resend(row, since: time, transaction)
         }
         return 1
+    }
+
+    private var words: String {
+        switch change {
+        case .disable: "disabled"
+        case .enable: "enabled"
+        case .resend: "what was given up is sent again"
+        case .resendSince(let time): "everything since \(time) is sent again"
+        }
     }
 
     /// Moves the cursor back. What was attempted since then has no rows any more, because it is attempted anew; earlier

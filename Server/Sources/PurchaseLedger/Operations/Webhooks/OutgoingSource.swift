@@ -30,18 +30,36 @@ struct OutgoingSource {
 
     /// The clocks of several servers, and the order of their commits, differ by less than this, in milliseconds.
     private static let disorder: Int64 = 60_000
+    /// The events that are looked at together before the place that was found.
+    private static let window: Int64 = 1000
 
-    /// The last event before a time, or an earlier one; 0 if there is none. It halves the range of the keys, because
-    /// their order is that of the times.
+    /// The last event before a time, or an earlier one; 0 if there is none.
+    ///
+    /// It halves the range of the keys, whose order is mostly that of the times. A clock that was wrong, or a merge
+    /// whose rows followed later under the time of its entry, can make a time older than those before it. So it then
+    /// goes back as long as a window of events before the place has one that is not older.
     func last(before time: Timestamp, upTo newest: Int64) throws(LedgerStorageError) -> Int64 {
-        let time = time.millisecondsSince1970 - Self.disorder
+        let time = Timestamp(millisecondsSince1970: time.millisecondsSince1970 - Self.disorder)
         var (before, after) = (Int64(0), newest)
         while before < after {
             let middle = before + (after - before + 1) / 2
             let found = try self.newest(in: before + 1...middle)
-            if let found, found.at.millisecondsSince1970 >= time { after = found.key - 1 } else { before = middle }
+            if let found, found.at >= time { after = found.key - 1 } else { before = middle }
         }
+        while let oldest = try oldest(since: time, upTo: before, limit: Self.window) { before = oldest - 1 }
         return before
+    }
+
+    /// The oldest of a number of events up to a key that is not older than a time; `nil` if all are older.
+    private func oldest(since time: Timestamp, upTo key: Int64, limit: Int64) throws(LedgerStorageError) -> Int64? {
+        switch stream {
+        case .events:
+            try EventsTable(connection: reader.connection)
+                .oldest(appKey: app.key, since: time, upTo: key, limit: limit)
+        case .notifications:
+            try NotificationsTable(connection: reader.connection)
+                .oldest(appKey: app.key, since: time, upTo: key, limit: limit)
+        }
     }
 
     private func newest(in keys: ClosedRange<Int64>) throws(LedgerStorageError) -> (key: Int64, at: Timestamp)? {
