@@ -10,6 +10,7 @@ import urllib.request
 PASSWORD = "correct horse battery"
 SETTINGS = """
 server: {{database: "sqlite:{folder}/{name}.sqlite", port: {port}, admin: "127.0.0.1:{admin}"}}
+record: {{signing_key: "{folder}/{name}-log.key"}}
 apps:
   example:
     bundle_ids: [com.example.app]
@@ -75,7 +76,11 @@ def main():
         claims = []
         for world in worlds:
             page = world.get(f"/console/purchase?id={transaction(1)}")[1]
+            # The first checkpoint of a new key covers all entries once it is signed.
             claims.append(page.split("/console/claim?app=example&amp;id=")[1].split('"')[0])
+        for world, claim in zip(worlds, claims):
+            while world.get(f"/console/proof?id={claim}")[0] == 404:
+                time.sleep(0.2)
         pages = [
             ("search", lambda number, _: "/console"),
             ("search for a transaction", lambda number, _: f"/console/search?q={transaction(number)}"),
