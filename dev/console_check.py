@@ -384,6 +384,8 @@ def check(world, playwright, axe, pictures):
                 if pictures:
                     pictures.mkdir(parents=True, exist_ok=True)
                     view.screenshot(path=str(pictures / f"{name}-{scheme}-{width}.png"), full_page=True)
+                    if (name, scheme, width) == ("bob", "light", 1280):
+                        view.screenshot(path=str(pictures / "front.png"))
                 view.close()
             view = context.new_page()
             view.goto(world.url("/console/state"))

@@ -12,4 +12,4 @@ tools=$(python_tools pictures 'playwright>=1.49,<2' axe-playwright-python) || fa
 axe=$(find "$tools" -name axe.min.js | head -n 1)
 [ -n "$axe" ] || fail "the package axe-playwright-python has no axe.min.js"
 "$tools/bin/python" dev/console_check.py "$axe" "$tools/console"
-cp "$tools/console/bob-light-1280.png" docs/pictures/console.png
+cp "$tools/console/front.png" docs/pictures/console.png
