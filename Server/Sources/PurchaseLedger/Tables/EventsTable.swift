@@ -42,7 +42,10 @@ struct EventsTable {
         return try reader.integer()
     }
 
-    /// The newest event of an app in a range of keys, with its time.
+    /// The condition for events whose time is that of their place: the rows of a merge follow later under its entry.
+    private static let isInPlace = "journal.kind <> \(JournalKind.customerMerged.rawValue)"
+
+    /// The newest event of an app in a range of keys, with its time; none of a merge.
     func newest(
         appKey: Int64, in keys: ClosedRange<Int64>
     ) throws(LedgerStorageError) -> (key: Int64, at: Timestamp)? {
@@ -50,13 +53,15 @@ struct EventsTable {
             """
             SELECT events.event_key, journal.at FROM events JOIN journal ON journal.entry_key = events.entry_key
             WHERE events.app_key = ?1 AND events.event_key >= ?2 AND events.event_key <= ?3
+            AND \(Self.isInPlace)
             ORDER BY events.event_key DESC LIMIT 1
             """, [.integer(appKey), .integer(keys.lowerBound), .integer(keys.upperBound)], of: ["events"])
         guard var reader = rows.first?.reader else { return nil }
         return (try reader.integer(), try reader.time())
     }
 
-    /// The oldest event that is not older than a time, among the last events of an app up to a key; `nil` if all are.
+    /// The oldest event that is not older than a time, among the last events of an app up to a key,
+    /// without those of merges; `nil` if all are.
     func oldest(
         appKey: Int64, since time: Timestamp, upTo key: Int64, limit: Int64
     ) throws(LedgerStorageError) -> Int64? {
@@ -64,7 +69,8 @@ struct EventsTable {
             """
             SELECT min(late.event_key) FROM (
                 SELECT events.event_key, journal.at FROM events JOIN journal ON journal.entry_key = events.entry_key
-                WHERE events.app_key = ?1 AND events.event_key <= ?2 ORDER BY events.event_key DESC LIMIT ?4) AS late
+                WHERE events.app_key = ?1 AND events.event_key <= ?2 AND \(Self.isInPlace)
+                ORDER BY events.event_key DESC LIMIT ?4) AS late
             WHERE late.at >= ?3
             """, [.integer(appKey), .integer(key), .time(time), .integer(limit)], of: ["events"])
         guard var reader = rows.first?.reader else { return nil }
