@@ -38,17 +38,7 @@ final class KeyUses: Sendable {
         let logger: Logger
 
         func run() async throws {
-            await cancelWhenGracefulShutdown {
-                do {
-                    while true {
-                        try await Task.sleep(for: KeyUses.interval)
-                        await write()
-                    }
-                } catch {
-                    // The server stops.
-                }
-            }
-            await write()
+            await repeatUntilStop(every: KeyUses.interval) { await write() }
         }
 
         private func write() async {

@@ -54,17 +54,7 @@ final class RefusedNotifications: Sendable {
         let logger: Logger
 
         func run() async throws {
-            await cancelWhenGracefulShutdown {
-                do {
-                    while true {
-                        try await Task.sleep(for: RefusedNotifications.interval)
-                        refused.write(logger)
-                    }
-                } catch {
-                    // The server stops.
-                }
-            }
-            refused.write(logger)
+            await repeatUntilStop(every: RefusedNotifications.interval) { refused.write(logger) }
         }
     }
 }

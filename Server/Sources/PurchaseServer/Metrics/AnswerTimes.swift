@@ -43,17 +43,7 @@ final class AnswerTimes: Sendable {
         let logger: Logger
 
         func run() async throws {
-            await cancelWhenGracefulShutdown {
-                do {
-                    while true {
-                        try await Task.sleep(for: AnswerTimes.interval)
-                        await write()
-                    }
-                } catch {
-                    // The server stops.
-                }
-            }
-            await write()
+            await repeatUntilStop(every: AnswerTimes.interval) { await write() }
         }
 
         private func write() async {

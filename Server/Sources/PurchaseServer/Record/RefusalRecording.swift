@@ -12,17 +12,7 @@ struct RefusalRecording: Service {
     let logger: Logger
 
     func run() async throws {
-        await cancelWhenGracefulShutdown {
-            do {
-                while true {
-                    try await Task.sleep(for: Self.interval)
-                    await write()
-                }
-            } catch {
-                // The server stops.
-            }
-        }
-        await write()
+        await repeatUntilStop(every: Self.interval) { await write() }
     }
 
     private func write() async {
