@@ -115,6 +115,5 @@ let package = Package(
 // long. Nothing imports a test target, so its interface is not made in a pass of its own, and no debugger needs it.
 // Only test targets have unsafe flags, so packages that depend on this one are not refused.
 for target in package.targets where target.type == .test {
-    target.swiftSettings =
-        strict + [.unsafeFlags(["-Onone", "-no-emit-module-separately-wmo", "-gnone"])]
+    target.swiftSettings = strict + [.unsafeFlags(["-Onone", "-no-emit-module-separately-wmo", "-gnone"])]
 }

@@ -82,9 +82,13 @@ extension Console {
         return forms
     }
 
+    private static func name(_ entitlement: Entitlement) -> String {
+        entitlement.productID + (entitlement.environment == .production ? "" : " (sandbox)")
+    }
+
     private static func fields(_ entitlement: Entitlement) -> [String: Any] {
         [
-            "product": entitlement.productID + (entitlement.environment == .production ? "" : " (sandbox)"),
+            "product": name(entitlement),
             "state": entitlement.state.rawValue,
             "why": entitlement.reason.map { "\($0.explanation.sentence) (\($0.rawValue))" } ?? "",
             "since": entitlement.since.map { "\($0)" } ?? "", "until": entitlement.until.map { "\($0)" } ?? "",
@@ -164,7 +168,7 @@ extension Console {
                     app: app, customerID: id, productID: entitlement.productID, environment: entitlement.environment,
                     limit: Self.rows))
             balances.append([
-                "product": entitlement.productID, "hasMore": lots.hasMore,
+                "product": Self.name(entitlement), "hasMore": lots.hasMore,
                 "lots": (lots.available + lots.empty).map { Self.fields($0, app) },
             ])
         }

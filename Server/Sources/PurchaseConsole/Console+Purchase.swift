@@ -39,11 +39,8 @@ extension Console {
                 .filter { $0.productID == purchase.productID }
             values = ["owner": owner, "ownerHref": Self.address("customer", app: app, owner)]
         }
-        var answers = CustomerCase(
+        let answers = CustomerCase(
             entitlements: entitlements, purchases: [purchase], submissions: claims, orders: [], handGrants: [])
-        if purchase.customerID == nil {
-            answers.submissions = claims
-        }
         let facts: [(String, String?)] = [
             ("Product", purchase.productID), ("Environment", purchase.environment.name),
             ("Bought", purchase.purchasedAt.map { "\($0)" }), ("Ends", purchase.expiresAt.map { "\($0)" }),

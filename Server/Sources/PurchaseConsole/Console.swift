@@ -38,24 +38,19 @@ public final class Console: Sendable {
             return message("The host is not one of the console; use its address or localhost", 421)
         }
         if request.isPost, !hosts.isOwnForm(request) { return message("The form is not from this console", 403) }
-        var read = request
-        if request.isPost, ["sign-in", "link"].contains(request.path) { read.readForm() }
-        let request = read
         return await explained { [self] in
             switch request.path {
             case "style.css":
                 return ConsoleResponse(status: 200, contentType: "text/css; charset=utf-8", body: ConsoleStyle.text)
-            case "sign-in": return try await signIn(request)
-            case "link": return try await setPassword(request)
+            case "sign-in": return try await signIn(request.withForm)
+            case "link": return try await setPassword(request.withForm)
             default: break
             }
             guard let visit = try await visit(request) else {
                 return request.isPost
                     ? message("The session has ended; sign in again", 403) : .seeOther("/console/sign-in")
             }
-            var read = request
-            if request.isPost { read.readForm() }
-            let request = read
+            let request = request.withForm
             guard !request.isPost || visit.hasToken(request) else {
                 return message("The form has no valid token; open the page again", 403)
             }

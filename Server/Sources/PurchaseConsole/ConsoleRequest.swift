@@ -5,7 +5,7 @@ public struct ConsoleRequest: Sendable {
     public var path: String
     /// The parameters of the query.
     public var query: [String: String]
-    /// The fields of the form, as text; empty until `readForm`.
+    /// The fields of the form, as text; empty before `withForm`.
     public private(set) var form: [String: String] = [:]
     /// The file of the form, as bytes; empty if none was chosen.
     public private(set) var file: [UInt8] = []
@@ -39,14 +39,17 @@ public struct ConsoleRequest: Sendable {
         (self.address, self.isSecure) = (address, isSecure)
     }
 
-    /// Reads the form, once the request is known to come from a page of the console.
-    mutating func readForm() {
-        guard let boundary = MultipartForm.boundary(of: bodyType) else {
-            form = FormFields.read(String(decoding: body, as: UTF8.self))
-            return
+    /// The request with its form, which is read only once it is known to come from a page of the console.
+    var withForm: ConsoleRequest {
+        guard isPost else { return self }
+        var request = self
+        if let boundary = MultipartForm.boundary(of: bodyType) {
+            let fields = MultipartForm.read(body, boundary: boundary)
+            request.file = fields["file"] ?? []
+            request.form = fields.filter { $0.key != "file" }.mapValues { String(decoding: $0, as: UTF8.self) }
+        } else {
+            request.form = FormFields.read(String(decoding: body, as: UTF8.self))
         }
-        let fields = MultipartForm.read(body, boundary: boundary)
-        file = fields["file"] ?? []
-        form = fields.filter { $0.key != "file" }.mapValues { String(decoding: $0, as: UTF8.self) }
+        return request
     }
 }

@@ -42,8 +42,8 @@ enum CustomerTemplates {
             {{#hasMore}}<p class="soft">There are more: shown are the next to be used and the last used up.</p>\
             {{/hasMore}}{{/balances}}
             {{#timeline}}<h2>Access over time</h2><p class="soft">From {{from}} to {{to}}; the line is now. The tables \
-            say what each mark is. Of consumables only the purchases are drawn.</p><p class="legend"><span><svg viewBox="0 0 12 12"><polygon class="purchase" \
-            points="2,2 10,2 10,10 2,10"/></svg> purchase</span> <span><svg viewBox="0 0 12 12"><polygon class="renewal" \
+            say what each mark is. Of consumables only the purchases are drawn.</p>
+            <p class="legend"><span><svg viewBox="0 0 12 12"><polygon class="purchase" points="2,2 10,2 10,10 2,10"/></svg> purchase</span> <span><svg viewBox="0 0 12 12"><polygon class="renewal" \
             points="6,1 11,6 6,11 1,6"/></svg> renewal</span> <span><svg viewBox="0 0 12 12"><polygon class="refund" \
             points="2,1 10,1 6,11"/></svg> refund</span> <span><svg viewBox="0 0 12 12"><polygon class="claim" \
             points="2,10 10,10 6,2"/></svg> claim</span> <span><svg viewBox="0 0 12 12"><polygon class="claim refused" \
@@ -53,7 +53,8 @@ enum CustomerTemplates {
             <svg viewBox="0 0 600 {{height}}" role="img" aria-label="Access to {{count}} products over time">
             {{#rows}}<text x="4" y="{{textY}}">{{product}}</text>{{#bars}}<rect class="{{style}}" x="{{x}}" y="{{y}}" \
             width="{{width}}" height="10"/>{{/bars}}{{#marks}}<polygon class="{{style}}" points="{{points}}">\
-            <title>{{words}}</title></polygon>{{/marks}}{{/rows}}<line class="now" x1="{{now}}" x2="{{now}}" y1="0" y2="{{height}}"/></svg></div>{{/timeline}}
+            <title>{{words}}</title></polygon>{{/marks}}{{/rows}}\
+            <line class="now" x1="{{now}}" x2="{{now}}" y1="0" y2="{{height}}"/></svg></div>{{/timeline}}
             {{#hasPurchases}}<h2>Purchases</h2>{{> purchases}}{{#nextPurchases}}<p><a href="{{nextPurchases}}">Earlier \
             purchases</a></p>{{/nextPurchases}}{{/hasPurchases}}
             {{#hasOrders}}<h2>Orders</h2><ul>{{#orders}}<li>{{text}}</li>{{/orders}}</ul>{{/hasOrders}}

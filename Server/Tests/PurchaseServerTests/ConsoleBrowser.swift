@@ -31,15 +31,17 @@ struct ConsoleBrowser {
     }
 
     /// Sends a form with a file, as browsers do.
-    mutating func upload(_ path: String, _ fields: [String: String], file: [UInt8]) async throws -> (
-        status: Int, text: String
-    ) {
+    ///
+    /// - Parameter more: further lines in the head of the file.
+    mutating func upload(
+        _ path: String, _ fields: [String: String], file: [UInt8], more: String = ""
+    ) async throws -> (status: Int, text: String) {
         var body: [UInt8] = []
         for (name, value) in fields.merging(["token": token], uniquingKeysWith: { own, _ in own }) {
             body += Array("--x\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n".utf8)
         }
         let head =
-            "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.bin\"\r\nContent-Type: a/b\r\n\r\n"
+            "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.bin\"\r\nContent-Type: a/b\r\n\(more)\r\n"
         body += Array(head.utf8) + file + Array("\r\n--x--\r\n".utf8)
         let response = try await client.execute(
             uri: path, method: .post,

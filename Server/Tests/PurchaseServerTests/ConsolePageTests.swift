@@ -111,7 +111,7 @@ struct ConsolePageTests {
                 .post, "/v1/customers/alice/consume", PurchaseServerWorld.consumption(quantity: 1), as: .backend)
             var browser = try await ConsoleBrowser.signedIn(world, "ann", .view)
             let page = try await browser.get("/console/customer?app=example&id=alice").text
-            #expect(page.contains("Units of com.example.app.coins, by purchase"))
+            #expect(page.contains("Units of com.example.app.coins (sandbox), by purchase"))
             #expect(page.matches(of: /<td>1<\/td><td>0<\/td><td>0<\/td><td>1<\/td>/).count == 1, "one is left")
             #expect(page.matches(of: /<td>1<\/td><td>1<\/td><td>0<\/td><td>0<\/td>/).count == 1, "one is used up")
             #expect(!page.contains("Delivered to"), "the settings have no such receiver")
@@ -170,6 +170,11 @@ struct ConsolePageTests {
             #expect(broken.status == 200 && !broken.text.contains("Genuine."))
             let text = try await browser.upload("/console/inspect", ["evidence": "x", "app": "example"], file: [])
             #expect(text.text.contains("<h2>Result</h2>"))
+            for (lines, isRead) in [(80, true), (100, false)] {
+                let more = String(repeating: "X-Y: twenty bytes.\r\n", count: lines)
+                let page = try await browser.upload("/console/inspect", ["app": "example"], file: receipt, more: more)
+                #expect(page.text.contains("Genuine.") == isRead && page.text.contains("Nothing was sent") == !isRead)
+            }
             let untold = try await browser.upload("/console/inspect", ["token": "x"], file: receipt)
             #expect(untold.status == 403)
         }

@@ -32,7 +32,9 @@ struct ConsoleTests {
         }
     }
 
-    @Test("A form with a huge head, of a stranger or of an operator, is not read, and an unknown app is none")
+    @Test(
+        "A form with a huge head is refused before and after sign-in, and an act never goes to another app than it names"
+    )
     func hugeForm() async throws {
         try await Self.run { world async throws in
             var browser = try await ConsoleBrowser.signedIn(world, "ann", .support)

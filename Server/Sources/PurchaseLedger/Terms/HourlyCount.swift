@@ -7,9 +7,9 @@ public struct HourlyCount: Sendable, Equatable {
 
     /// The beginning of the hour, UTC.
     public var hour: Timestamp
-    /// The name of the kind of journal entries (`JournalKind.name`).
+    /// The name of the kind of journal entries (`JournalKind.name`), or `AnswerTimeBound.kind`.
     public var kind: String
-    /// The code of the entries; of notifications, their type.
+    /// The code of the entries; of notifications, their type; of times, their bound.
     public var code: String
     public var count: Int64
 

@@ -1,6 +1,7 @@
 public import PurchaseVerification
 
-/// What was recorded of an app in the hours of a period: claims by code, refusals, notifications by type. What is not
+/// What was recorded of an app in the hours of a period: claims by code, refusals, notifications by type,
+/// answers by their time. What is not
 /// sealed yet, usually the last second, is not counted.
 public struct HourlyCounts: LedgerQuery {
     public static let access = LedgerReadAccess.lists
