@@ -46,9 +46,9 @@ extension [ChangedTransaction.State] {
             return PurchaseGrouping.purchases(of: [first.facts], owners: ownership) { _ in first.terms }
         }
         let terms = Dictionary(
-            own.compactMap { state in state.terms.map { (state.facts.key, $0) } },
+            own.compactMap { state in state.terms.map { (ObjectIdentifier(state.facts), $0) } },
             uniquingKeysWith: { first, _ in first })
-        return PurchaseGrouping.purchases(of: own.map(\.facts), owners: ownership) { terms[$0.key] }
+        return PurchaseGrouping.purchases(of: own.map(\.facts), owners: ownership) { terms[ObjectIdentifier($0)] }
     }
 
     /// The holders. Nearly all originals have only the buyer.

@@ -14,14 +14,18 @@ public enum PurchaseGrouping {
     ) -> [OwnedPurchase] {
         // Most originals have one transaction.
         if transactions.count == 1 { return [OwnedPurchase(transactions, owners, terms)].compactMap(\.self) }
-        var groups: [Group: [ObservedTransaction]] = [:]
-        var order: [Group] = []
+        var places: [Group: Int] = [:]
+        var groups: [(group: Group, transactions: [ObservedTransaction])] = []
         for (transaction, group) in grouped(transactions.inOrderOfPurchase(), terms) {
-            if groups[group, default: []].isEmpty { order.append(group) }
-            groups[group, default: []].append(transaction)
+            if let place = places[group] {
+                groups[place].transactions.append(transaction)
+            } else {
+                places[group] = groups.count
+                groups.append((group, [transaction]))
+            }
         }
-        return order.compactMap { group in
-            groups[group].flatMap { OwnedPurchase($0, owners, terms, isRepurchase: group.isRepurchase) }
+        return groups.compactMap { group, transactions in
+            OwnedPurchase(transactions, owners, terms, isRepurchase: group.isRepurchase)
         }.inOrder()
     }
 
@@ -66,9 +70,13 @@ public enum PurchaseGrouping {
     ) -> [(ObservedTransaction, Group)] {
         // A period without a line item is a copy of a period that has the same product, the same end, and a line item.
         var lineItems: [Group: [(lineItem: ExactText, date: Timestamp)]] = [:]
-        for transaction in sorted where transaction.kind == .autoRenewable && transaction.seats == nil {
-            guard let lineItem = transaction.lineItemID, transaction.firstEnd != nil else { continue }
-            lineItems[end(of: transaction), default: []].append((lineItem, transaction.purchaseDate ?? .epoch))
+        let periods = sorted.filter { $0.kind == .autoRenewable && $0.seats == nil }
+        // Nearly all have one.
+        if periods.contains(where: { $0.lineItemID == nil }) {
+            for transaction in periods {
+                guard let lineItem = transaction.lineItemID, transaction.firstEnd != nil else { continue }
+                lineItems[end(of: transaction), default: []].append((lineItem, transaction.purchaseDate ?? .epoch))
+            }
         }
         var withdrawals = Withdrawals()
         var withdrawalsByEnd: [Group: Withdrawals] = [:]
@@ -121,9 +129,13 @@ extension OwnedPurchase {
         // A copy may have a field that the first transaction lacks.
         let known = transactions.first { $0.productID != nil } ?? first
         let kind = transactions.lazy.compactMap(\.kind).first
-        let owner = transactions.lazy.compactMap { owners.owners[$0.key] }.first { $0.customer != nil }
-        var seen = Set([owner?.customer].compactMap(\.self))
-        let others = transactions.flatMap { owners.owners[$0.key]?.others ?? [] }.filter { seen.insert($0).inserted }
+        let owned = owners.owners.isEmpty ? [] : transactions.compactMap { owners.owners[$0.key] }
+        let owner = owned.first { $0.customer != nil }
+        var others = owned.flatMap(\.others)
+        if !others.isEmpty {
+            var seen = Set([owner?.customer].compactMap(\.self))
+            others = others.filter { seen.insert($0).inserted }
+        }
         let starts = transactions.compactMap { transaction in
             kind == .autoRenewable || isRepurchase
                 ? transaction.purchaseDate ?? transaction.originalPurchaseDate
