@@ -15,15 +15,15 @@ public final class SQLiteDatabase: LedgerDatabase {
     private static let writerCacheKiB = 64 << 10
     private static let listReaders = 4
     private static let keyReaders = 4
+    private static let statementReaders = 2
 
     /// Holds the connection that writes, and those that read lists.
     private let pool: DatabasePool
     private let keyReaders: DatabasePool
     private let queue: WriteQueue
     private let openReads = OpenReads()
-    /// Where reads of a single statement run: fewer than there are connections, so that other reads have some left.
-    private let statementQueues = (0..<2).map { DispatchQueue(label: "assay.ledger.statements.\($0)") }
-    private let nextQueue = Atomic(0)
+    private let statementReaders: [SQLiteStatementReader]
+    private let nextReader = Atomic(0)
 
     /// Opens a database, and creates the file if it does not exist.
     ///
@@ -54,6 +54,11 @@ public final class SQLiteDatabase: LedgerDatabase {
             pool = try DatabasePool(path: path, configuration: configuration)
             try pool.writeWithoutTransaction { try Self.prepareWriter($0, checkpointPages: checkpointPages) }
             keyReaders = try DatabasePool(path: path, configuration: keyConfiguration)
+            keyConfiguration.label = "assay.ledger.statements"
+            statementReaders = try (0..<Self.statementReaders).map { [keyConfiguration] number in
+                try SQLiteStatementReader(
+                    path: path, configuration: keyConfiguration, label: "assay.ledger.statements.\(number)")
+            }
         } catch {
             throw LedgerStorageError(sqlite: error)
         }
@@ -73,25 +78,12 @@ public final class SQLiteDatabase: LedgerDatabase {
         do {
             return switch access {
             case .keys: try await keyReaders.read { try body(SQLiteConnection(database: $0)) }
-            case .statement: try await statement(body)
+            case .statement:
+                try await statementReaders[nextReader.wrappingAdd(1, ordering: .relaxed).oldValue & 1].read(body)
             case .lists: try await pool.read { try body(SQLiteConnection(database: $0)) }
             }
         } catch let error as DatabaseError {
             throw LedgerStorageError(sqlite: error)
-        }
-    }
-
-    /// Runs a read of a single statement. It passes to one queue and back; GRDB's asynchronous reads pass through
-    /// three.
-    private func statement<Value: Sendable>(
-        _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
-    ) async throws -> Value {
-        let place = nextQueue.wrappingAdd(1, ordering: .relaxed).oldValue & 1
-        return try await withCheckedThrowingContinuation { continuation in
-            statementQueues[place].async { [keyReaders] in
-                continuation.resume(
-                    with: Result { try keyReaders.unsafeRead { try body(SQLiteConnection(database: $0)) } })
-            }
         }
     }
 
@@ -121,6 +113,7 @@ public final class SQLiteDatabase: LedgerDatabase {
             // the next start.
         }
         do {
+            for reader in statementReaders { try reader.close() }
             try keyReaders.close()
             try pool.close()
         } catch {
