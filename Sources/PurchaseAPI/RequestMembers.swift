@@ -69,19 +69,32 @@ public struct RequestMembers {
     ///   - rule: the rule for identifiers.
     public init(json: [UInt8], identifiers rule: IdentifierRule) {
         self.rule = rule
-        let object: Any?
-        do {
-            object = json.isEmpty ? [String: Any]() : try JSONSerialization.jsonObject(with: Data(json))
-        } catch {
-            object = nil
-        }
-        members = object as? [String: Any] ?? [:]
+        let object = Self.object(json)
+        members = object ?? [:]
         var spellings: [String: String] = [:]
         if members.count <= Self.searchedMembers {
             for name in members.keys.sorted() { spellings[Self.simplified(name)] = name }
         }
         self.spellings = spellings
-        if !(object is [String: Any]) { flaw = .notAnObject(bytes: json.count) }
+        if object == nil { flaw = .notAnObject(bytes: json.count) }
+    }
+
+    private static func object(_ json: [UInt8]) -> [String: Any]? {
+        if json.isEmpty { return [:] }
+        if let plain = PlainJSONObject(json) {
+            return Dictionary(uniqueKeysWithValues: plain.members.map { name, value in
+                switch value {
+                case .text(let text): (name, String(decoding: text, as: UTF8.self) as Any)
+                case .flag(let flag): (name, NSNumber(value: flag) as Any)
+                }
+            })
+        }
+        do {
+            return try JSONSerialization.jsonObject(with: Data(json)) as? [String: Any]
+        } catch {
+            // The caller names the bytes, which are not JSON.
+            return nil
+        }
     }
 
     /// A string; `nil` if it is absent, null, or of another type.

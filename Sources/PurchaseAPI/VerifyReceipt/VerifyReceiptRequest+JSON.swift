@@ -6,139 +6,30 @@ extension VerifyReceiptRequest {
     /// - Parameters:
     ///   - json: the body.
     ///   - check: throws if a body that is not written as nearly all are must not be decoded: to decode many small
-    ///     values takes
-    ///     up to sixty times their size.
+    ///     values takes up to sixty times their size.
     /// - Throws: if it is not a JSON object, and what `check` throws.
     public init(json: [UInt8], check: ([UInt8]) throws -> Void = { _ in }) throws {
-        let text = json[...]
-        if let request = PlainRequestScanner.request(text.span) {
+        if let request = Self.plain(json) {
             self = request
         } else {
             try check(json)
             self = try JSONDecoder().decode(VerifyReceiptRequest.self, from: Data(json))
         }
     }
-}
 
-/// Reads a request in the usual form: one object with the known keys, each at most once, its texts in ASCII and without
-/// escapes, except for the `\/` that some writers use for each slash in base64.
-///
-/// Everything else, including malformed JSON, is left to Foundation, which reads all of JSON but takes nearly half as
-/// long as the check of the receipt's signature. A test compares the two.
-private struct PlainRequestScanner {
-    private var position = 0
-
-    static func request(_ json: Span<UInt8>) -> VerifyReceiptRequest? {
-        var scanner = PlainRequestScanner()
-        return scanner.object(json)
-    }
-
-    private mutating func object(_ json: Span<UInt8>) -> VerifyReceiptRequest? {
-        guard take(UInt8(ascii: "{"), json) else { return nil }
-        var receipt: [UInt8]?
-        var password: [UInt8]?
-        var excludesOldTransactions: Bool?
-        repeat {
-            guard let key = text(json), take(UInt8(ascii: ":"), json) else { return nil }
-            switch String(decoding: key, as: UTF8.self) {
-            case "receipt-data" where receipt == nil:
-                guard let value = text(json) else { return nil }
-                receipt = value
-            case "password" where password == nil:
-                guard let value = text(json) else { return nil }
-                password = value
-            case "exclude-old-transactions" where excludesOldTransactions == nil:
-                guard let value = flag(json) else { return nil }
-                excludesOldTransactions = value
-            default: return nil
-            }
-        } while take(UInt8(ascii: ","), json)
-        guard take(UInt8(ascii: "}"), json) else { return nil }
-        skipWhiteSpace(json)
-        guard position == json.count, let receipt else { return nil }
-        return VerifyReceiptRequest(
-            receiptText: receipt, password: password.map { String(decoding: $0, as: UTF8.self) },
-            excludesOldTransactions: excludesOldTransactions ?? false)
-    }
-
-    /// Skips white space and the byte, if the byte follows it.
-    private mutating func take(_ byte: UInt8, _ json: Span<UInt8>) -> Bool {
-        skipWhiteSpace(json)
-        guard position < json.count, json[position] == byte else { return false }
-        position += 1
-        return true
-    }
-
-    private mutating func skipWhiteSpace(_ json: Span<UInt8>) {
-        while position < json.count {
-            switch json[position] {
-            case 0x20, 0x09, 0x0A, 0x0D: position += 1
-            default: return
-            }
-        }
-    }
-
-    private mutating func flag(_ json: Span<UInt8>) -> Bool? {
-        skipWhiteSpace(json)
-        for (word, value) in [("true", true), ("false", false)] {
-            let bytes = word.utf8
-            guard position + bytes.count <= json.count,
-                bytes.enumerated().allSatisfy({ json[position + $0.offset] == $0.element })
-            else { continue }
-            position += bytes.count
-            return value
-        }
-        return nil
-    }
-
-    /// The text of a string, from its opening quote to its closing quote.
-    private mutating func text(_ json: Span<UInt8>) -> [UInt8]? {
-        guard take(UInt8(ascii: "\""), json) else { return nil }
-        var start = position
-        var text: [UInt8] = []
-        while true {
-            position = Self.plainEnd(json.bytes, from: position)
-            guard position < json.count else { return nil }
-            text.reserveCapacity(position - start)
-            json.extracting(start..<position).withUnsafeBufferPointer { text.append(contentsOf: $0) }
-            switch json[position] {
-            case UInt8(ascii: "\""):
-                position += 1
-                return text
-            case UInt8(ascii: "\\"):
-                guard position + 1 < json.count, json[position + 1] == UInt8(ascii: "/") else { return nil }
-                // The slash itself is plain again.
-                start = position + 1
-                position += 2
+    /// The request, if it is written as nearly all are: only the known keys, each at most once.
+    private static func plain(_ json: [UInt8]) -> VerifyReceiptRequest? {
+        guard let object = PlainJSONObject(json) else { return nil }
+        var request = VerifyReceiptRequest(receiptText: [])
+        var hasReceipt = false
+        for (name, value) in object.members {
+            switch (name, value) {
+            case ("receipt-data", .text(let text)): (request.receiptText, hasReceipt) = (text, true)
+            case ("password", .text(let text)): request.password = String(decoding: text, as: UTF8.self)
+            case ("exclude-old-transactions", .flag(let flag)): request.excludesOldTransactions = flag
             default: return nil
             }
         }
-    }
-
-    /// The offset of the first byte that is special in a string, or not ASCII.
-    private static func plainEnd(_ json: RawSpan, from start: Int) -> Int {
-        var position = start
-        while position + 16 <= json.byteCount {
-            let block = json.unsafeLoadUnaligned(fromByteOffset: position, as: SIMD16<Int8>.self)
-            // Bytes beyond ASCII are negative, so they are also below 0x20. Whole vectors only: the others are not
-            // inlined.
-            let special =
-                mask(block .< SIMD16(repeating: 0x20)) | mask(block .== SIMD16(repeating: 0x22))
-                | mask(block .== SIMD16(repeating: 0x5C))
-            let words = unsafeBitCast(special, to: SIMD2<UInt64>.self)
-            guard words[0] | words[1] == 0 else { break }
-            position += 16
-        }
-        while position < json.byteCount {
-            let byte = json.unsafeLoad(fromByteOffset: position, as: UInt8.self)
-            guard byte >= 0x20, byte < 0x80, byte != 0x22, byte != 0x5C else { break }
-            position += 1
-        }
-        return position
-    }
-
-    @inline(__always)
-    private static func mask(_ mask: SIMDMask<SIMD16<Int8>>) -> SIMD16<Int8> {
-        unsafeBitCast(mask, to: SIMD16<Int8>.self)
+        return hasReceipt ? request : nil
     }
 }
