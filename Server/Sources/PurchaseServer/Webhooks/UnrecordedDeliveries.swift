@@ -5,16 +5,17 @@
 package struct UnrecordedDeliveries: Sendable {
     /// The attempts before the first record.
     package static let first = 8
-    /// The attempts that are repeated at most after a kill. A record of so many costs little beside their requests.
+    /// The attempts that are repeated at most after a kill, unless they wait for the record of an attempt that takes
+    /// long. A record of so many costs little beside their requests.
     package static let most = 64
 
     /// The attempts that may be under way or unrecorded.
     package private(set) var allowance = first
-    private let most: Int
+    private let window: Int
     private var delivered = 0
 
-    /// - Parameter most: the number of attempts that more do not matter for.
-    package init(upTo most: Int) { self.most = most }
+    /// - Parameter window: the number of attempts that more do not matter for.
+    package init(window: Int) { self.window = window }
 
     /// Whether no further attempt may begin.
     package func isFull(with underWay: Int) -> Bool { underWay + delivered >= allowance }
@@ -27,12 +28,14 @@ package struct UnrecordedDeliveries: Sendable {
 
     /// A record ended.
     ///
-    /// - Parameter hadOutcomes: whether it recorded any.
-    package mutating func recorded(hadOutcomes: Bool) {
-        delivered = 0
-        if hadOutcomes { allowMore() }
+    /// - Parameters:
+    ///   - remaining: the deliveries that it could not record, because they came after an attempt that takes long.
+    ///   - hadOutcomes: whether it recorded any.
+    package mutating func recorded(remaining: Int, hadOutcomes: Bool) {
+        delivered = remaining
+        if hadOutcomes { allowance = min(2 * allowance, window, Self.most) }
     }
 
     /// Time passed in which nothing could be recorded, because the first event takes long. Others do not wait for it.
-    package mutating func allowMore() { allowance = min(2 * allowance, most) }
+    package mutating func allowMore() { allowance = min(2 * allowance, window) }
 }

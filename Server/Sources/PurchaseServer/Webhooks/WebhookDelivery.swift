@@ -12,7 +12,7 @@ struct WebhookDelivery {
     /// Whether to look for new and due events.
     var isTickDue = true {
         // The first event can take long, and until then nothing can be recorded.
-        didSet { if isTickDue, unrecorded.isFull(with: underWay) { unrecorded.allowMore() } }
+        didSet { if isTickDue, isHeldUp { unrecorded.allowMore() } }
     }
 
     /// Until when attempts may begin.
@@ -38,7 +38,12 @@ struct WebhookDelivery {
         self.limits = limits
         window = DeliveryWindow(after: lease.cursor, blocked: lease.waitingCustomers)
         pendingCount = lease.pendingCount
-        unrecorded = UnrecordedDeliveries(upTo: min(2 * limits.window, UnrecordedDeliveries.most))
+        unrecorded = UnrecordedDeliveries(window: limits.window)
+    }
+
+    /// Whether no attempt may begin until the first event has an outcome, because so many others were delivered.
+    private var isHeldUp: Bool {
+        unrecorded.isFull(with: underWay) && outcomes.isEmpty && !window.isBeginningSettled
     }
 
     var wantsEvents: Bool {
@@ -145,11 +150,11 @@ struct WebhookDelivery {
         self.lease = lease
         (recordedAt, recordedInstant) = (now, .now)
         leaseEnd.move(prolongedAt: now)
-        unrecorded.recorded(hadOutcomes: settled != nil || !outcomes.isEmpty)
         if let settled {
             pendingCount += settled.undelivered.count
             window.removeFirst(settled.count)
         }
+        unrecorded.recorded(remaining: window.delivered, hadOutcomes: settled != nil || !outcomes.isEmpty)
         for outcome in outcomes {
             pendingCount -= outcome.delivered.count + outcome.undelivered.count { $0.state == .dead }
             busyLanes.remove(outcome.lane)
