@@ -76,7 +76,7 @@ finish() {
 
 # All test products of a package.
 compile() {
-    swift build -c release --package-path "$1" --scratch-path .build --disable-build-manifest-caching --build-tests "${@:2}"
+    swift build -c release --package-path "$1" --scratch-path .build --disable-build-manifest-caching --build-tests
 }
 
 # The number of tests that run at the same time. If all ran at once, each would take as long as all together, and the time limits
@@ -114,8 +114,7 @@ kill_servers() { dev/kill_under_news.py .build/release/assay --rounds 4 --no-web
 
 # Tests the StoreKit adapters with a stand-in, on systems without StoreKit.
 stand_in() {
-    # Its tests see what the adapters do not publish.
-    compile StandIn -Xswiftc -enable-testing || return
+    compile StandIn || return
     run_tests StandIn .build/release/assay-stand-inPackageTests.xctest stand-in
 }
 
