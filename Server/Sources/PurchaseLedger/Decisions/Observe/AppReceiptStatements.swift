@@ -39,15 +39,18 @@ extension InAppPurchaseContent where Trust == VerifiedContent {
     /// Attributes without a field, by number, as hexadecimal digits. Apple writes some that are always empty.
     private var otherClaims: [UInt8]? {
         var claims: [String: JSONValue] = [:]
-        for attribute in attributes where !Self.fields.contains(attribute.type) && attribute.value.count > 2 {
+        for attribute in attributes where !Self.isField(attribute.type) && attribute.value.count > 2 {
             claims["\(attribute.type)"] = .string(Self.hexadecimal(attribute.value))
         }
         return CanonicalJSON.otherClaims(claims)
     }
 
-    /// The attributes that a field of the statement comes from (docs/receipt-format.md).
-    private static var fields: Set<Int64> {
-        [1701, 1702, 1703, 1704, 1705, 1706, 1707, 1708, 1710, 1711, 1712, 1713, 1719, 1721, 1722]
+    /// Whether a field of the statement comes from an attribute (docs/receipt-format.md).
+    private static func isField(_ type: Int64) -> Bool {
+        switch type {
+        case 1701...1708, 1710...1713, 1719, 1721, 1722: true
+        default: false
+        }
     }
 
     private static func hexadecimal(_ bytes: [UInt8]) -> String {

@@ -35,19 +35,19 @@ extension TransactionReceiptContent where Trust == VerifiedContent {
     /// Whether the key's value is in a field of the statement, or the key identifies a device, which is not a fact of
     /// the purchase.
     private static func isField(_ key: String) -> Bool {
-        fields.contains(key) || dates.contains { key.utf8.starts(with: $0.utf8) }
+        TransactionReceiptKeys.fields.contains(key)
+            || TransactionReceiptKeys.dates.contains { key.utf8.starts(with: $0.utf8) }
     }
+}
 
-    private static var fields: Set<String> {
-        [
-            "transaction-id", "original-transaction-id", "product-id", "bid", "quantity", "item-id",
-            "web-order-line-item-id", "subscription-group-identifier", "is-trial-period", "is-in-intro-offer-period",
-            "in-app-ownership-type", "unique-identifier", "unique-vendor-identifier",
-        ]
-    }
-
+/// The keys of a transaction receipt. A generic type has no stored properties of its own, and making the sets for each
+/// key would take longer than the rest.
+private enum TransactionReceiptKeys {
+    static let fields: Set<String> = [
+        "transaction-id", "original-transaction-id", "product-id", "bid", "quantity", "item-id",
+        "web-order-line-item-id", "subscription-group-identifier", "is-trial-period", "is-in-intro-offer-period",
+        "in-app-ownership-type", "unique-identifier", "unique-vendor-identifier",
+    ]
     /// Each date is written several times, with different suffixes.
-    private static var dates: [String] {
-        ["purchase-date", "original-purchase-date", "cancellation-date", "expires-date"]
-    }
+    static let dates = ["purchase-date", "original-purchase-date", "cancellation-date", "expires-date"]
 }
