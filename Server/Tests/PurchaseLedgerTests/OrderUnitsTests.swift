@@ -286,6 +286,10 @@ struct OrderUnitsTests {
             // One of two seats is refunded, then the other one.
             try await world.observe(try team("901", 2, stamp: 2, revoked: 1))
             #expect(try await status(two) == .paid)
+            // Only the other one can be delivered.
+            await #expect(throws: LedgerRefusal.self) {
+                try await world.ledger.perform(FulfilOrder(app: "example", orderID: two.id))
+            }
             try await world.observe(try team("901", 2, stamp: 3, revoked: 2))
             #expect(try await status(two) == .refunded)
             #expect(try await status(five) == .paid)

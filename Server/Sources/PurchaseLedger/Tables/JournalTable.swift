@@ -121,23 +121,11 @@ struct JournalTable {
     }
 
     /// The entries of consumptions that are stored under a customer, oldest first.
-    ///
-    /// - Parameter target: the customer for whom they count: the same, or one to whom they move. Ids that that one used
-    ///   as well do not move.
-    func consumptions(of customer: Int64, countingFor target: Int64) throws(LedgerStorageError) -> [JournalRow] {
+    func consumptions(of customer: Int64) throws(LedgerStorageError) -> [JournalRow] {
         let own = "SELECT entry_key FROM consumptions WHERE customer_key = ?1"
-        guard customer != target else {
-            return try JournalRow.query(
-                JournalRow.table.select("WHERE entry_key IN (\(own)) ORDER BY entry_key"),
-                of: [JournalRow.table.name, ConsumptionRow.table.name], [.integer(customer)], connection)
-        }
-        let movable = """
-            \(own) AND NOT EXISTS (SELECT 1 FROM consumptions AS used
-            WHERE used.customer_key = ?2 AND used.consumption_id = consumptions.consumption_id)
-            """
         return try JournalRow.query(
-            JournalRow.table.select("WHERE entry_key IN (\(movable)) ORDER BY entry_key"),
-            of: [JournalRow.table.name, ConsumptionRow.table.name], [.integer(customer), .integer(target)], connection)
+            JournalRow.table.select("WHERE entry_key IN (\(own)) ORDER BY entry_key"),
+            of: [JournalRow.table.name, ConsumptionRow.table.name], [.integer(customer)], connection)
     }
 
     /// The entries about a transaction that name no customer.

@@ -171,6 +171,23 @@ struct RefundRequestTests {
         }
     }
 
+    @Test("29.3 After a refund of some units Apple is told about the others")
+    func refundedInPart() async throws {
+        try await Self.with { world in
+            try await Self.buy(world, "1", quantity: 4)
+            try await Self.consent(world)
+            try await world.observe(
+                try LedgerWorld.signed("1") {
+                    $0.quantity = 4
+                    $0.signedDate = $0.signedDate?.addingTimeInterval(60)
+                    ($0.revocationDate, $0.revocationPercentage) = ($0.signedDate, 25_000)
+                })
+            _ = try await world.consume(3, "c1")
+            try await Self.ask(world, "1", quantity: 4, after: 120)
+            #expect(try await Self.work(world).answer.preference == .decline)
+        }
+    }
+
     @Test("29.3 An order says whether it was delivered, and its units are used")
     func orders() async throws {
         try await Self.with { world in

@@ -67,6 +67,22 @@ struct HistoryNewsTests {
         return statement
     }
 
+    @Test("30 A member's first access is granted, and the next period renews it")
+    func members() {
+        func copy(_ id: String, on start: Double) -> TransactionStatement {
+            var statement = Self.period(id, on: start)
+            (statement.ownershipType, statement.appTransactionID) = ("FAMILY_SHARED", "b")
+            return statement
+        }
+        let buyer = Self.transaction([Self.period("1", on: 0)])
+        let first = Self.bought(copy("2", on: 0), by: Self.bob)
+        #expect(Self.short(Self.news([buyer, first])) == ["granted 1 of 2 to Bob"])
+        #expect(Self.short(Self.news([buyer, first], rules: 5)) == ["renewed 1 of 2 to Bob"])
+        let known = Self.transaction([copy("2", on: 0)], from: Self.bob, to: Self.bob)
+        let next = Self.bought(copy("3", on: 30), by: Self.bob)
+        #expect(Self.short(Self.news([buyer, known, next])) == ["renewed 1 of 3 to Bob"])
+    }
+
     // MARK: Owners
 
     @Test("33.1 A purchase is granted to its first owner, and a held one is told to nobody")

@@ -21,7 +21,8 @@ package struct HistoryNews {
     private static let rulesOfRenewalChanges: Int64 = 4
     /// The first version of the rules whose events of a renewal show its commitment.
     private static let rulesOfCommitments: Int64 = 5
-    /// The first version of the rules under which seats that are added to a period, and refunds of seats, are told.
+    /// The first version of the rules under which seats that are added to a period, and refunds of seats, are told, and
+    /// a member's first access is no renewal of the buyer's.
     private static let rulesOfSeats: Int64 = 6
 
     /// The news, in the order in which they are told.
@@ -91,7 +92,11 @@ package struct HistoryNews {
     /// Whether a transaction with its first owner is a further period of a subscription, and not the first.
     private func isRenewal(_ transaction: ChangedTransaction) -> Bool {
         transaction.current.terms?.kind == .autoRenewable
-            && history.transactions.contains { $0.former?.owner != nil && $0.key != transaction.key }
+            && history.transactions.contains {
+                $0.former?.owner != nil && $0.key != transaction.key
+                    && (rules < Self.rulesOfSeats
+                        || $0.current.facts.ownership.holder == transaction.current.facts.ownership.holder)
+            }
             && !(rules >= Self.rulesOfSeats && history.isAddition(transaction))
     }
 

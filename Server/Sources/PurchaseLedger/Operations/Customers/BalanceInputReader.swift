@@ -114,9 +114,12 @@ struct BalanceInputReader {
         }
         guard !taken.isEmpty else { return [] }
         let journal = JournalTable(connection: connection)
+        // Entries stay under the customer who was merged, and so do consumptions whose id both customers used.
+        let family = try reader.customers.family(
+            of: try reader.customers.row(customer), limit: EventSearch.largestFamily)
         var consumptions: [ConsumedUnits] = []
-        for key in keys {
-            for entry in try journal.consumptions(of: key, countingFor: customer) {
+        for key in family {
+            for entry in try journal.consumptions(of: key) {
                 guard let details = entry.details else { continue }
                 let consumed = try ConsumedDetails(encoded: details)
                 var takings: [ConsumedUnits.Taking] = []
@@ -130,10 +133,12 @@ struct BalanceInputReader {
                         environment: AppStoreEnvironment(consumed.environment), date: entry.at, takings: takings))
             }
         }
-        for entry in try journal.rows(customer: customer, kind: Int64(JournalKind.orderFulfilled.rawValue)) {
-            guard let details = entry.details else { continue }
-            consumptions += try delivered(
-                try OrderFulfilledDetails(encoded: details).takes, to: customer, at: entry.at, lots)
+        for key in family {
+            for entry in try journal.rows(customer: key, kind: Int64(JournalKind.orderFulfilled.rawValue)) {
+                guard let details = entry.details else { continue }
+                consumptions += try delivered(
+                    try OrderFulfilledDetails(encoded: details).takes, to: customer, at: entry.at, lots)
+            }
         }
         // Imports are entries of claims, of which a customer has as many as purchases.
         var missing = taken
@@ -141,11 +146,13 @@ struct BalanceInputReader {
             if let ground = lots.ground(taking.lot) { missing[ground, default: 0] -= taking.units }
         }
         guard missing.contains(where: { $0.value > 0 }) else { return consumptions }
-        for entry in try journal.rows(customer: customer, kind: Int64(JournalKind.claim.rawValue)) {
-            guard let details = entry.details, let takes = try ClaimDetails(encoded: details).imported?.takes else {
-                continue
+        for key in family {
+            for entry in try journal.rows(customer: key, kind: Int64(JournalKind.claim.rawValue)) {
+                guard let details = entry.details, let takes = try ClaimDetails(encoded: details).imported?.takes else {
+                    continue
+                }
+                consumptions += try delivered(takes, to: customer, at: entry.at, lots)
             }
-            consumptions += try delivered(takes, to: customer, at: entry.at, lots)
         }
         return consumptions
     }

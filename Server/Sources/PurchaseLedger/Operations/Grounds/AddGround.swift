@@ -101,8 +101,13 @@ public struct AddGround: LedgerOperation {
     /// neither shortens a ground nor revives one that was ended.
     private func wasSaid(_ customer: CustomerRow, _ transaction: LedgerTransaction) throws -> Bool {
         let kind = Int64(JournalKind.groundAdded.rawValue)
-        return try JournalTable(connection: transaction.connection).rows(customer: customer.key, kind: kind).contains {
-            row throws(LedgerStorageError) in
+        let journal = JournalTable(connection: transaction.connection)
+        // The entries of a merged customer stay under their own key.
+        var rows: [JournalRow] = []
+        for key in try transaction.customers.family(of: customer, limit: EventSearch.largestFamily) {
+            rows += try journal.rows(customer: key, kind: kind)
+        }
+        return try rows.contains { row throws(LedgerStorageError) in
             guard let details = try row.details.map(GroundAddedDetails.init(encoded:)) else { return false }
             return details.source.isSame(as: source) && details.reference.isSame(as: reference)
                 && details.productID.isSame(as: productID) && details.environment == environment.name

@@ -216,17 +216,19 @@ struct CustomerMove {
         }
         let (before, after) = (former.part(of: to, taken: toUnits), lot.part(of: to, taken: fromUnits + toUnits))
         try add(ConsumableBalance(), minus: former.part(of: from, taken: fromUnits), of: lot, to: from)
-        try add(after, minus: before, of: lot, to: to)
+        // Who gets a lot has a balance, even if the lot is used up.
+        try add(after, minus: before, of: lot, to: to, isNewOwner: former.customerKey == from)
         return 5
     }
 
     /// Adds a difference to a balance. The reason of an empty one can change without it.
     private func add(
-        _ after: ConsumableBalance, minus before: ConsumableBalance, of lot: LotRow, to customer: Int64
+        _ after: ConsumableBalance, minus before: ConsumableBalance, of lot: LotRow, to customer: Int64,
+        isNewOwner: Bool = false
     ) throws(LedgerStorageError) {
         let row = EntitlementRow(
             balance: (0, 0), of: customer, product: lot.productKey, environment: lot.environment)
-        if before != after {
+        if before != after || isNewOwner {
             _ = try transaction.entitlements.add(
                 after.remaining - before.remaining, shortfall: after.shortfall - before.shortfall, to: row)
         }

@@ -157,9 +157,10 @@ struct PurchaseHistory {
             let named = revocation.transactionID.flatMap { id in
                 records.first { $0.facts.key.transactionID == id && $0.facts.ownership.holder != .buyer }
             }
+            // The erasure of a member's customer deletes the name of the copy, of which nothing is left to revoke. It
+            // must not stand for the copies of the others.
             let isMeant =
-                named.map { $0.facts.ownership.holder == holder }
-                ?? (revocation.row.revokedShared == (holder != .buyer))
+                revocation.row.revokedShared ? named?.facts.ownership.holder == holder : holder == .buyer
             guard isMeant else { return nil }
             return HandRevocation(
                 target: .purchase(OwnershipKey(original: key, holder: holder)), from: revocation.row.startsAt,

@@ -32,7 +32,7 @@ public struct LiftByHand: LedgerOperation {
         let app = try transaction.app(app)
         let grants = HandGrantsTable(connection: transaction.connection)
         guard let customer = try transaction.customer(customerID, app), var row = try grants.row(id: id),
-            row.customerKey == customer.key, row.source == nil,
+            try row.customerKey == customer.key || isOfPurchase(row, of: customer, transaction), row.source == nil,
             act.map({ ($0 == .grant) == (row.kind == .grant) }) ?? true
         else { throw LedgerRefusal(.grantUnknown, expected: id.text) }
         guard row.liftedAt == nil else { return }
@@ -43,5 +43,20 @@ public struct LiftByHand: LedgerOperation {
         try grants.lift(row.key, at: transaction.now)
         try HandGrantWriter(transaction: transaction, app: app)
             .change(row, entry, .actLifted, reason: reason, customer: customer.key)
+    }
+
+    /// Whether a revocation concerns a purchase that now belongs to a customer: it was transferred, or its former owner
+    /// was erased.
+    private func isOfPurchase(
+        _ row: HandGrantRow, of customer: CustomerRow, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) -> Bool {
+        guard let original = row.revokedOriginal else { return false }
+        let named = try HandRevocationOfPurchase(row, transaction.connection).transactionID
+        for owned in try transaction.transactions.rows(originalKey: original) where owned.ownerKey == customer.key {
+            let environment = try transaction.environments.environment(owned.environment)
+            let isShared = try owned.observed(in: environment).ownership.holder != .buyer
+            if isShared == row.revokedShared, !isShared || named == ExactText(owned.transactionID) { return true }
+        }
+        return false
     }
 }

@@ -20,8 +20,11 @@ struct OrderDelivery {
         }
         guard paid.kind == .consumable else {
             let facts = try paid.observed(in: try transaction.environments.environment(paid.environment))
-            // Any refund of an indivisible purchase refunds its order.
-            let withdrawn = paid.kind == .nonRenewing ? facts.withdrawal?.units ?? 0 : 0
+            var withdrawals = PurchaseWithdrawals(transaction)
+            // Any refund of an indivisible purchase refunds its order, but seats are refunded one by one.
+            let withdrawn =
+                paid.kind == .nonRenewing
+                ? try withdrawals.withdrawal(of: paid)?.units ?? 0 : facts.refundedSeats
             (lot, remaining) = (nil, max(0, min(ordered, order.quantity - withdrawn - order.fulfilledUnits)))
             return
         }

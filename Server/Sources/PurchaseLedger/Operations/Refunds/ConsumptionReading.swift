@@ -17,10 +17,14 @@ struct ConsumptionReading {
             try reader.customers.surviving(try reader.customers.row(key))
         }
         let used = try owner.map { customer throws(LedgerStorageError) in try self.used(of: row, by: customer) } ?? 0
+        var withdrawals = PurchaseWithdrawals(reader)
+        // After a refund of some units, Apple can be asked for the others.
+        let withdrawal = ClaimedPurchase(facts, kind: row.kind, withdrawal: try withdrawals.withdrawal(of: row))
+            .wholeWithdrawal
         var situation = ConsumptionSituation(
             productID: facts.productID?.string, kind: row.kind, holder: holder(of: facts), isOwned: owner != nil,
             consent: .unknown, quantity: facts.quantity, used: used, isDelivered: false,
-            isWithdrawn: facts.withdrawal.map { $0.units > 0 } ?? false)
+            isWithdrawn: withdrawal != nil)
         guard let owner else { return (situation, nil) }
         if let row = try ConsumptionConsentsTable(connection: connection).row(of: owner.key) {
             situation.consent = row.isGiven ? .given : .refused
