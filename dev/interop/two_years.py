@@ -42,8 +42,7 @@ and `pending_renewal_info` that are the same in both answers, and names those th
 
 The drop-in learned everything from the store's notifications, of which every second one arrived twice, and those of one
 step in random order. The values that differ are those of the period that an upgrade ended: notifications carry the
-new period, and Apple signs the old one again only in answers of the App Store Server API. After the customer agreed to
-a higher price, signed data no longer says whether they were asked, so the drop-in has no `price_consent_status` then.
+new period, and Apple signs the old one again only in answers of the App Store Server API.
 
 `dev/interop/two_years.py` writes this page with `assay dev`, and with `--check` compares it. It fails if a verdict
 differs.

@@ -111,6 +111,21 @@ struct ReceiptStateTests {
         }
     }
 
+    @Test("30.2 A renewal that was turned off can be turned on again: without news after the end it is not live")
+    func turnedOff() async throws {
+        try await LedgerWorld.with { world in
+            let receipt = try Self.receipt()
+            world.clock.advance(days: 16)
+            try await world.observe(try Self.news("9001", from: 0, signedOn: 15) { $0.autoRenewStatus = 0 })
+            #expect(try await Self.standing(receipt, world).isLive)
+            world.clock.advance(days: 15)
+            let untold = try await Self.standing(receipt, world)
+            #expect(!untold.isLive && untold.subscriptions.first?.standing?.state.name == .expired)
+            try await world.observe(try Self.news("9001", from: 0, signedOn: 30.5) { $0.autoRenewStatus = 0 })
+            #expect(try await Self.standing(receipt, world).isLive)
+        }
+    }
+
     @Test("30.2 A signed status is news, and one silent subscription makes the whole answer as of signing")
     func statuses() async throws {
         try await LedgerWorld.with { world in

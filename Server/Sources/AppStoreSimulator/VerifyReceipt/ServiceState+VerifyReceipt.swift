@@ -110,6 +110,7 @@ extension ServiceState {
                 > ($1.purchaseDate, $1.transactionID.utf8.count, $1.transactionID)
         }
         response.latestReceiptInfo = newestFirst.compactMap { transaction in
+            if excludesOld, transaction.kind == .consumable { return nil }
             if excludesOld, transaction.kind == .autoRenewable,
                 !seen.insert(transaction.originalTransactionID).inserted
             {
@@ -156,7 +157,8 @@ extension ServiceState {
         let latest = try store.transaction(subscription.transactionID)
         var renewal = FlatRenewalInfo(
             autoRenewProductID: subscription.autoRenewProductID, autoRenews: subscription.autoRenews)
-        if subscription.isUsable {
+        // Access in a grace period is not paid for.
+        if latest.expiresDate.map({ store.now < $0 }) ?? subscription.isUsable, subscription.isUsable {
             let signed = try issuer.transactionReceipt(latest, in: store, version: .four)
             evidence[signed.record.digest] = signed.record
             response.latestFlatReceiptInfo = try flat(latest, store)
@@ -165,7 +167,7 @@ extension ServiceState {
             response.status = .expired
             response.latestExpiredReceiptInfo = try flat(latest, store)
             renewal.expirationIntent = subscription.expirationIntent
-            renewal.isInBillingRetryPeriod = subscription.status == .billingRetry
+            renewal.isInBillingRetryPeriod = [.billingRetry, .gracePeriod].contains(subscription.status)
         }
         response.flatRenewalInfo = renewal
         return response.json()

@@ -66,7 +66,8 @@ extension VerifyReceiptResponse.PendingRenewalInfo {
             isInBillingRetryPeriod = subscription.status == .billingRetry || subscription.status == .gracePeriod
         }
         gracePeriodExpiresDate = subscription.gracePeriodExpiresDate.map { AppleDate($0) }
-        isPriceConsentGiven = subscription.priceIncrease?.isAccepted
+        // Only while the customer has to agree.
+        if subscription.isUsable, subscription.priceIncrease?.isAccepted == false { isPriceConsentGiven = false }
         isPriceIncreaseAccepted = subscription.priceIncrease?.isAccepted
         guard subscription.offer != nil, let offer else { return }
         if offer.kind == .offerCode { offerCodeRefName = offer.offerID }

@@ -24,6 +24,9 @@ public struct PurchaseOffer: Sendable, Hashable {
 
     /// The identifier of a promotional offer; `nil` for other offers.
     public var promotionalOfferID: ExactText? { type == 2 ? identifier : nil }
+    /// What a receipt has as the identifier of a promotional offer: it does not say of which type an offer is. A signed
+    /// introductory offer has no identifier.
+    public var receiptOfferID: ExactText? { type == 3 || type == 4 ? nil : identifier }
     /// The name of an offer code; `nil` for other offers.
     public var offerCodeName: ExactText? { type == 3 ? identifier : nil }
     /// Whether it is the introductory offer.

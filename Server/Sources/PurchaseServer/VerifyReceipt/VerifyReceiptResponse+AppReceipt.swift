@@ -10,13 +10,13 @@ extension VerifyReceiptResponse.Receipt {
         receiptType = receipt.receiptType
         adamID = receipt.appAppleID
         bundleID = receipt.bundleID
-        applicationVersion = receipt.applicationVersion
+        applicationVersion = receipt.applicationVersion.flatMap { $0.isEmpty ? nil : $0 }
         downloadID = receipt.downloadID
         versionExternalIdentifier = receipt.versionExternalIdentifier
         receiptCreationDate = receipt.creationDate.map(AppleDate.init(ofReceipt:))
         self.requestDate = requestDate.map { AppleDate(millisecondsSince1970: $0.millisecondsSince1970) }
         originalPurchaseDate = receipt.originalPurchaseDate.map(AppleDate.init(ofReceipt:))
-        originalApplicationVersion = receipt.originalApplicationVersion
+        originalApplicationVersion = receipt.originalApplicationVersion.flatMap { $0.isEmpty ? nil : $0 }
         expirationDate = receipt.expirationDate.map(AppleDate.init(ofReceipt:))
         inApp = receipt.inAppPurchases.map { VerifyReceiptResponse.InAppPurchase($0) }
     }

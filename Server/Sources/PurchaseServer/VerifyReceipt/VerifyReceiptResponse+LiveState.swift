@@ -24,7 +24,7 @@ extension VerifyReceiptResponse.InAppPurchase {
         if isSubscription { isInIntroOfferPeriod = isInIntroOfferPeriod ?? flags.isInIntroOfferPeriod }
         if let ownership = facts.ownershipType { inAppOwnershipType = ownership.string }
         // With an offer code, a receipt has a UUID of its offer, which no signed transaction states.
-        promotionalOfferID = promotionalOfferID ?? facts.offer?.promotionalOfferID?.string
+        promotionalOfferID = promotionalOfferID ?? facts.offer?.receiptOfferID?.string
         offerCodeRefName = facts.offer?.offerCodeName?.string
         appAccountToken = facts.accountToken?.description
         if isSubscription { subscriptionGroupIdentifier = facts.subscriptionGroupID?.string }
@@ -122,7 +122,7 @@ extension FlatReceipt {
                 flat["subscription_group_identifier"] = facts.subscriptionGroupID?.string
             }
             if flat["promotional_offer_id"] != nil {
-                flat["promotional_offer_id"] = facts.offer?.promotionalOfferID?.string
+                flat["promotional_offer_id"] = facts.offer?.receiptOfferID?.string
             }
             if flat["offer_code_ref_name"] != nil { flat["offer_code_ref_name"] = facts.offer?.offerCodeName?.string }
             if let productID = facts.productID?.string, productID != flat["product_id"] {
@@ -148,7 +148,7 @@ extension FlatReceipt {
             flat["expires_date"].flatMap { Int64($0) }.map { $0 / 1000 }
             == facts.end.map { $0.millisecondsSince1970 / 1000 }
         if let end = facts.end, !isSameEnd {
-            let date = AppleDate(millisecondsSince1970: end.millisecondsSince1970)
+            let date = AppleDate(ofReceipt: end)
             flat["expires_date"] = "\(date.millisecondsSince1970)"
             flat["expires_date_formatted"] = date.greenwich
             flat["expires_date_formatted_pst"] = date.losAngeles

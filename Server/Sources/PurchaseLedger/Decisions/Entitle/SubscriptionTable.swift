@@ -96,8 +96,14 @@ public struct SubscriptionTable: Sendable {
         let renewal = renewals.current(about: period, at: moment)
         let told = status.map { $0.stamp > period.start } ?? false
         let toldOfEnd = status.flatMap { status in period.end.map { status.stamp >= $0 } } ?? false
-        // Without news after its end, nobody knows whether it was renewed.
-        let isSilent = state.name == .unknown || state.reason == .newsMissing && !toldOfEnd
+        let isOver = period.end.map { moment >= $0 } ?? false
+        let renewalOfEnd = renewal.map { renewal in
+            renewal.info.expirationIntent != nil || period.end.map { renewal.stamp >= $0 } ?? true
+        }
+        // Without news after its end, nobody knows whether it was renewed: also a renewal that was turned off can be
+        // turned on again.
+        let endedUntold = isOver && state.name == .expired && !(renewalOfEnd ?? false) && !toldOfEnd
+        let isSilent = state.name == .unknown || state.reason == .newsMissing && !toldOfEnd || endedUntold
         return SubscriptionStanding(
             purchase: period.purchase, state: state, renewal: renewal,
             isConfirmed: (renewal != nil || told) && !isSilent)

@@ -7,7 +7,7 @@ public import PurchaseVerification
 public struct StateOfReceipt: LedgerQuery {
     public static let access = LedgerReadAccess.statement
 
-    /// The most originals of a receipt whose state is read.
+    /// The most originals of a receipt whose state is read. Of a receipt with more, only those with an end are.
     public static let originalLimit = 1024
     /// The most rows of an answer. A weekly subscription has 520 periods in ten years.
     static let rowLimit: Int64 = 4096
@@ -39,6 +39,10 @@ public struct StateOfReceipt: LedgerQuery {
         var own: [ExactText: [ExactText: ObservedTransaction]] = [:]
         for facts in receipt.transactionFacts {
             own[facts.original.transactionID, default: [:]][facts.key.transactionID] = facts
+        }
+        if own.count > Self.originalLimit {
+            // What has no period changes only by a refund, and shops of consumables have many of them.
+            own = own.filter { _, transactions in transactions.values.contains { $0.end != nil } }
         }
         guard (1...Self.originalLimit).contains(own.count) else { return nil }
         (self.bundleID, self.environment, self.own) = (ExactText(bundleID), environment, own)
