@@ -9,12 +9,13 @@
         /// - Parameters:
         ///   - bundleID: the bundle id, as a literal. The version is read from the bundle.
         ///   - queue: `StoreKit2Queue()` or `OriginalQueue()`.
-        ///   - server: the purchase server; without one, the device decides alone.
+        ///   - server: the purchase server; without one, the device decides alone, and the store is part of backups.
         public init(bundleID: String, queue: any PaymentQueue, server: PurchaseConnection?) {
             self.init(
                 queue: queue, receipts: DeviceReceipt(),
                 verifier: DeviceVerifier(app: AppIdentity(bundleID: bundleID), device: AppleDevice()), server: server,
-                store: KeychainPurchaseStore(service: bundleID), life: AppleAppLife())
+                // Without a server only the store has the consumables, so a new phone must get it from the backup.
+                store: KeychainPurchaseStore(service: bundleID, movesAlong: server == nil), life: AppleAppLife())
         }
     }
 #endif

@@ -42,13 +42,33 @@ struct EngineRulesTests {
         }
     }
 
-    @Test("1.1 A purchase with a token of somebody else is sent, and gives nothing")
-    func foreignToken() async throws {
+    @Test("1.1 An unfinished consumable with the token of a merged guest is granted by the look")
+    func mergedConsumable() async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            let guestToken = UUID(uuidString: try await world.order("coins", for: "guest-1").appAccountToken)
+            let token = UUID(uuidString: try await world.order("pro", for: "alice").appAccountToken)
+            try await world.merge("guest-1", into: "alice")
+            let engine = try await device.engine(isSignedIn: false)
+            await engine.signIn(PurchaseCustomer(id: "alice", appAccountToken: token))
+            let waiting = try await device.sell("coins", token: guestToken)
+            #expect(await engine.handle(waiting).code == "customer_unknown")
+            await engine.refreshEntitlements()
+            #expect(try await engine.balance(of: "coins") == 1)
+            #expect(try await device.unfinished() == 0)
+            #expect(try await engine.diagnostics().waiting.isEmpty)
+            // The token is known from now on.
+            #expect(await engine.handle(try await device.sell("coins", token: guestToken)).code == "granted")
+        }
+    }
+
+    @Test("1.1 A purchase with a token of somebody else is sent, and gives nothing", arguments: ["pro", "coins"])
+    func foreignToken(product: String) async throws {
         try await KitWorld.run { world in
             let device = try await world.device()
             let bobs = UUID(uuidString: try await world.order("pro", for: "bob").appAccountToken)
             let carols = UUID(uuidString: try await world.order("pro", for: "carol").appAccountToken)
-            _ = try await device.sell("pro", token: bobs)
+            _ = try await device.sell(product, token: bobs)
             let engine = try await device.engine(isSignedIn: false)
             await engine.signIn(PurchaseCustomer(id: "carol", appAccountToken: carols))
             await engine.start()
@@ -57,7 +77,7 @@ struct EngineRulesTests {
             #expect(try await device.unfinished() == 1)
             #expect(try await world.entitlements(of: "carol").allSatisfy { $0.state != .active })
             await engine.signIn(PurchaseCustomer(id: "bob", appAccountToken: bobs))
-            #expect(try await engine.active() == ["pro"])
+            #expect(try await engine.active() == [product])
             #expect(try await device.unfinished() == 0)
         }
     }
@@ -81,7 +101,7 @@ struct EngineRulesTests {
         }
     }
 
-    @Test("1.3 A started purchase ends if nobody was asked to pay, and after 60 days")
+    @Test("1.3 A started purchase ends if nobody was asked to pay, and after 60 days by signed time")
     func startedPurchases() async throws {
         try await KitWorld.run { world in
             let device = try await world.device()
@@ -96,12 +116,52 @@ struct EngineRulesTests {
             device.queue.refusal.withLock { $0 = interrupted }
             #expect(await engine.buy("pro").code == "payment_failed")
             #expect(try await engine.diagnostics().startedPurchases == 1)
-            device.time.pass(59 * 86_400)
-            await engine.refreshEntitlements()
-            #expect(try await engine.diagnostics().startedPurchases == 1)
-            device.time.pass(2 * 86_400)
-            await engine.refreshEntitlements()
+            func left(afterDays days: Double) async throws -> Int {
+                try await world.pass(days: days, device)
+                // The answer brings a signed time.
+                #expect(await engine.handle(try await device.sell("coins")).code == "granted")
+                await engine.refreshEntitlements()
+                return try await engine.diagnostics().startedPurchases
+            }
+            #expect(try await left(afterDays: 59) == 1)
+            #expect(try await left(afterDays: 2) == 0)
+        }
+    }
+
+    @Test("1.3 A clock that is ahead by months for one launch drops no started purchase", arguments: [true, false])
+    func clockAhead(hasServer: Bool) async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            try await device.mode("ask-to-buy")
+            #expect(try await device.engine(hasServer: hasServer).buy("pro") == .pending)
+            device.time.set(100 * 86_400)
+            let wrong = try await device.engine(hasServer: hasServer)
+            await wrong.start()
+            device.time.set(-100 * 86_400)
+            #expect(try await wrong.diagnostics().startedPurchases == 1)
+            try await device.approve()
+            let engine = try await device.engine(hasServer: hasServer)
+            await engine.start()
+            #expect(try await engine.active() == ["pro"])
             #expect(try await engine.diagnostics().startedPurchases == 0)
+        }
+    }
+
+    @Test("1.9 A purchase that arrived while the clock was years behind is tried by the clock")
+    func clockBehind() async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            let years = 3.0 * 366 * 86_400
+            device.time.set(-years)
+            device.link.isCut(true)
+            let engine = try await device.engine()
+            #expect(await engine.buy("coins").code == "connection_failed")
+            device.time.set(years)
+            device.link.isCut(false)
+            device.time.pass(60)
+            await engine.retryDue()
+            #expect(try await device.unfinished() == 0)
+            #expect(try await device.coins() == 1)
         }
     }
 

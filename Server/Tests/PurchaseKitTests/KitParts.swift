@@ -62,6 +62,8 @@ final class KitQueue: PaymentQueue, Sendable {
     let refusal = Mutex<PurchaseError?>(nil)
     /// What the next purchase returns without a payment: the App Store account has the product.
     let owned = Mutex<PaymentTransaction?>(nil)
+    /// Whether the customer is asked to pay and has not answered yet.
+    let isAsking = Mutex(false)
     /// Whether the signed transactions of the next purchases cannot be read.
     let isGarbled = Mutex(false)
 
@@ -94,6 +96,7 @@ final class KitQueue: PaymentQueue, Sendable {
     func buy(_ payment: PurchasePayment) async throws -> PaymentResult {
         if let error = refusal.withLock({ $0 }) { throw error }
         if let owned = owned.withLock({ $0 }) { return .purchased(owned) }
+        while isAsking.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(5)) }
         let result = try await device.buy(payment)
         guard isGarbled.withLock({ $0 }), case .purchased(var transaction) = result else { return result }
         transaction.signedTransaction = "garbled"

@@ -25,10 +25,12 @@ extension PurchaseEngine {
         guard server == nil || customer != nil else { return .failed(PurchaseError(.customerUnknown)) }
         let token = order?.appAccountToken ?? customer?.appAccountToken
         let customerID = customer?.id ?? ""
-        let started = StartedPurchase(
-            productID: productID, customerID: customerID, orderID: order?.orderID, appAccountToken: token,
-            startedAt: time.now)
+        let started: StartedPurchase
         do {
+            try load()
+            started = StartedPurchase(
+                productID: productID, customerID: customerID, orderID: order?.orderID, appAccountToken: token,
+                startedAt: max(time.now, record.mark.signed ?? .distantPast))
             try change { record in
                 record.started = record.started.suffix(PurchaseRecord.startedLimit - 1) + [started]
                 if let token, !customerID.isEmpty { record.customers[token] = customerID }
@@ -167,21 +169,22 @@ extension PurchaseEngine {
 
     /// Drops started purchases that are too old, except those of this run.
     func dropOldStarted() {
-        let (now, kept) = (currentTime(), startedInThisRun)
-        _ = changes { $0.dropOldStarted(at: now, except: kept) }
+        let kept = startedInThisRun
+        _ = changes { $0.dropOldStarted(except: kept) }
     }
 
     /// The outcome for the customer who asked for the purchase. To somebody who buys what the App Store account has,
-    /// the App Store returns the purchase as it is, also if another customer of the app made it.
+    /// the App Store returns the purchase as it is, also if another customer of the app made it. Its own outcome is
+    /// theirs, and is reported by events.
     private func outcome(
         _ outcome: PurchaseOutcome, of transaction: PaymentTransaction, _ started: StartedPurchase
     ) -> PurchaseOutcome {
         guard server != nil, let key = transaction.key,
-            let owner = record.entry(key)?.customerID ?? record.granted(key)?.customerID, owner != started.customerID
+            let owner = record.entry(key)?.customerID ?? record.granted(key)?.customerID,
+            owner != record.current(started).customerID
         else { return outcome }
         // Nobody was asked to pay.
         cancel(started)
-        guard outcome.isGranted else { return outcome }
         let error = PurchaseError(.ownedByAnother)
         emit(.notCounted(PurchaseReport(transaction), error))
         return .notCounted(error)
@@ -191,6 +194,7 @@ extension PurchaseEngine {
     /// backend cancels orders.
     private func cancel(_ started: StartedPurchase) {
         guard started.orderID == nil else { return }
+        let started = record.current(started)
         if let index = startedInThisRun.lastIndex(of: started) { startedInThisRun.remove(at: index) }
         _ = changes { record in
             if let index = record.started.lastIndex(of: started) { record.started.remove(at: index) }

@@ -41,6 +41,7 @@ extension PurchaseEngine {
             try await merge(guest.id, customer.id)
             // What waits is claimed for the customer; the server takes claims for the guest as theirs, too.
             try change { $0.hand(from: guest.id, to: customer.id) }
+            startedInThisRun = startedInThisRun.map { record.current($0) }
         }
         await signIn(customer)
         await refreshEntitlements(evenIfKnown: true)

@@ -43,6 +43,13 @@ extension PurchaseEngine {
     /// How old an answer about the current evidence may be, in seconds.
     static let passInterval: Double = 86_400
 
+    /// Looks again as soon as possible, also if everything was asked less than a day ago.
+    func lookSoon() {
+        _ = changes { $0.lastPass = nil }
+        nextPass = time.uptime
+        wake()
+    }
+
     private func look(evenIfKnown: Bool) async {
         guard loads() else { return }
         await learnEnvironment()
@@ -95,7 +102,9 @@ extension PurchaseEngine {
     /// - Returns: whether nothing is left to ask now.
     private func ask(about transactions: [PaymentTransaction]?, evenIfKnown: Bool) async -> Bool {
         guard let server, let customerID = customer?.id else { return true }
-        let proofs = await currentProofs(transactions, of: customerID) + consumableProofs(of: customerID)
+        var proofs = await currentProofs(transactions, of: customerID) + consumableProofs(of: customerID)
+        let known = Set(proofs.map(\.version))
+        proofs += waitingProofs(of: customerID).filter { !known.contains($0.version) }
         guard !proofs.isEmpty else { return true }
         let last = record.lastPass.flatMap { $0.customerID == customerID ? $0 : nil }
         let isFresh = last.map { abs(trustedNow().timeIntervalSince($0.at)) < Self.passInterval } ?? false
@@ -163,6 +172,21 @@ extension PurchaseEngine {
     private func consumableProofs(of customerID: String) -> [Proof] {
         (record.accepted ?? []).filter { $0.customerID == customerID }.map {
             Proof(evidence: .signedTransaction($0.signedTransaction), version: $0.version)
+        }
+    }
+
+    /// Evidence of waiting transactions whose tokens are unknown here. The App Store lists no consumables, so nothing
+    /// else would tell whom these tokens name.
+    private func waitingProofs(of customerID: String) -> [Proof] {
+        record.outbox.compactMap { entry in
+            let transaction = entry.transaction
+            guard entry.customerID == nil, owner(of: transaction, nil) == nil,
+                record.customerID(ofOriginal: transaction) ?? customerID == customerID,
+                let token = transaction.appAccountToken, let id = transaction.transactionID,
+                let text = transaction.signedTransaction
+            else { return nil }
+            return Proof(
+                evidence: .signedTransaction(text), version: Self.version(of: transaction), unknown: (token, id))
         }
     }
 

@@ -151,6 +151,8 @@ extension PurchaseEngine {
             }
             summary.add(outcome, of: entry.key)
         }
+        // The guest was handed over meanwhile.
+        if record.owner(request.customerID) != request.customerID { lookSoon() }
     }
 }
 

@@ -39,6 +39,8 @@ extension PurchaseEngine {
     ) async -> PurchaseOutcome {
         var unpaid: StartedPurchase?
         var withdrawal: PurchaseError?
+        // The guest may have been handed over while the evidence was gathered.
+        entry.customerID = entry.customerID.map { record.owner($0) }
         if let verified = gathered.verified {
             entry.prove(by: verified)
             withdrawal = self.withdrawal(of: entry, verified)
@@ -77,7 +79,13 @@ extension PurchaseEngine {
             return await postpone(&entry, gathered.error ?? PurchaseError(.evidenceMissing))
         }
         do {
-            return await apply(try await ask(entry, evidence), to: &entry, gathered.verified)
+            let asked = entry.customerID
+            let decision = try await ask(entry, evidence)
+            entry.customerID = asked.map { record.owner($0) }
+            let outcome = await apply(decision, to: &entry, gathered.verified)
+            // The answer is about the guest, who was handed over meanwhile.
+            if entry.customerID != asked { lookSoon() }
+            return outcome
         } catch {
             return await postpone(&entry, PurchaseError(.connectionFailed, error))
         }
@@ -106,7 +114,8 @@ extension PurchaseEngine {
             return (entry, nil)
         }
         let matched = started == nil ? startedPurchase(of: transaction) : nil
-        var paid = started ?? matched
+        // Its guest may have been handed over while the customer was asked to pay.
+        var paid = started.map { record.current($0) } ?? matched
         let owner = owner(of: transaction, paid)
         // The order of another customer is not paid by it.
         if let known = paid, known.customerID != owner ?? "" { paid = nil }

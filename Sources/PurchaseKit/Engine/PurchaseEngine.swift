@@ -95,12 +95,15 @@ public actor PurchaseEngine {
         let updates = queue.updates()
         let withdrawals = queue.withdrawals()
         let moments = life.moments()
-        await start()
+        // What arrives is taken at once: without a network, a start with many transactions takes minutes.
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for await transaction in updates { await self.handle(transaction) } }
             group.addTask { for await products in withdrawals { await self.withdraw(products) } }
             group.addTask { for await moment in moments { await self.look(at: moment) } }
-            group.addTask { await self.keepRetrying() }
+            group.addTask {
+                await self.start()
+                await self.keepRetrying()
+            }
             await group.waitForAll()
         }
     }
@@ -165,6 +168,8 @@ public actor PurchaseEngine {
     }
 
     private func look(at moment: AppMoment) async {
+        // It handles everything that waits, and looks at the current evidence.
+        guard nextStart == nil else { return await start() }
         if moment == .network { await retryNow() }
         await refreshEntitlements()
     }
@@ -179,6 +184,8 @@ public actor PurchaseEngine {
         guard !customer.id.isEmpty else { return signOut() }
         self.customer = customer
         guard loads() else { return }
+        // Who signs in under the id of a former guest is that customer again.
+        if record.merged?[customer.id] != nil { _ = changes { $0.merged?[customer.id] = nil } }
         if record.lastCustomer != customer { _ = changes { $0.lastCustomer = customer } }
         if let token = customer.appAccountToken, record.customers[token] != customer.id {
             _ = changes { $0.customers[token] = customer.id }
@@ -248,6 +255,7 @@ public actor PurchaseEngine {
         try load()
         var next = record
         body(&next)
+        next.renameMerged()
         guard next != record else { return }
         do {
             try next.storeEvidence(store, since: record)

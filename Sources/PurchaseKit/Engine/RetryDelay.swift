@@ -44,8 +44,10 @@ extension PurchaseEngine {
         if let nextPass, nextPass <= time.uptime { await refreshEntitlements() }
     }
 
-    /// Starts again after a pause: the store or the queue failed, so a transaction may be in neither.
+    /// Starts again after a pause: the store or the queue failed, so a transaction may be in neither. All failures of a
+    /// round are one.
     func startAgainLater() {
+        guard nextStart == nil else { return }
         failedStarts += 1
         nextStart = time.uptime + RetryDelay.seconds(after: failedStarts)
         wake()

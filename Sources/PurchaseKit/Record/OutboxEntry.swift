@@ -47,8 +47,10 @@ struct OutboxEntry: Codable, Equatable {
     /// Whether the App Store withdrew it, as StoreKit says.
     var isWithdrawn: Bool { transaction.revocationDate != nil || transaction.isUpgraded }
 
-    /// Whether it is too old to be tried by the clock.
-    func isOld(at now: Date) -> Bool { now.timeIntervalSince(arrivedAt) > Self.longestAge }
+    /// Whether it is too old to be tried by the clock. It did not arrive before it was paid: the clock was behind then.
+    func isOld(at now: Date) -> Bool {
+        now.timeIntervalSince(max(arrivedAt, transaction.purchaseDate ?? arrivedAt)) > Self.longestAge
+    }
 
     /// Notes the transaction of the evidence that proves it.
     mutating func prove(by verified: VerifiedEvidence) {

@@ -38,6 +38,8 @@ struct PurchaseRecord: Codable, Equatable {
     var lastCustomer: PurchaseCustomer?
     /// The customer without a login.
     var guest: PurchaseCustomer?
+    /// The customers with a login, by the ids of the guests whose purchases they got; nil before the first.
+    var merged: [String: String]?
 
     /// What the server was asked in the last pass.
     struct Pass: Codable, Equatable {
@@ -83,11 +85,12 @@ struct PurchaseRecord: Codable, Equatable {
         }
     }
 
-    /// Drops started purchases that no transaction can pay any more. One that was started by a clock that was ahead
-    /// gets its age from now on.
+    /// Drops started purchases that no transaction can pay any more, by the newest signed time: the device's clock can
+    /// be wrong. One that was started by a clock that was ahead gets its age from then on.
     ///
     /// - Parameter kept: those of this run, whose dates stay as they are.
-    mutating func dropOldStarted(at now: Date, except kept: [StartedPurchase]) {
+    mutating func dropOldStarted(except kept: [StartedPurchase]) {
+        guard let now = mark.signed else { return }
         started = started.compactMap { purchase in
             guard now.timeIntervalSince(purchase.startedAt) <= StartedPurchase.longestAge else { return nil }
             guard !kept.contains(purchase) else { return purchase }
@@ -176,28 +179,10 @@ struct PurchaseRecord: Codable, Equatable {
         }
     }
 
-    /// Makes everything of a guest a customer's. Entitlements of the guest go: the next answer is about the customer.
-    mutating func hand(from guestID: String, to customerID: String) {
-        for index in started.indices where started[index].customerID == guestID {
-            started[index].customerID = customerID
-        }
-        for index in outbox.indices where outbox[index].customerID == guestID { outbox[index].customerID = customerID }
-        for index in granted.indices where granted[index].customerID == guestID {
-            granted[index].customerID = customerID
-        }
-        for index in (accepted ?? []).indices where accepted?[index].customerID == guestID {
-            accepted?[index].customerID = customerID
-        }
-        for (token, customer) in customers where customer == guestID { customers[token] = customerID }
-        entitlements.removeAll { $0.customerID == guestID }
-        guest = nil
-    }
-
     /// Drops what no longer decides anything, so that the document does not grow with the years.
     private mutating func trim() {
-        var periods: [String: Int] = [:]
+        var dropped = oldPeriods()
         var (consumables, ended) = (0, 0)
-        var dropped: Set<Int> = []
         for index in granted.indices.reversed() {
             let purchase = granted[index]
             if purchase.kind == .consumable {
@@ -209,11 +194,7 @@ struct PurchaseRecord: Codable, Equatable {
                     let name = Self.unitsName(purchase.productID, in: purchase.key.environment)
                     units[name, default: UnitTotals()].boughtEarlier += purchase.quantity
                 }
-            } else if purchase.expirationDate != nil {
-                let original = "\(purchase.originalTransactionID ?? purchase.key.transactionID) \(purchase.productID)"
-                periods[original, default: 0] += 1
-                if periods[original, default: 0] > Self.periodLimit { dropped.insert(index) }
-            } else if purchase.endedAt != nil {
+            } else if purchase.expirationDate == nil, purchase.endedAt != nil {
                 ended += 1
                 if ended > Self.grantedLimit { dropped.insert(index) }
             }
@@ -221,9 +202,28 @@ struct PurchaseRecord: Codable, Equatable {
         guard !dropped.isEmpty else { return }
         granted = granted.indices.filter { !dropped.contains($0) }.map { granted[$0] }
     }
+
+    /// The places of all periods but the newest of each subscription. A receipt lists them in any order.
+    private func oldPeriods() -> Set<Int> {
+        let periods = granted.indices.filter { granted[$0].kind != .consumable && granted[$0].expirationDate != nil }
+        let subscriptions = Dictionary(grouping: periods) { index in
+            "\(granted[index].originalTransactionID ?? granted[index].key.transactionID) \(granted[index].productID)"
+        }
+        let old = subscriptions.values.filter { $0.count > Self.periodLimit }.flatMap { places in
+            places.sorted { granted[$0].isEarlier(than: granted[$1]) }.dropLast(Self.periodLimit)
+        }
+        return Set(old)
+    }
 }
 
 extension GrantedPurchase {
+    /// Whether its period ends earlier, or began earlier and ends at the same time.
+    fileprivate func isEarlier(than other: GrantedPurchase) -> Bool {
+        let (end, otherEnd) = (expirationDate ?? .distantPast, other.expirationDate ?? .distantPast)
+        guard end == otherEnd else { return end < otherEnd }
+        return purchaseDate ?? .distantPast < other.purchaseDate ?? .distantPast
+    }
+
     /// Whether both are the same purchase under two ids. Periods of a subscription also share an original, but are
     /// separate purchases.
     fileprivate func isCopy(of other: GrantedPurchase) -> Bool {

@@ -5,7 +5,7 @@ import PurchaseVerification
 /// What the newest signed answer says about a product in an environment. The answer was verified when it arrived, so it
 /// counts until a newer one, also after the pinned keys changed.
 struct StoredEntitlement: Codable, Equatable {
-    let customerID: String
+    var customerID: String
     let productID: String
     let environment: String
     let state: String

@@ -1,0 +1,53 @@
+import Foundation
+
+/// Guests whose purchases were handed to a customer with a login.
+extension PurchaseRecord {
+    /// Makes everything of a guest a customer's. Entitlements of the guest go: the next answer is about the customer.
+    mutating func hand(from guestID: String, to customerID: String) {
+        var next = (merged ?? [:]).mapValues { $0 == guestID ? customerID : $0 }
+        (next[guestID], next[customerID]) = (customerID, nil)
+        merged = next
+        entitlements.removeAll { $0.customerID == guestID }
+        guest = nil
+        renameMerged()
+    }
+
+    /// The customer whom an id means now.
+    func owner(_ customerID: String) -> String { merged?[customerID] ?? customerID }
+
+    /// A started purchase with the customer to whom it belongs now.
+    func current(_ purchase: StartedPurchase) -> StartedPurchase {
+        var current = purchase
+        current.customerID = owner(purchase.customerID)
+        return current
+    }
+
+    /// Replaces the ids of guests by those of the customers who got their purchases. A request that was sent before the
+    /// hand-over is answered after it, and its outcome still names the guest.
+    mutating func renameMerged() {
+        guard let merged, !merged.isEmpty else { return }
+        started = started.map { current($0) }
+        for index in outbox.indices { outbox[index].customerID = outbox[index].customerID.map { owner($0) } }
+        for index in granted.indices { granted[index].customerID = granted[index].customerID.map { owner($0) } }
+        for (token, customer) in customers where merged[customer] != nil { customers[token] = owner(customer) }
+        let acceptedOfGuests = (accepted ?? []).filter { merged[$0.customerID] != nil }
+        if !acceptedOfGuests.isEmpty {
+            accepted?.removeAll { merged[$0.customerID] != nil }
+            for one in acceptedOfGuests {
+                var one = one
+                one.customerID = owner(one.customerID)
+                // Evidence of the customer's own is about the same balance.
+                if !(accepted ?? []).contains(where: { $0.isSameProduct(as: one) }) { keep(accepted: one) }
+            }
+        }
+        let statementsOfGuests = entitlements.filter { merged[$0.customerID] != nil }
+        guard !statementsOfGuests.isEmpty else { return }
+        entitlements.removeAll { merged[$0.customerID] != nil }
+        for statement in statementsOfGuests {
+            var statement = statement
+            statement.customerID = owner(statement.customerID)
+            // The customer's own knows more: it may include what the guest did not have.
+            if !entitlements.contains(where: { $0.isSameProduct(as: statement) }) { entitlements.append(statement) }
+        }
+    }
+}
