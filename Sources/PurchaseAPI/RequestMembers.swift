@@ -82,12 +82,13 @@ public struct RequestMembers {
     private static func object(_ json: [UInt8]) -> [String: Any]? {
         if json.isEmpty { return [:] }
         if let plain = PlainJSONObject(json) {
-            return Dictionary(uniqueKeysWithValues: plain.members.map { name, value in
-                switch value {
-                case .text(let text): (name, String(decoding: text, as: UTF8.self) as Any)
-                case .flag(let flag): (name, NSNumber(value: flag) as Any)
-                }
-            })
+            return Dictionary(
+                uniqueKeysWithValues: plain.members.map { name, value in
+                    switch value {
+                    case .text(let text): (name, String(decoding: text, as: UTF8.self) as Any)
+                    case .flag(let flag): (name, NSNumber(value: flag) as Any)
+                    }
+                })
         }
         do {
             return try JSONSerialization.jsonObject(with: Data(json)) as? [String: Any]

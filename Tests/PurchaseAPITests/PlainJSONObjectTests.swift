@@ -29,7 +29,7 @@ struct PlainJSONObjectTests {
         return members.count == object.members.count && members == foundation(json)
     }
 
-    @Test("What is read in the usual form is what Foundation reads: every prefix, every flipped bit, every byte left out")
+    @Test("The usual form is read as Foundation reads it: every prefix, every flipped bit, every byte left out")
     func agreement() {
         for request in Self.requests {
             let json = Array(request.utf8)

@@ -313,11 +313,39 @@ struct CompareTests {
                     Self.theirs("tester", until: 50) { $0.environment = environment },
                     environment == .production ? .sandboxCounted : nil, "sandbox_access")
             }
+            // Of Production, and the other system says the sandbox.
+            try await period("buyer", "91", from: 20)
+            let unasked = Self.theirs("buyer", until: 50) { $0.environment = .sandbox }
+            try await expect(unasked, .purchaseNotSeen, "nothing_recorded")
+            #expect(try await Self.compare(unasked, world).difference?.sentence.contains("sandbox, which") == false)
             // Transferred by an operator.
             _ = try await world.ledger.perform(
                 MovePurchase(app: "example", transactionID: "60", to: "heir", reason: "asked"))
             try await expect(Self.theirs("new", until: 50), .ownedByAnother, "own_5")
             try await expect(Self.theirs("heir", active: false), .transferMissed, "own_5")
+        }
+    }
+
+    @Test("28.3 A period that ends after every recorded one is not explained by what happened to those")
+    func laterPeriods() async throws {
+        let causes: [ComparisonCause] = [.refundMissed, .upgradeMissed, .retryCounted]
+        try await LedgerWorld.with { world in
+            world.clock.advance(days: 40)
+            for (number, mistake) in Self.mistakes.enumerated() where causes.contains(mistake.cause) {
+                let id = "\(number + 1)000"
+                try await mistake.happen(world, id)
+                // The last recorded periods of the product end on the days 50, 45 and 35.
+                for day in [60.0, 80] {
+                    let difference = try await Self.compare(Self.theirs(id, until: day), world).difference
+                    let sentence = difference?.sentence ?? "none"
+                    #expect(difference?.cause == .purchaseNotSeen, "\(mistake.cause): \(sentence)")
+                    #expect(difference.map { "\($0.rule)" } == "nothing_recorded")
+                    #expect(difference?.sentence.hasPrefix("It is open who is right: ") == true)
+                }
+                let known = Self.theirs(id, until: mistake.cause == .refundMissed ? 50 : 45)
+                let cause = mistake.cause == .retryCounted ? ComparisonCause.purchaseNotSeen : mistake.cause
+                #expect(try await Self.compare(known, world).difference?.cause == cause)
+            }
         }
     }
 

@@ -43,7 +43,9 @@ struct SeatClaimTests {
     }
 
     /// What the App Store tells about seats whose claims end.
-    static func unclaimSeats(_ ids: [String], on day: Double) throws -> [UInt8] {
+    static func unclaimSeats(
+        _ ids: [String], on day: Double, environment: String = "Production"
+    ) throws -> [UInt8] {
         var template = NotificationTemplate()
         template.notificationType = "UNCLAIM_SEATS"
         template.notificationUUID = UUID().uuidString.lowercased()
@@ -52,7 +54,7 @@ struct SeatClaimTests {
             Claim(
                 "unclaimInfo",
                 .object([
-                    Claim("bundleId", .string("com.example.app")), Claim("environment", .string("Production")),
+                    Claim("bundleId", .string("com.example.app")), Claim("environment", .string(environment)),
                     Claim("unclaimSeatIds", .array(ids.map { .string($0) })),
                 ]))
         ]
@@ -258,6 +260,88 @@ struct SeatClaimTests {
                 try await Self.claim(world, "bob", request: "new", seat: "seat-3")
                 #expect(try await Self.states(world, ["bob"]) == ["active"])
                 #expect(try await world.events().count { $0 == "seat_unclaimed" } == (isToldFirst ? 0 : 1))
+            }
+        }
+    }
+
+    @Test("28.2 A UUID names the same seat in capitals and in small letters")
+    func capitals() async throws {
+        try await Self.with(seats: 3) { world in
+            func code(_ body: () async throws -> Void) async throws -> LedgerRefusal.Code? {
+                do {
+                    try await body()
+                    return nil
+                } catch let refusal as LedgerRefusal {
+                    return refusal.code
+                }
+            }
+            let seats = (1...3).map { "0a1b2c3d-4e5f-4a6b-8c7d-00000000000\($0)" }
+            let claimed = try await Self.claim(world, "bob", seat: seats[0].uppercased())
+            #expect(claimed.seat.seatID == seats[0])
+            #expect(try await Self.claim(world, "bob", seat: seats[0]).isReplayed)
+            #expect(try await code { try await Self.claim(world, "carol", seat: seats[0]) } == .seatTaken)
+            #expect(
+                try await code { try await Self.claim(world, "carol", seat: seats[0].uppercased()) } == .seatTaken)
+            world.clock.advance(days: 2)
+            try await world.observe(try Self.unclaimSeats([seats[0], seats[1].uppercased()], on: 1))
+            #expect(try await Self.states(world, ["bob"]) == ["seat_unclaimed"])
+            for seat in [seats[0].uppercased(), seats[1], seats[1].uppercased()] {
+                #expect(try await code { try await Self.claim(world, "carol", seat: seat) } == .seatUnclaimed)
+            }
+            try await Self.claim(world, "carol", seat: seats[2])
+            try await Self.unclaim(world, seats[2].uppercased())
+            world.clock.advance(seconds: 60)
+            #expect(try await Self.states(world, ["carol"]) == ["seat_unclaimed"])
+            // Text that is no UUID is compared as it is.
+            try await Self.claim(world, "dave", seat: "Seat")
+            try await Self.claim(world, "erin", seat: "seat")
+            try await world.requireConsistency()
+        }
+    }
+
+    @Test("28.2 UNCLAIM_SEATS of the sandbox ends no seat of Production, and keeps none from being claimed")
+    func otherEnvironment() async throws {
+        try await Self.with(seats: 3) { world in
+            try await Self.claim(world, "bob", seat: "seat-1")
+            world.clock.advance(days: 2)
+            try await world.observe(
+                try Self.unclaimSeats(["seat-1", "seat-2"], on: 1, environment: "Sandbox"))
+            #expect(try await Self.states(world, ["bob"]) == ["active"])
+            try await Self.claim(world, "carol", seat: "seat-2")
+            #expect(try await Self.states(world, ["carol"]) == ["active"])
+            try await world.requireConsistency()
+            try await world.observe(try Self.unclaimSeats(["seat-1"], on: 1))
+            #expect(try await Self.states(world, ["bob", "carol"]) == ["seat_unclaimed", "active"])
+            try await world.requireConsistency()
+        }
+    }
+
+    @Test("28.2 A repeated claim that states something else is refused with both values; it may leave values out")
+    func changedRepetition() async throws {
+        try await Self.with(seats: 3) { world in
+            func claim(_ request: String, _ download: String?, _ seat: String?) async throws -> LedgerRefusal? {
+                do {
+                    let outcome = try await world.ledger.perform(
+                        ClaimSeat(
+                            app: "example", originalTransactionID: "900", customerID: "bob", requestID: request,
+                            appTransactionID: download, seatID: seat))
+                    #expect(outcome.seat.seatID == "seat-1" && outcome.seat.appTransactionID == "71")
+                    return nil
+                } catch let refusal as LedgerRefusal {
+                    return refusal
+                }
+            }
+            #expect(try await claim("r1", "71", "seat-1") == nil)
+            // The same request, and another one of the customer who has a seat.
+            for request in ["r1", "r2"] {
+                #expect(try await claim(request, "71", "seat-1") == nil)
+                #expect(try await claim(request, nil, nil) == nil)
+                let download = try await claim(request, "72", "seat-1")
+                #expect(download?.code == .idempotencyKeyReused)
+                #expect(download?.expected == "app_transaction_id 71" && download?.found == "72")
+                let seat = try await claim(request, nil, "seat-2")
+                #expect(seat?.code == .idempotencyKeyReused)
+                #expect(seat?.expected == "seat_id seat-1" && seat?.found == "seat-2")
             }
         }
     }

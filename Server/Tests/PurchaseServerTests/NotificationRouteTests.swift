@@ -1,3 +1,4 @@
+import Crypto
 import EvidenceMint
 import Foundation
 import HTTPTypes
@@ -269,7 +270,78 @@ struct NotificationRouteTests {
             _ = try await send()
             #expect(rings() == 2)
             let facts = try #require(log.lines.last).facts
-            #expect(facts["certificates_sha256"]?.count == 64 && facts["issuer"]?.isEmpty == false)
+            // The fingerprint that an authority publishes.
+            let root = try #require(try MintedWorld.trustedCertificates().dropFirst().first)
+            #expect(facts["root_sha256"] == Array(SHA256.hash(data: root)).hexadecimal)
+            #expect(facts["issuer"]?.isEmpty == false)
+        }
+    }
+
+    @Test("28.1 Only the first delivery of a genuine notification of an own app keeps the alarm silent")
+    func silence() async throws {
+        let (uptime, log) = (TestUptime(), RecordingLog())
+        try await PurchaseServerWorld.run(uptime: uptime, logger: log.logger(.error)) { world async throws in
+            func rings() -> Int {
+                log.lines.count { $0.message.hasPrefix("notifications come from an unknown issuer") }
+            }
+            let own = try MintedWorld.mint(MintedWorld.testNotification())
+            let foreign = try MintedWorld.mint(
+                NotificationTemplate.test(
+                    bundleID: "com.example.other", environment: "Sandbox", signedDate: MintedWorld.moment))
+            let unknown = try MintedWorld.mint(MintedWorld.notification(), fault: .wrongRoot)
+            uptime.advance(seconds: 3000)
+            #expect(try await Self.send(world, own).status == 200)
+            uptime.advance(seconds: 3000)
+            #expect(try await Self.send(world, unknown).status == 503)
+            #expect(rings() == 0)
+            // One that was received before, and one of an app that nobody has.
+            #expect(try await Self.send(world, own).message(NotificationAnswer.self).repeated)
+            #expect(try await Self.send(world, own, to: "/notifications/v2/another").status == 404)
+            #expect(try await Self.send(world, foreign).status == 404)
+            uptime.advance(seconds: 600)
+            #expect(try await Self.send(world, unknown).status == 503)
+            #expect(rings() == 1)
+        }
+    }
+
+    @Test("28.1 If only a part of a notification has an unknown issuer, the alarm names the root of that part")
+    func rootOfPart() async throws {
+        let (uptime, log) = (TestUptime(), RecordingLog())
+        try await PurchaseServerWorld.run(uptime: uptime, logger: log.logger(.error)) { world async throws in
+            uptime.advance(seconds: 3600)
+            let forged = try MintedWorld.mint(MintedWorld.notification(), fault: .forgedNestedData)
+            #expect(try await Self.send(world, forged).problem == "issuer_unknown")
+            let facts = try #require(log.lines.last { $0.facts["root_sha256"] != nil }).facts
+            let known = try MintedWorld.trustedCertificates().map { Array(SHA256.hash(data: $0)).hexadecimal }
+            let root = try #require(facts["root_sha256"])
+            #expect(root.count == 64 && !known.contains(root))
+        }
+    }
+
+    @Test("28.2 Seats that are not a list of texts get 503, so that the notification is delivered again")
+    func malformedSeats() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let values: [(ClaimValue, Int)] = [
+                (.string("a"), 503), (.array([.integer(1)]), 503), (.object([]), 503), (.array([]), 200),
+                (.array([.string("a")]), 200),
+            ]
+            for (value, status) in values {
+                var template = NotificationTemplate()
+                template.notificationType = "UNCLAIM_SEATS"
+                template.notificationUUID = UUID().uuidString
+                template.signedDate = MintedWorld.moment
+                template.extra = [
+                    Claim(
+                        "unclaimInfo",
+                        .object([
+                            Claim("bundleId", .string("com.example.app")), Claim("environment", .string("Sandbox")),
+                            Claim("unclaimSeatIds", value),
+                        ]))
+                ]
+                let answer = try await Self.send(world, try MintedWorld.mint(template))
+                #expect(answer.status == status, "\(value): \(answer.text)")
+                if status == 503 { #expect(try answer.problem == "claims_malformed") }
+            }
         }
     }
 }

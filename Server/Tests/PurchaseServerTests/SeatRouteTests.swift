@@ -59,6 +59,7 @@ struct SeatRouteTests {
             for (refused, status, code) in [
                 (SeatRequest(customerID: "dave", requestID: "r3"), 409, "no_seat"),
                 (SeatRequest(customerID: "dave", requestID: "r1"), 422, "idempotency_key_reused"),
+                (SeatRequest(customerID: "bob", requestID: "r1", seatID: "B"), 422, "idempotency_key_reused"),
                 (SeatRequest(customerID: "dave", requestID: "r3", seatID: "A"), 409, "seat_taken"),
             ] {
                 let answer = try await world.send(.post, Self.seats, refused, as: .backend)

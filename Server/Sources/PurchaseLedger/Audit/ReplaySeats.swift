@@ -17,7 +17,7 @@ extension ReplayStep {
         let seats = SeatsTable(connection: connection)
         let isKnown =
             try seats.row(id: details.seatID, appKey: app.key) != nil
-            || unclaimed.contains(details.seatID, appKey: app.key)
+            || unclaimed.contains(details.seatID, appKey: app.key, environment: original.environment)
             || seats.row(request: details.requestID, original: original.key) != nil
         guard !isKnown else {
             if !hasErasures { findings.add(impossible: leaf, "the seat was claimed or unclaimed before") }

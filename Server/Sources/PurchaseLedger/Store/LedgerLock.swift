@@ -56,8 +56,8 @@ public struct LedgerLock: Sendable, Hashable {
         LedgerLock(14, app.utf8, source.utf8, reference.utf8)
     }
 
-    /// The id of a seat, claimed or unclaimed.
-    static func seat(_ id: String) -> LedgerLock { LedgerLock(12, id.utf8) }
+    /// The id of a seat, claimed or unclaimed, in capitals or small letters.
+    static func seat(_ id: String) -> LedgerLock { LedgerLock(12, id.lowercased().utf8) }
 
     /// The leases of the answers to refund requests, and of extensions.
     static var refundDesk: LedgerLock { LedgerLock(15, []) }

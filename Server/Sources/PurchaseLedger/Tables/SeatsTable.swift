@@ -7,8 +7,19 @@ struct SeatsTable {
         try SeatRow.first("WHERE entry_key = ?1", [.integer(entry)], connection)
     }
 
+    /// The claim with exactly this id, as a replay of the journal looks it up.
     func row(id: String, appKey: Int64) throws(LedgerStorageError) -> SeatRow? {
         try SeatRow.first("WHERE app_key = ?1 AND seat_id = ?2", [.integer(appKey), .text(id)], connection)
+    }
+
+    /// The claims with an id in any of its forms, the given one first.
+    func rows(id: String, appKey: Int64) throws(LedgerStorageError) -> [SeatRow] {
+        var found: [SeatRow] = []
+        for form in SeatID.forms(id) {
+            guard let row = try row(id: form, appKey: appKey) else { continue }
+            if !found.contains(where: { $0.entryKey == row.entryKey }) { found.append(row) }
+        }
+        return found
     }
 
     func row(request: String, original: Int64) throws(LedgerStorageError) -> SeatRow? {

@@ -38,6 +38,8 @@ public struct NotificationFacts: Sendable, Equatable {
     public var appTransactionID: ExactText?
     /// The seats whose claims end (Apple, "unclaimSeatIds"), each once.
     public var unclaimedSeats: [ExactText]
+    /// Whether the notification states seats whose claims end, and not as a list of texts.
+    let areSeatsMalformed: Bool
 
     /// - Parameters:
     ///   - notification: the verified notification.
@@ -56,6 +58,8 @@ public struct NotificationFacts: Sendable, Equatable {
         originalTransactionID =
             ExactText(identifier: notification.transaction?.originalTransactionID)
             ?? ExactText(identifier: notification.renewalInfo?.originalTransactionID)
+        let seats = notification.unclaimInfo
+        areSeatsMalformed = seats?.unclaimSeatIDs == nil && seats?.otherClaims["unclaimSeatIds"] != nil
         var seen: Set<ExactText> = []
         unclaimedSeats = (notification.unclaimInfo?.unclaimSeatIDs ?? []).compactMap { ExactText(identifier: $0) }
             .filter { seen.insert($0).inserted }

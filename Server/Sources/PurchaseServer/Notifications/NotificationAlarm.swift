@@ -1,4 +1,3 @@
-import Crypto
 import Logging
 import PurchaseLedger
 import PurchaseVerification
@@ -25,7 +24,8 @@ final class NotificationAlarm: Sendable {
         state = Mutex(State(genuine: uptime()))
     }
 
-    /// Notes a genuine notification.
+    /// Notes a genuine notification of an app of the settings, at its first delivery: an old one that is sent again and
+    /// again says nothing about Apple's present certificates.
     func noteGenuine() {
         let now = uptime()
         state.withLock {
@@ -38,8 +38,8 @@ final class NotificationAlarm: Sendable {
     ///
     /// - Parameters:
     ///   - error: its error, which names the issuer.
-    ///   - header: the part of the signed payload that holds its certificates.
-    func noteUnknownIssuer(_ error: VerificationError, header: ArraySlice<UInt8>, _ logger: Logger) {
+    ///   - root: the SHA-256 of the unknown root, read only for a line of the log; `nil` if it cannot be read.
+    func noteUnknownIssuer(_ error: VerificationError, root: () -> String?, _ logger: Logger) {
         let now = uptime()
         let count = state.withLock { state -> Int? in
             state.unknown += 1
@@ -54,7 +54,7 @@ final class NotificationAlarm: Sendable {
             "notifications come from an unknown issuer, and no genuine one came for an hour; compare the issuer with Apple's certificates, and trust a new one with --trust",
             metadata: [
                 "code": "\(error.code.rawValue)", "issuer": "\(error.found ?? "unknown")",
-                "certificates_sha256": "\(Array(SHA256.hash(data: header)).hexadecimal)",
+                "root_sha256": "\(root() ?? "unknown")",
                 "notifications": .stringConvertible(count),
             ])
     }

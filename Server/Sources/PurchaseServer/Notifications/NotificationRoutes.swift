@@ -34,6 +34,7 @@ struct NotificationRoutes {
             throw Problem.notificationOfNoApp(examined.bundleID)
         }
         let outcome = try await ledger.perform(ObserveEvidence(examined))
+        if !outcome.isRepeated { alarm.noteGenuine() }
         traces.note(outcome.submissionID)
         let lag = examined.notificationSignedAt.map {
             Double(clock().millisecondsSince1970 - $0.millisecondsSince1970) / 1000
@@ -70,7 +71,8 @@ struct NotificationRoutes {
         } catch {
             context.facts.note(rejectedVerifications: 1)
             if error.code.isOfUnknownIssuer {
-                alarm.noteUnknownIssuer(error, header: payload.prefix { $0 != UInt8(ascii: ".") }, context.logger)
+                let root = { UnknownRoot.sha256(of: payload, isKnown: ledger.isCertificateHeaderKnown) }
+                alarm.noteUnknownIssuer(error, root: root, context.logger)
             }
             throw Problem(notification: error)
         }
@@ -79,7 +81,6 @@ struct NotificationRoutes {
                 .badRequest, ReasonCode.evidenceUnrecognized.rawValue, "The signed data is not a notification.",
                 expected: "a notification", found: examined.kind)
         }
-        alarm.noteGenuine()
         return examined
     }
 }

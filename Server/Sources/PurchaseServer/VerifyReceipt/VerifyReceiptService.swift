@@ -277,7 +277,8 @@ package struct VerifyReceiptService: Sendable {
 
     /// A receipt in one line of plain base64: its text, if it has this form.
     private static func base64(_ text: [UInt8], _ evidence: RecognizedEvidence) -> [UInt8] {
-        evidence.encoding == .base64 && !text.contains { $0 <= UInt8(ascii: " ") } ? text : [UInt8](Data(evidence.bytes).base64EncodedData())
+        evidence.encoding == .base64 && !text.contains { $0 <= UInt8(ascii: " ") }
+            ? text : [UInt8](Data(evidence.bytes).base64EncodedData())
     }
 
     /// A secret in the request must be right; a missing secret is an error only if Apple requires it. After too many

@@ -24,7 +24,7 @@ struct MergedMoneyTests {
         _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: customer, reason: "asked"))
     }
 
-    @Test("33.1 Delivered orders and imports, and consumptions with ids that both used, count at past times after merges")
+    @Test("33.1 Deliveries, imports and consumptions with the same id count at past times after merges")
     func pastBalance() async throws {
         try await LedgerWorld.with { world in
             for (index, customer) in ["alice", "bob", "carol"].enumerated() {

@@ -54,6 +54,7 @@ struct ComparisonJudgement {
         }
         guard situation.isCustomerKnown else { return unseen(.customerUnknown) }
         if let elsewhere = situation.elsewhere, ours.map({ $0.isPast }) ?? true {
+            guard elsewhere.environment != .production else { return unasked(elsewhere) }
             return Finding(
                 cause: .sandboxCounted, rule: .sandboxAccess,
                 sentence:
@@ -62,6 +63,16 @@ struct ComparisonJudgement {
         }
         guard let ours else { return unseen(.purchaseNotSeen) }
         return finding(deniedBy: ours)
+    }
+
+    /// The purchase is of Production, and their answer is about another environment.
+    private func unasked(_ elsewhere: Entitlement) -> Finding {
+        let asked = theirs.environment.map { "; the other system's answer is about \($0.name)" } ?? ""
+        return Finding(
+            cause: .purchaseNotSeen, rule: .nothingRecorded,
+            sentence:
+                "It is open who is right: the purchase that gives \(subject) to \(customer) is of \(elsewhere.environment.name)\(asked). Compare with that environment, or post the receipt or the signed transaction of the other purchase.",
+            transactions: transactions(of: elsewhere))
     }
 
     /// Nothing that is recorded explains their answer.
@@ -96,6 +107,7 @@ struct ComparisonJudgement {
     private func reason(of ours: Entitlement) -> (ComparisonCause, String) {
         let ended = ours.until.map { " on \($0)" } ?? ""
         let transaction = ours.transactionID.map { "transaction \($0)" } ?? "the purchase"
+        if let later = laterPeriod(than: ours) { return later }
         switch ours.reason {
         case .revoked, .cancelled:
             return (
@@ -158,6 +170,22 @@ struct ComparisonJudgement {
             )
         case .expired, .newsMissing, .inGrace, nil: return lapse(of: ours, ended)
         }
+    }
+
+    /// They know a period that ends after every recorded one. What happened to the recorded ones says nothing about it.
+    private func laterPeriod(than ours: Entitlement) -> (ComparisonCause, String)? {
+        guard ours.productKind == .autoRenewable,
+            [.revoked, .cancelled, .billingRetry, .upgraded, .superseded].contains(ours.reason),
+            case .at(let end) = theirs.end
+        else { return nil }
+        let product = ExactText(ours.productID)
+        let ends = periods.filter { $0.productID == product }
+            .flatMap { [$0.end] + $0.transactions.map(\.firstEnd) }.compactMap(\.self)
+        guard let last = ends.max(), last < end, !isSame(last, end) else { return nil }
+        return (
+            .purchaseNotSeen,
+            "It is open who is right: the last period that Assay has seen ends on \(last), and the other system knows one until \(end). Post the newest receipt or signed transaction of \(customer)."
+        )
     }
 
     /// The period ended. A later end in the other system speaks of a period that was never seen here.

@@ -15,6 +15,11 @@ extension PurchaseLedger {
         let start = ContinuousClock.now
         do throws(VerificationError) {
             let evidence = try EvidenceExaminer(verifier: verifier).genuine(submission.evidence, app: app, kind: &kind)
+            // Only at the entrance: a notification that was received before stays one.
+            if evidence.notification?.areSeatsMalformed ?? false {
+                throw VerificationError(
+                    .claimsMalformed, expected: "unclaimSeatIds as [String]", found: "another type")
+            }
             noteVerification(kind, nil, since: start)
             return examined(submission, evidence)
         } catch {
@@ -90,17 +95,18 @@ public struct ObserveEvidence: LedgerOperation {
         }
         let entry: JournalEntry
         if let received, received.first == nil {
+            let notification = try received.details(transaction)
             // An erasure of a customer finds the entry by its name. Downloads of several customers are those of one
             // person.
             if draft.customer == nil, draft.transactionKey == nil {
-                draft.customer = try NotificationEvents.customers(of: received.details, received.app, transaction)
+                draft.customer = try NotificationEvents.customers(of: notification, received.app, transaction)
                     .first.map { key throws(LedgerStorageError) in try transaction.customers.row(key) }
             }
-            entry = try transaction.journal.append(draft, received.details)
+            entry = try transaction.journal.append(draft, notification)
             try received.insert(entry, write.kept, body: submission.body, transaction)
             try write.finish(entry)
-            try NotificationEvents(transaction: transaction, app: received.app, entry: entry).write(received.details)
-            try SeatWriter(transaction: transaction, app: received.app, entry: entry).unclaim(received.details)
+            try NotificationEvents(transaction: transaction, app: received.app, entry: entry).write(notification)
+            try SeatWriter(transaction: transaction, app: received.app, entry: entry).unclaim(notification)
         } else {
             entry = try transaction.journal.append(draft, details)
             try write.finish(entry)

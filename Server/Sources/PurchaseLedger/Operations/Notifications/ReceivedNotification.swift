@@ -22,7 +22,25 @@ struct ReceivedNotification {
             facts.id.string, appKey: app.key, environment: environment)
     }
 
-    var details: NotificationDetails { NotificationDetails(facts) }
+    /// The details of its entry. They name the claims that end by the ids of their rows, which can be in capitals, so
+    /// that a replay needs no other form of an id. A claim of another environment does not end.
+    func details(_ transaction: LedgerTransaction) throws(LedgerStorageError) -> NotificationDetails {
+        var details = NotificationDetails(facts)
+        guard details.unclaimedSeats != nil else { return details }
+        let connection = transaction.connection
+        var ended: [String] = []
+        for id in facts.unclaimedSeats.map(\.string) {
+            let seats = try SeatsTable(connection: connection).rows(id: id, appKey: app.key)
+            var named = seats.isEmpty ? [SeatID.normalized(id)] : []
+            for seat in seats {
+                let original = try OriginalsTable(connection: connection).row(seat.originalKey)
+                if environment == 0 || environment == original.environment { named.append(seat.seatID) }
+            }
+            for id in named where !ended.contains(where: { $0.isSame(as: id) }) { ended.append(id) }
+        }
+        details.unclaimedSeats = ended.isEmpty ? nil : ended
+        return details
+    }
 
     /// Whether exactly these bytes were received before, so that nothing is left to be done.
     func isKnown(_ evidence: ExaminedEvidence, _ transaction: LedgerTransaction) throws(LedgerStorageError) -> Bool {

@@ -61,15 +61,17 @@ public struct ClaimSeat: LedgerOperation {
         let customer = try transaction.customer(customerID, app)
         if let earlier = try seats.row(request: requestID, original: original.key) {
             guard earlier.customerKey == customer?.key else { throw LedgerRefusal(.idempotencyKeyReused) }
+            try requireSame(earlier)
             return Outcome(seat: try record(earlier, original, transaction), isReplayed: true)
         }
         if let held = try customer.flatMap({ try seats.current(of: $0.key, original: original.key) }) {
+            try requireSame(held)
             return Outcome(seat: try record(held, original, transaction), isReplayed: true)
         }
-        try requireUnused(seats, app, transaction)
+        try requireUnused(seats, original, app, transaction)
         try requireSeat(seats, original, transaction)
         let member = try transaction.customerToWrite(customerID, app)
-        let id = seatID ?? TimeOrderedID.next(at: transaction.now).text
+        let id = seatID.map(SeatID.normalized) ?? TimeOrderedID.next(at: transaction.now).text
         var draft = transaction.draft(app)
         draft.customer = member
         let entry = try transaction.journal.append(
@@ -85,15 +87,32 @@ public struct ClaimSeat: LedgerOperation {
         return Outcome(seat: try record(seat, original, transaction), isReplayed: false)
     }
 
+    /// A repeated request may leave out what the first one stated, but state nothing else: it would be dropped.
+    private func requireSame(_ first: SeatRow) throws(LedgerRefusal) {
+        if let appTransactionID, !appTransactionID.isSame(as: first.appTransactionID) {
+            throw LedgerRefusal(
+                .idempotencyKeyReused, expected: "app_transaction_id \(first.appTransactionID ?? "absent")",
+                found: appTransactionID)
+        }
+        if let seatID, !SeatID.normalized(seatID).isSame(as: SeatID.normalized(first.seatID)) {
+            throw LedgerRefusal(.idempotencyKeyReused, expected: "seat_id \(first.seatID)", found: seatID)
+        }
+    }
+
     /// An unclaimed seat id never lives again, whichever came first.
-    private func requireUnused(_ seats: SeatsTable, _ app: RegistryApp, _ transaction: LedgerTransaction) throws {
+    private func requireUnused(
+        _ seats: SeatsTable, _ original: OriginalRow, _ app: RegistryApp, _ transaction: LedgerTransaction
+    ) throws {
         guard let seatID else { return }
-        let used = try seats.row(id: seatID, appKey: app.key)
+        let used = try seats.rows(id: seatID, appKey: app.key)
         let unclaimed = UnclaimedSeatsTable(connection: transaction.connection)
-        if try used?.endedAt != nil || unclaimed.contains(seatID, appKey: app.key) {
+        let isUnclaimed = try SeatID.forms(seatID).contains {
+            try unclaimed.contains($0, appKey: app.key, environment: original.environment)
+        }
+        if isUnclaimed || used.contains(where: { $0.endedAt != nil }) {
             throw LedgerRefusal(.seatUnclaimed, expected: "a new seat_id", found: seatID)
         }
-        guard used == nil else { throw LedgerRefusal(.seatTaken, expected: "a new seat_id", found: seatID) }
+        guard used.isEmpty else { throw LedgerRefusal(.seatTaken, expected: "a new seat_id", found: seatID) }
     }
 
     private func requireSeat(_ seats: SeatsTable, _ original: OriginalRow, _ transaction: LedgerTransaction) throws {

@@ -33,6 +33,9 @@ struct SeatWriter {
 
     /// Ends the claims that a notification names (Apple, "unclaimInfo"), from its signature on. A seat that nobody has
     /// claimed yet is never claimed.
+    ///
+    /// - Parameter details: the details of the entry, which names claims by exactly the ids of their rows
+    ///   (`ReceivedNotification.details`).
     func unclaim(_ details: NotificationDetails) throws(LedgerStorageError) {
         guard NotificationType.unclaimSeats.rawValue.isSame(as: details.type) else { return }
         let signedAt = details.signedAt.map { Timestamp(millisecondsSince1970: $0) }

@@ -27,8 +27,8 @@ public struct UnclaimSeat: LedgerOperation {
         let original = try transaction.subscription(originalTransactionID, environment, app)
         let named = try transaction.environments.environment(original.environment)
         try transaction.connection.lock { () throws(LedgerStorageError) in [.original(named, original.originalID)] }
-        let seat = try SeatsTable(connection: transaction.connection).row(id: seatID, appKey: app.key)
-        guard let seat, seat.originalKey == original.key else {
+        let seats = try SeatsTable(connection: transaction.connection).rows(id: seatID, appKey: app.key)
+        guard let seat = seats.first(where: { $0.originalKey == original.key }) else {
             throw LedgerRefusal(.seatUnknown, expected: seatID)
         }
         guard seat.endedAt == nil else { return }
@@ -38,7 +38,7 @@ public struct UnclaimSeat: LedgerOperation {
         let entry = try transaction.journal.append(
             draft,
             SeatUnclaimedDetails(
-                seatID: seatID, environment: named.name, originalID: original.originalID,
+                seatID: seat.seatID, environment: named.name, originalID: original.originalID,
                 originalSecond: original.xcodeSecond == 0 ? nil : original.xcodeSecond))
         try SeatWriter(transaction: transaction, app: app, entry: entry).end(seat, at: transaction.now)
     }
