@@ -123,7 +123,10 @@ private struct Team {
     mutating func unclaimByTheStore(_ member: String) async throws {
         try await control(
             "notifications",
-            ["bundle_id": DeliveredWorld.bundleID, "type": "UNCLAIM_SEATS", "seat_ids": [try end(member)]])
+            [
+                "bundle_id": DeliveredWorld.bundleID, "type": "UNCLAIM_SEATS", "environment": "production",
+                "seat_ids": [try end(member)],
+            ])
     }
 
     private mutating func end(_ member: String) throws -> String {

@@ -332,17 +332,16 @@ struct SeatClaimTests {
                 }
             }
             #expect(try await claim("r1", "71", "seat-1") == nil)
-            // The same request, and another one of the customer who has a seat.
-            for request in ["r1", "r2"] {
-                #expect(try await claim(request, "71", "seat-1") == nil)
-                #expect(try await claim(request, nil, nil) == nil)
-                let download = try await claim(request, "72", "seat-1")
-                #expect(download?.code == .idempotencyKeyReused)
-                #expect(download?.expected == "app_transaction_id 71" && download?.found == "72")
-                let seat = try await claim(request, nil, "seat-2")
-                #expect(seat?.code == .idempotencyKeyReused)
-                #expect(seat?.expected == "seat_id seat-1" && seat?.found == "seat-2")
-            }
+            #expect(try await claim("r1", "71", "seat-1") == nil)
+            #expect(try await claim("r1", nil, nil) == nil)
+            let download = try await claim("r1", "72", "seat-1")
+            #expect(download?.code == .idempotencyKeyReused)
+            #expect(download?.expected == "app_transaction_id 71" && download?.found == "72")
+            let seat = try await claim("r1", nil, "seat-2")
+            #expect(seat?.code == .idempotencyKeyReused)
+            #expect(seat?.expected == "seat_id seat-1" && seat?.found == "seat-2")
+            // Another request of the customer who has a seat, for example from another download.
+            #expect(try await claim("r2", "72", nil) == nil)
         }
     }
 

@@ -241,6 +241,19 @@ struct NotificationRouteTests {
                 template.notificationUUID = UUID().uuidString
                 #expect(try await Self.send(world, try MintedWorld.mint(template)).status == status)
             }
+            // Apple does not document an Apple id of seats whose claims end.
+            for (id, status) in [(nil, 200), (1_234_567_890, 200), (1_234_567_891, 404)] as [(Int64?, Int)] {
+                var seats = NotificationTemplate()
+                (seats.notificationType, seats.notificationUUID) = ("UNCLAIM_SEATS", UUID().uuidString)
+                seats.signedDate = MintedWorld.moment
+                var info = [
+                    Claim("bundleId", .string("com.example.app")), Claim("environment", .string("Production")),
+                    Claim("unclaimSeatIds", .array([.string("a seat")])),
+                ]
+                if let id { info.append(Claim("appAppleId", .integer(id))) }
+                seats.extra = [Claim("unclaimInfo", .object(info))]
+                #expect(try await Self.send(world, try MintedWorld.mint(seats)).status == status, "\(id ?? 0)")
+            }
         }
     }
 

@@ -49,7 +49,7 @@ struct StalledStateTests {
 
     /// A read that occupies a connection.
     private struct Occupation: LedgerQuery {
-        static let access = LedgerReadAccess.keys
+        static let access = LedgerReadAccess.statement
 
         let gate: Gate
 
@@ -66,7 +66,7 @@ struct StalledStateTests {
             let receipt = try DropInWorld.receipt()
             #expect(try await DropInWorld.ask(world.client, receipt).state == "live")
             // As many reads as SQLite has connections for them.
-            let (gate, readers) = (Gate(), 4)
+            let (gate, readers) = (Gate(), 2)
             let occupations = (0..<readers).map { _ in
                 Task { try await world.ledger.answer(Occupation(gate: gate)) }
             }

@@ -70,9 +70,11 @@ extension ReplayStep {
             return
         }
         if row.liftedAt != nil { findings.add(impossible: leaf, "the grant or revocation has ended before") }
+        // It can be lifted through a later owner of the purchase.
+        let customer = try customer(nil, app)?.key ?? row.customerKey
         row.liftedAt = leaf.at
         try grants.lift(row.key, at: leaf.at)
         try HandGrantWriter(transaction: transaction, app: app)
-            .change(row, entry, .actLifted, reason: details.reason, customer: row.customerKey)
+            .change(row, entry, .actLifted, reason: details.reason, customer: customer)
     }
 }

@@ -79,11 +79,13 @@ public struct NotificationFacts: Sendable, Equatable {
             }
     }
 
-    /// Whether it is of the app with an Apple id. In production every notification states one.
+    /// Whether it is of the app with an Apple id. In production the parts that Apple documents with the id state one;
+    /// of the others, the bundle id names the app.
     ///
     /// - Parameter appleID: the id in the settings; `nil` if they have none.
     func isOf(_ appleID: UInt64?) -> Bool {
         guard let appleID, environment == .production else { return true }
+        if appAppleID == nil, [.unclaimInfo, .unknown].contains(content) { return true }
         return appAppleID == appleID
     }
 }

@@ -18,13 +18,14 @@ struct ConsumptionReading {
         }
         let used = try owner.map { customer throws(LedgerStorageError) in try self.used(of: row, by: customer) } ?? 0
         var withdrawals = PurchaseWithdrawals(reader)
-        // After a refund of some units, Apple can be asked for the others.
-        let withdrawal = ClaimedPurchase(facts, kind: row.kind, withdrawal: try withdrawals.withdrawal(of: row))
-            .wholeWithdrawal
+        let withdrawal = try withdrawals.withdrawal(of: row)
+        // After a refund of some units, Apple can be asked for the others, and it is they that are used or not.
+        let isWithdrawn = ClaimedPurchase(facts, kind: row.kind, withdrawal: withdrawal).wholeWithdrawal != nil
+        let quantity = isWithdrawn ? facts.quantity : max(1, facts.quantity - (withdrawal?.units ?? 0))
         var situation = ConsumptionSituation(
             productID: facts.productID?.string, kind: row.kind, holder: holder(of: facts), isOwned: owner != nil,
-            consent: .unknown, quantity: facts.quantity, used: used, isDelivered: false,
-            isWithdrawn: withdrawal != nil)
+            consent: .unknown, quantity: quantity, used: min(used, quantity), isDelivered: false,
+            isWithdrawn: isWithdrawn)
         guard let owner else { return (situation, nil) }
         if let row = try ConsumptionConsentsTable(connection: connection).row(of: owner.key) {
             situation.consent = row.isGiven ? .given : .refused

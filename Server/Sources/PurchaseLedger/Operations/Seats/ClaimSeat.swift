@@ -65,7 +65,6 @@ public struct ClaimSeat: LedgerOperation {
             return Outcome(seat: try record(earlier, original, transaction), isReplayed: true)
         }
         if let held = try customer.flatMap({ try seats.current(of: $0.key, original: original.key) }) {
-            try requireSame(held)
             return Outcome(seat: try record(held, original, transaction), isReplayed: true)
         }
         try requireUnused(seats, original, app, transaction)
