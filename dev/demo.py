@@ -332,7 +332,8 @@ class Demo:
         tell("  Apple refunds one of the added seats: the others stay")
         self.news("REFUND SEATS")
         self.seat_list(team, 3, ["bob", "dora", "erin"])
-        self.control("notifications", {"bundle_id": BUNDLE, "type": "UNCLAIM_SEATS", "seat_ids": [seats["dora"]]})
+        self.control("notifications", {
+            "bundle_id": BUNDLE, "type": "UNCLAIM_SEATS", "environment": "production", "seat_ids": [seats["dora"]]})
         tell("  Apple takes dora's seat back")
         self.news("UNCLAIM_SEATS")
         self.seat_list(team, 3, ["bob", "erin"])
