@@ -30,14 +30,19 @@ struct ReceiptStateTests {
         return Array(Data(try MintedWorld.mint(template)).base64EncodedString().utf8)
     }
 
-    private static func question(_ receipt: [UInt8]) throws -> (StateOfReceipt, Observation) {
+    /// What is asked about a receipt; `nil` if nothing can be known.
+    private static func asked(_ receipt: [UInt8]) throws -> (question: StateOfReceipt?, observation: Observation) {
         let content = try LedgerWorld.verifier().verifyAppReceipt(try RecognizedEvidence(receipt), policies: [])
         let observation = Observation(.appReceipt(content))
-        let question = try #require(
-            StateOfReceipt(
-                bundleID: "com.example.app", environment: production, receipt: observation,
-                downloadID: content.downloadID, createdAt: content.creationDate))
+        let question = StateOfReceipt(
+            bundleID: "com.example.app", environment: production, receipt: observation,
+            downloadID: content.downloadID, createdAt: content.creationDate)
         return (question, observation)
+    }
+
+    private static func question(_ receipt: [UInt8]) throws -> (StateOfReceipt, Observation) {
+        let (question, observation) = try asked(receipt)
+        return (try #require(question), observation)
     }
 
     private static func state(_ receipt: [UInt8], _ world: LedgerWorld) async throws -> ReceiptState {
@@ -258,6 +263,54 @@ struct ReceiptStateTests {
             // Stored once more, it is found as before.
             try await world.observe(newest)
             #expect(try await Self.state(sent, world).latestReceipt == newest)
+        }
+    }
+
+    @Test("30.1 Of a receipt with more than 1,024 originals the subscriptions are known, but no newer receipt")
+    func manyOriginals() async throws {
+        func coins(_ count: Int) -> [PurchaseTemplate] {
+            (0..<count).map { number in
+                .consumable(
+                    productID: LedgerWorld.coins, transactionID: "\(50_000 + number)", purchaseDate: Self.date(0))
+            }
+        }
+        func subscription(_ original: String) -> PurchaseTemplate {
+            .subscription(
+                productID: LedgerWorld.monthly, transactionID: "\(original)1", originalTransactionID: original,
+                purchaseDate: Self.date(0), originalPurchaseDate: Self.date(0), expiresDate: Self.date(30))
+        }
+        func receipt(_ purchases: [PurchaseTemplate]) throws -> [UInt8] {
+            var template = AppReceiptTemplate.production(
+                bundleID: "com.example.app", creationDate: Self.date(1), purchases: purchases)
+            template.downloadID = 77
+            return Array(Data(try MintedWorld.mint(template)).base64EncodedString().utf8)
+        }
+        #expect(try Self.asked(try receipt(coins(1024))).question != nil)
+        #expect(try Self.asked(try receipt(coins(1025))).question == nil)
+        // By the kind, or by the end if the receipt has no kind.
+        var (untyped, pass) = (subscription("800"), subscription("700"))
+        (untyped.productType, pass.productType) = (nil, .nonRenewingSubscription)
+        let many = try receipt(coins(1022) + [subscription("900"), untyped, pass])
+        let few = try receipt(coins(1021) + [subscription("900"), untyped, pass])
+        try await LedgerWorld.with { world in
+            world.clock.advance(days: 31)
+            try await world.observe(try Self.receipt(originals: ["900", "800"], on: 5))
+            try await world.observe(try LedgerWorld.signed("50000"))
+            try await world.observe(
+                try LedgerWorld.signed("7001", product: LedgerWorld.pass, kind: .nonRenewingSubscription) {
+                    $0.originalTransactionID = "700"
+                })
+            for original in ["900", "800"] {
+                try await world.observe(try Self.news("\(original)2", original: original, from: 30, signedOn: 30))
+            }
+            let state = try await Self.state(many, world)
+            #expect(Set(state.transactions.map(\.original.transactionID.string)) == ["900", "800"])
+            #expect(Set(state.transactions.map(\.key.transactionID.string)).isSuperset(of: ["9002", "8002"]))
+            // The newer receipt of the download does not name the consumables.
+            #expect(state.latestReceipt == nil)
+            #expect(try await Self.standing(many, world).subscriptions.count == 2)
+            let all = try await Self.state(few, world)
+            #expect(Set(all.transactions.map(\.key.transactionID.string)).isSuperset(of: ["50000", "7001", "9002"]))
         }
     }
 

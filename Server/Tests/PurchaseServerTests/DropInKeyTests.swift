@@ -155,4 +155,74 @@ struct DropInKeyTests {
             #expect(!reply.text.contains("promotional_offer_id") && !reply.text.contains(#":"""#))
         }
     }
+
+    @Test("30.4 An empty version of a receipt has no key")
+    func emptyVersions() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            var template = AppReceiptTemplate.production(
+                bundleID: "com.example.app", creationDate: MintedWorld.moment, purchases: [DropInWorld.period(1)])
+            (template.applicationVersion, template.originalApplicationVersion) = ("", "")
+            let reply = try await DropInWorld.ask(world.client, try MintedWorld.mint(template))
+            #expect(reply.status == 0 && reply.info.count == 1)
+            #expect(!reply.text.contains("application_version") && !reply.text.contains(#":"""#))
+        }
+    }
+
+    @Test("30.1 An offer is known from another receipt, until signed data says of which type it is")
+    func offerOfAnotherReceipt() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            world.clock.advance(days: 31)
+            var period = DropInWorld.period(2)
+            period.promotionalOfferID = "spring"
+            let newer = try MintedWorld.mint(
+                .production(bundleID: "com.example.app", creationDate: DropInWorld.date(30.1), purchases: [period]))
+            let outcome = try await world.ledger.observe(
+                EvidenceSubmission(app: "example", source: "notification", evidence: newer))
+            #expect(outcome.code == "accepted")
+            func renewed() async throws -> [String: Any] {
+                let reply = try await DropInWorld.ask(world.client, try DropInWorld.receipt())
+                return try #require(reply.info.first { $0["transaction_id"] as? String == "9002" })
+            }
+            let told = try await renewed()
+            #expect(told["promotional_offer_id"] as? String == "spring" && told["offer_code_ref_name"] == nil)
+            try await DropInWorld.observe(
+                world.ledger, DropInWorld.signed(2) { ($0.offerType, $0.offerIdentifier) = (3, "code") })
+            let signed = try await renewed()
+            #expect(signed["promotional_offer_id"] == nil && signed["offer_code_ref_name"] as? String == "code")
+        }
+    }
+
+    @Test("30.1 A renewal in the answer to a transaction receipt has the offer that another receipt states")
+    func flatOffer() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            world.clock.advance(days: 31)
+            var template = TransactionReceiptTemplate()
+            (template.transactionID, template.originalTransactionID) = ("9001", "9001")
+            (template.productID, template.bundleID) = (DropInWorld.monthly, "com.example.app")
+            (template.purchaseDate, template.originalPurchaseDate) = (DropInWorld.date(0), DropInWorld.date(0))
+            template.expiresDate = DropInWorld.date(30)
+            template.extraEntries = [TransactionReceiptTemplate.Entry("promotional-offer-id", "winter")]
+            var period = DropInWorld.period(2)
+            period.promotionalOfferID = "spring"
+            let newer = try MintedWorld.mint(
+                .production(bundleID: "com.example.app", creationDate: DropInWorld.date(30.1), purchases: [period]))
+            _ = try await world.ledger.observe(
+                EvidenceSubmission(app: "example", source: "notification", evidence: newer))
+            let reply = try await DropInWorld.ask(world.client, try MintedWorld.mint(template, .three))
+            let latest = try #require(reply.json["latest_receipt_info"] as? [String: String])
+            #expect(latest["transaction_id"] == "9002" && latest["promotional_offer_id"] == "spring")
+            let sent = try #require(reply.json["receipt"] as? [String: String])
+            #expect(sent["promotional_offer_id"] == "winter")
+        }
+    }
+
+    @Test(
+        "30.1 The identifier of an offer is a receipt's promotional_offer_id, unless it is an offer code or a win-back",
+        arguments: [nil, 1, 2, 3, 4] as [Int64?])
+    func receiptOfferID(type: Int64?) throws {
+        let offer = try #require(PurchaseOffer(type: type, identifier: "spring"))
+        #expect(offer.receiptOfferID == (type == 3 || type == 4 ? nil : "spring"))
+        #expect(offer.promotionalOfferID == (type == 2 ? "spring" : nil))
+        #expect(PurchaseOffer(type: 1, discountType: "FREE_TRIAL")?.receiptOfferID == nil)
+    }
 }

@@ -127,6 +127,21 @@ struct VerifyReceiptTests {
         }
     }
 
+    @Test("latest_receipt is one line of base64, however the receipt was sent")
+    func oneLine() async throws {
+        let receipt = try MintedWorld.mint(production())
+        let line = Data(receipt).base64EncodedString()
+        let lines = Data(receipt).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        #expect(lines != line)
+        try await withServer { client async throws in
+            for sent in [line, lines, lines.replacing("\n", with: "\r\n"), line + "\n"] {
+                let request = ByteBuffer(data: try JSONSerialization.data(withJSONObject: ["receipt-data": sent]))
+                let answer = try object(try await client.execute(uri: "/verifyReceipt", method: .post, body: request))
+                #expect(answer["status"] as? Int == 0 && answer["latest_receipt"] as? String == line)
+            }
+        }
+    }
+
     @Test("Each address answers for its own environment")
     func environments() async throws {
         let sandbox = try body(try MintedWorld.mint())

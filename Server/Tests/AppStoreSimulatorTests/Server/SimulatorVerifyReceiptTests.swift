@@ -132,6 +132,73 @@ struct SimulatorVerifyReceiptTests {
         }
     }
 
+    @Test("leaves out consumables with exclude-old-transactions, also without a subscription")
+    func excludedConsumables() async throws {
+        try await SimulatorClient.run { client in
+            try await client.openShop()
+            let coins = try await client.buy("coins").text("evidence", "app_receipt")
+            let without = try await client.verify(coins, ["exclude-old-transactions": true]).object
+            #expect((without["latest_receipt_info"] as? [Any])?.isEmpty == true)
+            let receipt = try await client.buy("gold").text("evidence", "app_receipt")
+            let all = try await client.verify(receipt).object
+            #expect((all["latest_receipt_info"] as? [Any])?.count == 2)
+            let latest = try await client.verify(receipt, ["exclude-old-transactions": true]).object
+            let products = (latest["latest_receipt_info"] as? [[String: Any]])?.map { $0["product_id"] as? String }
+            #expect(products == ["gold"])
+        }
+    }
+
+    @Test("has price_consent_status only while the customer has to agree, and not after the end")
+    func priceConsent() async throws {
+        try await SimulatorClient.run { client in
+            try await client.openShop()
+            let bought = try await client.buy("gold")
+            let receipt = try bought.text("evidence", "app_receipt")
+            let name = try bought.text("transaction", "original_transaction_id")
+            func raise(to price: Int) async throws {
+                let answer = try await client.post(
+                    "/control/products/price",
+                    ["bundle_id": StoreWorld.app, "product_id": "gold", "price": price, "needs_consent": true])
+                #expect(answer.status == 200, "\(answer.text)")
+            }
+            func renewal() async throws -> [String: Any] {
+                try first(try await client.verify(receipt).object, "pending_renewal_info")
+            }
+            #expect(try await renewal()["price_consent_status"] == nil)
+            try await raise(to: 12_990)
+            #expect(try await renewal()["price_consent_status"] as? String == "0")
+            try await client.post("/control/subscriptions/\(name)/accept-price")
+            let accepted = try await renewal()
+            #expect(accepted["price_consent_status"] == nil && accepted["price_increase_status"] as? String == "1")
+            try await client.post("/control/clock", ["advance": "P1M"])
+            try await raise(to: 14_990)
+            #expect(try await renewal()["price_consent_status"] as? String == "0")
+            try await client.post("/control/clock", ["advance": "P2M"])
+            let over = try await renewal()
+            #expect(over["price_consent_status"] == nil && over["expiration_intent"] as? String == "3")
+        }
+    }
+
+    @Test("answers 21006 for a transaction receipt in the grace period: the paid period is over")
+    func transactionReceiptInGrace() async throws {
+        try await SimulatorClient.run { client in
+            try await client.openShop()
+            let bought = try await client.buy("gold")
+            let receipt = try bought.text("evidence", "transaction_receipt")
+            let name = try bought.text("transaction", "original_transaction_id")
+            try await client.post("/control/subscriptions/\(name)/enter-grace")
+            let grace = try await client.verify(receipt).object
+            #expect(grace["status"] as? Int == 21006)
+            #expect(grace["latest_expired_receipt_info"] != nil && grace["latest_receipt_info"] == nil)
+            #expect(grace["expiration_intent"] as? String == "2")
+            #expect(grace["is_in_billing_retry_period"] as? String == "1")
+            try await client.post("/control/subscriptions/\(name)/recover")
+            let renewed = try await client.verify(receipt).object
+            #expect(renewed["status"] as? Int == 0 && renewed["latest_receipt_info"] != nil)
+            #expect(renewed["expiration_intent"] == nil && renewed["is_in_billing_retry_period"] == nil)
+        }
+    }
+
     @Test("accepts only the right address, the right secret, and receipts that it issued itself")
     func refusals() async throws {
         try await SimulatorClient.run { client in

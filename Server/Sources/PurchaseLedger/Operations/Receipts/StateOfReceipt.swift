@@ -7,7 +7,7 @@ public import PurchaseVerification
 public struct StateOfReceipt: LedgerQuery {
     public static let access = LedgerReadAccess.statement
 
-    /// The most originals of a receipt whose state is read. Of a receipt with more, only those with an end are.
+    /// The most originals of a receipt whose state is read. Of a receipt with more, only the subscriptions are.
     public static let originalLimit = 1024
     /// The most rows of an answer. A weekly subscription has 520 periods in ten years.
     static let rowLimit: Int64 = 4096
@@ -30,7 +30,7 @@ public struct StateOfReceipt: LedgerQuery {
     ///   - receipt: its statements.
     ///   - downloadID: the download of an app receipt.
     ///   - createdAt: when an app receipt was signed.
-    /// - Returns: `nil` if nothing can be known: it has no purchases, or more than the limit.
+    /// - Returns: `nil` if nothing can be known: it has no purchases, or more subscriptions than the limit.
     public init?(
         bundleID: String, environment: AppStoreEnvironment, receipt: Observation, downloadID: UInt64? = nil,
         createdAt: Timestamp? = nil
@@ -40,13 +40,14 @@ public struct StateOfReceipt: LedgerQuery {
         for facts in receipt.transactionFacts {
             own[facts.original.transactionID, default: [:]][facts.key.transactionID] = facts
         }
+        // A newer receipt has to name all of them, also those whose state is not read.
+        place = ReceiptPlace(downloadID: downloadID, createdAt: createdAt, originals: own.keys)
         if own.count > Self.originalLimit {
-            // What has no period changes only by a refund, and shops of consumables have many of them.
-            own = own.filter { _, transactions in transactions.values.contains { $0.end != nil } }
+            // Other purchases change only by a refund, and shops of consumables have many of them.
+            own = own.filter { _, transactions in transactions.values.contains { $0.kind == .autoRenewable } }
         }
         guard (1...Self.originalLimit).contains(own.count) else { return nil }
         (self.bundleID, self.environment, self.own) = (ExactText(bundleID), environment, own)
-        place = ReceiptPlace(downloadID: downloadID, createdAt: createdAt, originals: own.keys)
     }
 
     public func answer(_ reader: LedgerTransaction) throws -> ReceiptState {
