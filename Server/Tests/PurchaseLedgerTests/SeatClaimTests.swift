@@ -12,7 +12,7 @@ struct SeatClaimTests {
     private static let members = ["bob", "carol", "dave", "erin"]
 
     /// A world in which alice has bought seats for a month.
-    private static func with(
+    static func with(
         seats: Int64, _ change: (inout RegisteredApp) -> Void = { _ in }, _ body: (LedgerWorld) async throws -> Void
     ) async throws {
         try await LedgerWorld.with(change) { world in
@@ -23,7 +23,7 @@ struct SeatClaimTests {
     }
 
     @discardableResult
-    private static func claim(
+    static func claim(
         _ world: LedgerWorld, _ customer: String, request: String? = nil, seat: String? = nil
     ) async throws -> ClaimSeat.Outcome {
         try await world.ledger.perform(
@@ -33,11 +33,11 @@ struct SeatClaimTests {
                 seatID: seat))
     }
 
-    private static func unclaim(_ world: LedgerWorld, _ seat: String) async throws {
+    static func unclaim(_ world: LedgerWorld, _ seat: String) async throws {
         try await world.ledger.perform(UnclaimSeat(app: "example", originalTransactionID: "900", seatID: seat))
     }
 
-    private static func list(_ world: LedgerWorld, limit: Int = 100) async throws -> SeatsOfSubscription.Answer {
+    static func list(_ world: LedgerWorld, limit: Int = 100) async throws -> SeatsOfSubscription.Answer {
         try await world.ledger.answer(
             SeatsOfSubscription(app: "example", originalTransactionID: "900", limit: limit))
     }
@@ -62,7 +62,7 @@ struct SeatClaimTests {
     }
 
     /// Renewal info with a grace period.
-    private static func grace(until day: Double, on signed: Double) throws -> [UInt8] {
+    static func grace(until day: Double, on signed: Double) throws -> [UInt8] {
         var template = RenewalInfoTemplate(transaction: try SeatCountTests.team("900", 2, from: 0))
         template.signedDate = MintedWorld.moment.addingTimeInterval(3600 + signed * 86_400)
         template.autoRenewStatus = 1
@@ -71,7 +71,7 @@ struct SeatClaimTests {
         return try MintedWorld.mint(template)
     }
 
-    private static func refund(_ id: String, _ seats: Int64, from start: Double, on day: Double) throws -> [UInt8] {
+    static func refund(_ id: String, _ seats: Int64, from start: Double, on day: Double) throws -> [UInt8] {
         try MintedWorld.mint(
             try SeatCountTests.team(id, seats, from: start, stamp: day, revokedSeats: seats) {
                 $0.revocationDate = $0.signedDate
@@ -79,12 +79,12 @@ struct SeatClaimTests {
             })
     }
 
-    private static func day(_ day: Double) -> Timestamp {
+    static func day(_ day: Double) -> Timestamp {
         Timestamp(MintedWorld.moment.addingTimeInterval(3600 + day * 86_400))
     }
 
     /// The reasons of the members, in their order; "active" for plain access.
-    private static func states(
+    static func states(
         _ world: LedgerWorld, _ members: [String] = members, at moment: Timestamp? = nil
     ) async throws -> [String] {
         var states: [String] = []
@@ -186,28 +186,6 @@ struct SeatClaimTests {
         }
     }
 
-    @Test("28.2 A claim is idempotent by its request id; a customer has at most one seat of a subscription")
-    func idempotent() async throws {
-        try await Self.with(seats: 2) { world in
-            let first = try await Self.claim(world, "bob", request: "r1")
-            let again = try await Self.claim(world, "bob", request: "r1")
-            #expect(again.isReplayed && again.seat == first.seat)
-            #expect(try await Self.claim(world, "bob", request: "r2").seat == first.seat)
-            await #expect(throws: LedgerRefusal.self) { try await Self.claim(world, "carol", request: "r1") }
-            try await Self.unclaim(world, first.seat.seatID)
-            try await Self.unclaim(world, first.seat.seatID)
-            let ended = try await Self.claim(world, "bob", request: "r1")
-            #expect(ended.isReplayed && ended.seat.unclaimedAt != nil && !ended.seat.isSeated)
-            world.clock.advance(seconds: 60)
-            let new = try await Self.claim(world, "bob", request: "r3")
-            #expect(!new.isReplayed && new.seat.seatID != first.seat.seatID)
-            #expect(try await Self.states(world, ["bob"]) == ["active"])
-            #expect(
-                try await world.events().filter { $0.hasPrefix("seat_") }
-                    == ["seat_claimed", "seat_unclaimed", "seat_claimed"])
-        }
-    }
-
     @Test("28.2 Of concurrent claims, as many are accepted as there are seats")
     func concurrent() async throws {
         try await Self.with(seats: 3) { world async throws in
@@ -228,120 +206,6 @@ struct SeatClaimTests {
             }
             #expect(accepted == 3)
             #expect(try await Self.list(world).claims == 3)
-        }
-    }
-
-    @Test("28.2 An unclaimed seat id never lives again, whichever came first, and the earliest end counts")
-    func unclaimedByTheStore() async throws {
-        for isToldFirst in [false, true] {
-            try await Self.with(seats: 3) { world in
-                world.clock.advance(days: 2)
-                if !isToldFirst { try await Self.claim(world, "bob", seat: "seat-1") }
-                world.clock.advance(days: 2)
-                let news = try Self.unclaimSeats(["seat-1", "seat-1", "seat-2"], on: 3)
-                for _ in 1...2 { try await world.observe(news) }
-                if isToldFirst {
-                    await #expect(throws: LedgerRefusal.self) { try await Self.claim(world, "bob", seat: "seat-1") }
-                    #expect(try await Self.states(world, ["bob"]) == ["none"])
-                } else {
-                    #expect(try await Self.states(world, ["bob"]) == ["seat_unclaimed"])
-                    #expect(try await Self.states(world, ["bob"], at: Self.day(2.5)) == ["active"])
-                    #expect(try await Self.states(world, ["bob"], at: Self.day(3.5)) == ["seat_unclaimed"])
-                    // An end that was signed earlier and arrives later counts.
-                    try await world.observe(try Self.unclaimSeats(["seat-1"], on: 2.2))
-                    #expect(try await Self.states(world, ["bob"], at: Self.day(2.5)) == ["seat_unclaimed"])
-                    try await Self.unclaim(world, "seat-1")
-                }
-                for seat in ["seat-1", "seat-2"] {
-                    await #expect(throws: LedgerRefusal.self) {
-                        try await Self.claim(world, "carol", request: "again \(seat)", seat: seat)
-                    }
-                }
-                try await Self.claim(world, "bob", request: "new", seat: "seat-3")
-                #expect(try await Self.states(world, ["bob"]) == ["active"])
-                #expect(try await world.events().count { $0 == "seat_unclaimed" } == (isToldFirst ? 0 : 1))
-            }
-        }
-    }
-
-    @Test("28.2 A UUID names the same seat in capitals and in small letters")
-    func capitals() async throws {
-        try await Self.with(seats: 3) { world in
-            func code(_ body: () async throws -> Void) async throws -> LedgerRefusal.Code? {
-                do {
-                    try await body()
-                    return nil
-                } catch let refusal as LedgerRefusal {
-                    return refusal.code
-                }
-            }
-            let seats = (1...3).map { "0a1b2c3d-4e5f-4a6b-8c7d-00000000000\($0)" }
-            let claimed = try await Self.claim(world, "bob", seat: seats[0].uppercased())
-            #expect(claimed.seat.seatID == seats[0])
-            #expect(try await Self.claim(world, "bob", seat: seats[0]).isReplayed)
-            #expect(try await code { try await Self.claim(world, "carol", seat: seats[0]) } == .seatTaken)
-            #expect(
-                try await code { try await Self.claim(world, "carol", seat: seats[0].uppercased()) } == .seatTaken)
-            world.clock.advance(days: 2)
-            try await world.observe(try Self.unclaimSeats([seats[0], seats[1].uppercased()], on: 1))
-            #expect(try await Self.states(world, ["bob"]) == ["seat_unclaimed"])
-            for seat in [seats[0].uppercased(), seats[1], seats[1].uppercased()] {
-                #expect(try await code { try await Self.claim(world, "carol", seat: seat) } == .seatUnclaimed)
-            }
-            try await Self.claim(world, "carol", seat: seats[2])
-            try await Self.unclaim(world, seats[2].uppercased())
-            world.clock.advance(seconds: 60)
-            #expect(try await Self.states(world, ["carol"]) == ["seat_unclaimed"])
-            // Text that is no UUID is compared as it is.
-            try await Self.claim(world, "dave", seat: "Seat")
-            try await Self.claim(world, "erin", seat: "seat")
-            try await world.requireConsistency()
-        }
-    }
-
-    @Test("28.2 UNCLAIM_SEATS of the sandbox ends no seat of Production, and keeps none from being claimed")
-    func otherEnvironment() async throws {
-        try await Self.with(seats: 3) { world in
-            try await Self.claim(world, "bob", seat: "seat-1")
-            world.clock.advance(days: 2)
-            try await world.observe(
-                try Self.unclaimSeats(["seat-1", "seat-2"], on: 1, environment: "Sandbox"))
-            #expect(try await Self.states(world, ["bob"]) == ["active"])
-            try await Self.claim(world, "carol", seat: "seat-2")
-            #expect(try await Self.states(world, ["carol"]) == ["active"])
-            try await world.requireConsistency()
-            try await world.observe(try Self.unclaimSeats(["seat-1"], on: 1))
-            #expect(try await Self.states(world, ["bob", "carol"]) == ["seat_unclaimed", "active"])
-            try await world.requireConsistency()
-        }
-    }
-
-    @Test("28.2 A repeated claim that states something else is refused with both values; it may leave values out")
-    func changedRepetition() async throws {
-        try await Self.with(seats: 3) { world in
-            func claim(_ request: String, _ download: String?, _ seat: String?) async throws -> LedgerRefusal? {
-                do {
-                    let outcome = try await world.ledger.perform(
-                        ClaimSeat(
-                            app: "example", originalTransactionID: "900", customerID: "bob", requestID: request,
-                            appTransactionID: download, seatID: seat))
-                    #expect(outcome.seat.seatID == "seat-1" && outcome.seat.appTransactionID == "71")
-                    return nil
-                } catch let refusal as LedgerRefusal {
-                    return refusal
-                }
-            }
-            #expect(try await claim("r1", "71", "seat-1") == nil)
-            #expect(try await claim("r1", "71", "seat-1") == nil)
-            #expect(try await claim("r1", nil, nil) == nil)
-            let download = try await claim("r1", "72", "seat-1")
-            #expect(download?.code == .idempotencyKeyReused)
-            #expect(download?.expected == "app_transaction_id 71" && download?.found == "72")
-            let seat = try await claim("r1", nil, "seat-2")
-            #expect(seat?.code == .idempotencyKeyReused)
-            #expect(seat?.expected == "seat_id seat-1" && seat?.found == "seat-2")
-            // Another request of the customer who has a seat, for example from another download.
-            #expect(try await claim("r2", "72", nil) == nil)
         }
     }
 

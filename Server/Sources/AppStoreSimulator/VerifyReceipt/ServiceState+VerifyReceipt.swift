@@ -158,7 +158,7 @@ extension ServiceState {
         var renewal = FlatRenewalInfo(
             autoRenewProductID: subscription.autoRenewProductID, autoRenews: subscription.autoRenews)
         // Access in a grace period is not paid for.
-        if latest.expiresDate.map({ store.now < $0 }) ?? subscription.isUsable, subscription.isUsable {
+        if subscription.isUsable, latest.expiresDate.map({ store.now < $0 }) ?? true {
             let signed = try issuer.transactionReceipt(latest, in: store, version: .four)
             evidence[signed.record.digest] = signed.record
             response.latestFlatReceiptInfo = try flat(latest, store)

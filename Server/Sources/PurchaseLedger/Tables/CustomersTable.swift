@@ -83,8 +83,8 @@ struct CustomersTable {
 
     /// A customer, after all merges, with those who were merged into it, by key.
     ///
-    /// - Parameter limit: the maximum number of keys.
-    func family(of customer: CustomerRow, limit: Int) throws(LedgerStorageError) -> [Int64] {
+    /// - Parameter limit: the maximum number of keys, where only some of them are shown.
+    func family(of customer: CustomerRow, limit: Int = .max) throws(LedgerStorageError) -> [Int64] {
         var keys = [try surviving(customer).key]
         var next = 0
         while next < keys.count, keys.count < limit {

@@ -84,7 +84,8 @@ public enum DecisionCode: String, Sendable, CaseIterable {
         case .purchaseCancelled: "The App Store cancelled the purchase."
         case .purchaseRevoked: "The App Store refunded or revoked the purchase."
         case .purchaseUpgraded: "An upgrade replaced the subscription."
-        case .purchaseWithdrawn: "Newer evidence, or an operator, has taken the purchase back."
+        case .purchaseWithdrawn:
+            "Newer evidence shows that the purchase was refunded or revoked, or an operator revoked it."
         case .subscriptionExpired: "The paid period has ended."
         case .periodUnknown: "No evidence states when the paid period ends; send newer evidence."
         case .appAccountTokenMismatch: "The purchase carries the account token of another customer."

@@ -71,8 +71,7 @@ struct NotificationRoutes {
         } catch {
             context.facts.note(rejectedVerifications: 1)
             if error.code.isOfUnknownIssuer {
-                let root = { UnknownRoot.sha256(of: payload, isKnown: ledger.isCertificateHeaderKnown) }
-                alarm.noteUnknownIssuer(error, root: root, context.logger)
+                alarm.noteUnknownIssuer(error, root: { UnknownRoot.sha256(of: payload, in: ledger) }, context.logger)
             }
             throw Problem(notification: error)
         }

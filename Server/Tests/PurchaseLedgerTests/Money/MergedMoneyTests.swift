@@ -64,6 +64,11 @@ struct MergedMoneyTests {
     @Test("28.4 A late repetition for a ground of a merged customer neither revives nor refuses it")
     func ground() async throws {
         try await LedgerWorld.with { world in
+            // However many customers were merged before.
+            for number in 1...70 {
+                _ = try await world.order("device-\(number)")
+                try await Self.merge(world, "device-\(number)", into: "alice")
+            }
             func add(days: Int64) async throws -> AddGround.Outcome {
                 try await world.ledger.perform(
                     AddGround(

@@ -115,8 +115,7 @@ struct BalanceInputReader {
         guard !taken.isEmpty else { return [] }
         let journal = JournalTable(connection: connection)
         // Entries stay under the customer who was merged, and so do consumptions whose id both customers used.
-        let family = try reader.customers.family(
-            of: try reader.customers.row(customer), limit: EventSearch.largestFamily)
+        let family = try reader.customers.family(of: try reader.customers.row(customer))
         var consumptions: [ConsumedUnits] = []
         for key in family {
             for entry in try journal.consumptions(of: key) {

@@ -104,7 +104,7 @@ public struct AddGround: LedgerOperation {
         let journal = JournalTable(connection: transaction.connection)
         // The entries of a merged customer stay under their own key.
         var rows: [JournalRow] = []
-        for key in try transaction.customers.family(of: customer, limit: EventSearch.largestFamily) {
+        for key in try transaction.customers.family(of: customer) {
             rows += try journal.rows(customer: key, kind: kind)
         }
         return try rows.contains { row throws(LedgerStorageError) in
