@@ -17,7 +17,7 @@ import argparse, concurrent.futures, hashlib, os, pathlib, random, re, subproces
 HOME = pathlib.Path(__file__).resolve().parent.parent
 LEDGER = HOME / "Server/Sources/PurchaseLedger"
 TESTS = HOME / "Server/Tests"
-STEPS = ["Observe", "Own", "Entitle", "Claim"]
+STEPS = ["Observe", "Own", "Entitle", "Order", "Claim"]
 FOLDERS = ["Observe", "Own", "Entitle", "Claim", "Tell"]
 HELPERS = ["PurchaseLedgerTests/Support/SeededGenerator.swift"]
 # The corpus is genuine evidence, which takes long and is not everywhere.

@@ -123,4 +123,30 @@ struct LifeAfterErasureTests {
             #expect(try await world.claim("1", customer: "anna", coin).code == "purchase_erased")
         }
     }
+
+    @Test(
+        "An order that was named by a claim and is open again, because its purchase was transferred, stays open after the erasure of the new owner",
+        arguments: [false, true])
+    func orderOfTransferred(isMove: Bool) async throws {
+        try await LedgerWorld.with({ $0.transfer = .move }) { world in
+            let order = try await world.order(product: LedgerWorld.pro)
+            let evidence = try LedgerWorld.signed("1", product: LedgerWorld.pro, kind: .nonConsumable)
+            let paid = try await world.claim("1", product: LedgerWorld.pro, order: order.id, evidence)
+            #expect(paid.orderStatus == .paid)
+            if isMove {
+                _ = try await world.ledger.perform(
+                    MovePurchase(app: "example", transactionID: "1", to: "bob", reason: "wrong account"))
+            } else {
+                _ = try await world.claim("1", product: LedgerWorld.pro, customer: "bob", evidence)
+            }
+            #expect(try await world.order(order.id).status == .created)
+            _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "bob", reason: "asked"))
+            #expect(try await world.order(order.id).status == .created)
+            try await world.requireConsistency()
+            // Another purchase pays it.
+            let second = try LedgerWorld.signed("2", product: LedgerWorld.pro, kind: .nonConsumable)
+            #expect(
+                try await world.claim("2", product: LedgerWorld.pro, order: order.id, second).orderStatus == .paid)
+        }
+    }
 }

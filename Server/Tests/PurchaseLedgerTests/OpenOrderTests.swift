@@ -54,6 +54,36 @@ struct OpenOrderTests {
     }
 
     @Test(
+        "C.9 A purchase that arrives refunded pays its order once Apple reverses the refund", arguments: [false, true])
+    func reversal(isClaimed: Bool) async throws {
+        try await LedgerWorld.with { world in
+            let order = try await world.order()
+            func coins(signedAfter seconds: Double, isRevoked: Bool) throws -> [UInt8] {
+                try LedgerWorld.signed("1") {
+                    $0.signedDate = $0.signedDate?.addingTimeInterval(seconds)
+                    if isRevoked { $0.revocationDate = $0.signedDate }
+                    if !isClaimed { $0.appAccountToken = order.appAccountToken.uuidString.lowercased() }
+                }
+            }
+            let refunded = try coins(signedAfter: 60, isRevoked: true)
+            if isClaimed {
+                #expect(try await world.claim("1", refunded).code == "purchase_revoked")
+            } else {
+                try await world.observe(refunded)
+            }
+            #expect(try await world.order(order.id).status == .created)
+            try await world.observe(try coins(signedAfter: 120, isRevoked: false))
+            #expect(try await world.entitlement()?.balance == 1)
+            #expect(try await world.order(order.id).status == .paid)
+            // A second refund and reversal affect the same order.
+            try await world.observe(try coins(signedAfter: 180, isRevoked: true))
+            #expect(try await world.order(order.id).status == .refunded)
+            try await world.observe(try coins(signedAfter: 240, isRevoked: false))
+            #expect(try await world.order(order.id).status == .paid)
+        }
+    }
+
+    @Test(
         "C.9 An automatic renewal pays no open order; a claim that names the order pays it", arguments: [false, true])
     func renewal(isStated: Bool) async throws {
         try await LedgerWorld.with { world in

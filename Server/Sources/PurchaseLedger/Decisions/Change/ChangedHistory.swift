@@ -3,7 +3,9 @@ import PurchaseVerification
 /// The transactions of one original before and after a write, and what was and is signed about its subscription.
 package struct ChangedHistory: Sendable {
     /// The transactions, in the order in which they were first observed.
-    package var transactions: [ChangedTransaction]
+    package let transactions: [ChangedTransaction]
+    /// The purchases that they are, with any owner.
+    package let purchases: [OwnedPurchase]
     /// Transactions that better evidence assigns to another original.
     package var departed: [ChangedTransaction] = []
     package var renewal: ObservedRenewal?
@@ -12,12 +14,10 @@ package struct ChangedHistory: Sendable {
     package var statuses: [String: SignedStatus] = [:]
     package var formerStatuses: [String: SignedStatus] = [:]
 
-    package init(_ transactions: [ChangedTransaction]) { self.transactions = transactions }
-
-    /// The purchases, with any owner.
-    package var purchases: [OwnedPurchase] {
+    package init(_ transactions: [ChangedTransaction]) {
+        self.transactions = transactions
         let states = transactions.map(\.current)
-        return states.holders.flatMap { states.purchases(of: $0, Ownership(owners: [:])) }
+        purchases = states.holders.flatMap { states.purchases(of: $0, Ownership(owners: [:])) }
     }
 
     /// The transactions with a new owner who has the same purchase by another transaction: one that had an owner

@@ -11,9 +11,15 @@ package struct ChangedTransaction: Sendable {
         package var terms: ProductTerms?
         /// The number of the product.
         package var product: Int64
+        /// The rule that gave it its owner (`TransactionOwner.reason`).
+        package var ownerReason: String?
 
-        package init(_ facts: ObservedTransaction, owner: CustomerNumber?, terms: ProductTerms?, product: Int64 = 0) {
+        package init(
+            _ facts: ObservedTransaction, owner: CustomerNumber?, terms: ProductTerms?, product: Int64 = 0,
+            ownerReason: String? = nil
+        ) {
             (self.facts, self.owner, self.terms, self.product) = (facts, owner, terms, product)
+            self.ownerReason = ownerReason
         }
     }
 

@@ -11,14 +11,16 @@ struct EntitlementStep {
     /// What changes.
     ///
     /// - Parameters:
+    ///   - changes: what changed in the history.
     ///   - ownership: the owners, by holder.
     ///   - claimants: all customers who ever claimed it or had it transferred to them.
     func delta(
-        of history: PurchaseHistory, _ ownership: [PurchaseHolder: Ownership], claimants: Set<Int64>
+        of history: PurchaseHistory, _ changes: ChangedHistory, _ ownership: [PurchaseHolder: Ownership],
+        claimants: Set<Int64>
     ) throws(LedgerStorageError) -> Delta {
         let (ground, environment) = (history.original.key, history.original.environment)
         let change = EntitlementChange(
-            history.change, history.access(ownership), claimants: Set(claimants.map(CustomerNumber.init)),
+            changes, history.access(ownership), claimants: Set(claimants.map(CustomerNumber.init)),
             hadLot: history.formerLot != nil)
         var erased: Set<CustomerNumber> = []
         for customer in change.unsure.sorted() where try isErased(customer.rawValue) { erased.insert(customer) }

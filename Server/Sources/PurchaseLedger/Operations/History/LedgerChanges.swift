@@ -15,8 +15,8 @@ final class LedgerChanges {
     let identities: CustomerIdentities
     /// Whether a statement about a renewal or a status was new.
     var hasNewRenewal = false
-    /// The purchases of each settled history.
-    private var purchases: [Int: [OwnedPurchase]] = [:]
+    /// What changed in each history, once it was asked for.
+    private var changed: [Int: ChangedHistory] = [:]
     /// For each history, the owners by holder. `own` computes them.
     private var ownerships: [[PurchaseHolder: Ownership]] = []
     /// The lots and balances after the change, by the position of the history.
@@ -105,8 +105,10 @@ final class LedgerChanges {
     func settle(except named: TransactionKey? = nil) throws(LedgerStorageError) {
         try own()
         try lockCustomers()
-        for history in histories { try payments.settle(history, except: named) }
-        purchases = [:]
+        changed = [:]
+        for (index, history) in histories.enumerated() where history.records.contains(where: \.isChanged) {
+            try payments.settle(history, change(of: index), except: named)
+        }
         try writeFacts()
         try writeEntitlements()
     }
@@ -126,8 +128,7 @@ final class LedgerChanges {
                 for place in open.histories[index].records.indices
                 where open.histories[index].records[place].facts.ownership.holder == holder {
                     let owner = owners[open.histories[index].records[place].facts.key]
-                    open.histories[index].records[place].row.ownerKey = owner?.customer?.rawValue
-                    open.histories[index].records[place].row.ownerReason = owner?.reason
+                    open.histories[index].records[place].setOwner(owner?.customer?.rawValue, reason: owner?.reason)
                 }
             }
         }
@@ -188,8 +189,15 @@ final class LedgerChanges {
     }
 
     private func purchase(of record: TransactionRecord, in index: Int) -> OwnedPurchase? {
-        if purchases[index] == nil { purchases[index] = open.histories[index].purchases }
-        return purchases[index]?.first { $0.transactions.contains { $0.key == record.facts.key } }
+        change(of: index).purchases.first { $0.transactions.contains { $0.key == record.facts.key } }
+    }
+
+    /// What changed in a history, with its owners. They are not computed again before the next `settle`.
+    private func change(of index: Int) -> ChangedHistory {
+        if let known = changed[index] { return known }
+        let change = open.histories[index].change
+        changed[index] = change
+        return change
     }
 
     /// All transactions of the purchase that a transaction belongs to, including itself.
@@ -210,20 +218,23 @@ final class LedgerChanges {
                 open.histories[index].original = try OriginalsTable(connection: connection)
                     .insert(open.histories[index].original)
             }
+            let original = open.histories[index].original.key
             for place in open.histories[index].records.indices {
-                open.histories[index].records[place].row.originalKey = open.histories[index].original.key
-                guard open.histories[index].records[place].isChanged else { continue }
-                open.histories[index].records[place].row.facts = open.histories[index].records[place].facts.encoded
-                open.histories[index].records[place].row.token =
-                    open.histories[index].records[place].facts.accountToken?.uuid
-                open.histories[index].records[place].row.appTransactionID =
-                    open.histories[index].records[place].facts.appTransactionID?.string
-                let row = open.histories[index].records[place].row
+                if open.histories[index].records[place].row.originalKey != original {
+                    open.histories[index].records[place].row.originalKey = original
+                }
+                let record = open.histories[index].records[place]
+                guard record.isChanged else { continue }
+                var row = record.row
+                row.facts = record.facts.encoded
+                row.token = record.facts.accountToken?.uuid
+                row.appTransactionID = record.facts.appTransactionID?.string
                 if row.key == 0 {
-                    open.histories[index].records[place].row.key = try transaction.transactions.insert(row)
+                    row.key = try transaction.transactions.insert(row)
                 } else {
                     try transaction.transactions.update(row)
                 }
+                open.histories[index].records[place].row = row
             }
         }
     }
@@ -232,7 +243,7 @@ final class LedgerChanges {
     private func writeEntitlements() throws(LedgerStorageError) {
         written = []
         let changedHistories = changedHistories
-        for (history, ownership) in zip(histories, ownerships) {
+        for (index, (history, ownership)) in zip(histories, ownerships).enumerated() {
             guard history.isChanged, !history.isNew else {
                 written.append((history.formerLot, [:]))
                 continue
@@ -243,7 +254,8 @@ final class LedgerChanges {
             let step = EntitlementStep(
                 transaction: transaction, changed: changedHistories,
                 isErased: { [identities] customer throws(LedgerStorageError) in try identities.isErased(customer) })
-            let delta = try step.delta(of: history, ownership, claimants: Set(claimants.map(identities.surviving)))
+            let delta = try step.delta(
+                of: history, change(of: index), ownership, claimants: Set(claimants.map(identities.surviving)))
             written.append((delta.lots.first?.row, try transaction.apply(delta)))
         }
     }
@@ -285,7 +297,8 @@ final class LedgerChanges {
             }
             guard history.isChanged else { continue }
             delta.events += events.events(
-                of: history, balances: written.indices.contains(index) ? written[index].balances : [:])
+                of: history, change(of: index),
+                balances: written.indices.contains(index) ? written[index].balances : [:])
         }
         delta.orders = payments.changes(of: histories)
         delta.events += delta.orders.compactMap { events.event(of: $0.row, from: $0.former) }

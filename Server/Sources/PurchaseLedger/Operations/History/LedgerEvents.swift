@@ -39,8 +39,8 @@ struct LedgerEvents {
     /// The events of an original.
     ///
     /// - Parameter balances: the balances that the write changed.
-    func events(of history: PurchaseHistory, balances: Balances) -> [EventRow] {
-        HistoryNews(history.change, rules: rules, at: now).news.compactMap { news in
+    func events(of history: PurchaseHistory, _ change: ChangedHistory, balances: Balances) -> [EventRow] {
+        HistoryNews(change, rules: rules, at: now).news.compactMap { news in
             guard let record = history.index(of: news.transaction).map({ history.records[$0] }) else { return nil }
             var event = event(news.type)
             event.productKey = record.row.productKey

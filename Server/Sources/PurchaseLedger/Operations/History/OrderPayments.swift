@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// The orders that one change pays, refunds or restores.
+/// Reads the orders that one change may pay, refund or restore, for the decisions about them (`OrderSettlement`).
 final class OrderPayments {
     /// The number of open orders that are read at a time.
     static let openOrders: Int64 = 16
@@ -8,10 +8,11 @@ final class OrderPayments {
     private let transaction: LedgerTransaction
     private let app: RegistryApp
     private let identities: CustomerIdentities
-    /// The changes of orders, by key.
-    private var orders: [Int64: (former: OrderRow, row: OrderRow)] = [:]
-    /// The transaction that pays each order. Its key is known once it is written.
-    private var paying: [Int64: TransactionKey] = [:]
+    private var book = OrderBook()
+    /// The rows of the orders that were read.
+    private var rows: [Int64: OrderRow] = [:]
+    /// The last of the open orders that were read for a transaction.
+    private var cursors: [TransactionKey: OrderCursor] = [:]
 
     init(_ transaction: LedgerTransaction, app: RegistryApp, _ identities: CustomerIdentities) {
         self.transaction = transaction
@@ -20,49 +21,94 @@ final class OrderPayments {
     }
 
     /// Whether an order changes.
-    var hasChanges: Bool { !orders.isEmpty }
+    var hasChanges: Bool { book.hasChanges }
 
     // MARK: Paying
 
-    /// Pays an order with a transaction. An order that the purchase paid without a claim that named it is open again.
+    /// Pays an order with a transaction.
     ///
-    /// - Parameter copies: all transactions of the purchase. A copy can have arrived first.
+    /// - Parameter copies: all transactions of the purchase.
     func pay(
         _ order: OrderRow, with record: TransactionRecord, among copies: [TransactionRecord]
     ) throws(LedgerStorageError) {
-        for copy in copies {
-            if let other = try self.order(paidBy: copy), other.key != order.key { try reopen(other) }
-        }
-        try change(order) {
-            $0.status = .paid
-            $0.paidAt = transaction.now
-        }
-        paying[order.key] = record.facts.key
+        for copy in copies { try readPayment(of: copy) }
+        var paid = book
+        paid.pay(try state(of: order), with: record.facts.key, among: copies.map(\.facts.key), at: transaction.now)
+        try take(paid)
     }
 
-    private func reopen(_ order: OrderRow) throws(LedgerStorageError) {
-        paying[order.key] = nil
-        try change(order) { ($0.status, $0.paidAt, $0.paidBy) = (.created, nil, nil) }
-    }
-
-    private func change(_ order: OrderRow, _ change: (inout OrderRow) -> Void) throws(LedgerStorageError) {
-        try identities.lock { [order.customerKey] }
-        let former = orders[order.key]?.former ?? order
-        var row = orders[order.key]?.row ?? order
-        change(&row)
-        orders[order.key] = (former, row)
+    /// Takes over what was decided, after the balances and orders of the customers whose orders change were locked.
+    private func take(_ decided: OrderBook) throws(LedgerStorageError) {
+        if decided.hasChanges {
+            try identities.lock { Set(decided.changes.compactMap { rows[$0.key]?.customerKey }) }
+        }
+        book = decided
     }
 
     /// The order that a transaction paid earlier or pays now.
     func order(paidBy record: TransactionRecord) throws(LedgerStorageError) -> OrderRow? {
-        if let key = paying.first(where: { $0.value == record.facts.key })?.key { return orders[key]?.row }
-        guard !record.isNew, let order = try storedOrder(paidBy: record.row.key) else { return nil }
-        guard let changed = orders[order.key]?.row else { return order }
-        // The order can be open again, or paid by another transaction.
-        return changed.paidBy == record.row.key && paying[order.key] == nil ? changed : nil
+        try readPayment(of: record)
+        return book.order(paidBy: record.facts.key).flatMap(row)
     }
 
-    /// The order that a transaction paid, after the decisions before this one.
+    /// The id of the order that a transaction pays in this change.
+    func orderPaid(by record: TransactionRecord) -> String? {
+        book.isNewlyPaid(by: record.facts.key).flatMap { rows[$0.key]?.id.text }
+    }
+
+    /// Whether a transaction keeps the order that it paid: a claim named the order, units were delivered, or the order
+    /// has ended. A payment that no claim asked for can move to an order that a claim names later.
+    func isBound(_ order: OrderRow, to record: TransactionRecord) throws(LedgerStorageError) -> Bool {
+        guard order.status == .paid, order.fulfilledUnits == 0 else { return true }
+        guard !record.isNew else { return false }
+        return try JournalTable(connection: transaction.connection)
+            .hasClaim(naming: order.key, transaction: record.row.key)
+    }
+
+    /// Pays open orders with purchases that have just got their first owner, or another one by a token, and applies
+    /// refunds.
+    ///
+    /// - Parameters:
+    ///   - change: what changed in the history.
+    ///   - named: a transaction whose claim names an order; it pays no other order.
+    func settle(
+        _ history: PurchaseHistory, _ change: ChangedHistory, except named: TransactionKey?
+    ) throws(LedgerStorageError) {
+        for record in history.records where record.isNew { book.note(nil, paidBy: record.facts.key) }
+        let settlement = OrderSettlement(change, except: named, rules: transaction.rules, at: transaction.now)
+        while true {
+            switch settlement.decide(book) {
+            case .needs(let needs):
+                for need in needs { try read(need, of: history) }
+            case .decided(let decided): return try take(decided)
+            }
+        }
+    }
+
+    // MARK: Reading
+
+    /// Reads what a decision needs. The transactions of its needs are those of the history.
+    private func read(_ need: OrderSettlement.Need, of history: PurchaseHistory) throws(LedgerStorageError) {
+        switch need {
+        case .payment(of: let key):
+            guard let place = history.index(of: key) else { return book.note(nil, paidBy: key) }
+            try readPayment(of: history.records[place])
+        case .openOrders(for: let key):
+            guard let place = history.index(of: key) else { return book.note([], for: key, isComplete: true) }
+            try readOpenOrders(for: history.records[place])
+        }
+    }
+
+    /// Reads the order that a transaction paid, after the decisions before this one.
+    private func readPayment(of record: TransactionRecord) throws(LedgerStorageError) {
+        let key = record.facts.key
+        guard !book.knowsPayment(of: key) else { return }
+        guard !record.isNew, let order = try storedOrder(paidBy: record.row.key) else {
+            return book.note(nil, paidBy: key)
+        }
+        book.note(try state(of: order, paidBy: key), paidBy: key)
+    }
+
     private func storedOrder(paidBy key: Int64) throws(LedgerStorageError) -> OrderRow? {
         guard let situation = transaction.situation else {
             return try transaction.orders.row(paidBy: key)
@@ -72,78 +118,39 @@ final class OrderPayments {
         return order.flatMap { situation.order($0.key) == nil ? $0 : nil }
     }
 
-    /// The id of the order that a transaction pays in this change.
-    func orderPaid(by record: TransactionRecord) -> String? {
-        paying.first { $0.value == record.facts.key }.flatMap { orders[$0.key]?.row.id.text }
-    }
-
-    /// Whether a transaction keeps the order that it paid: a claim named the order, units were delivered, or the order
-    /// has ended. A payment that no claim asked for can move to an order that a claim names later.
-    func isBound(_ order: OrderRow, to record: TransactionRecord) throws(LedgerStorageError) -> Bool {
-        guard order.isUndelivered, !record.isNew else { return !order.isUndelivered }
-        return try JournalTable(connection: transaction.connection)
-            .hasClaim(naming: order.key, transaction: record.row.key)
-    }
-
-    // MARK: Following purchases
-
-    /// Pays open orders with purchases that have just got their first owner, or another one by a token, and applies
-    /// refunds.
-    ///
-    /// - Parameter named: a transaction whose claim names an order; it pays no other order.
-    func settle(_ history: PurchaseHistory, except named: TransactionKey?) throws(LedgerStorageError) {
-        guard history.records.contains(where: \.isChanged) else { return }
-        let change = history.change
-        let (formerWithdrawals, places) = (change.formerWithdrawals, change.places)
-        for purchase in change.purchases {
-            let members = purchase.transactions.compactMap { places[$0.key] }
-            let isNews = members.contains {
-                formerWithdrawals[history.records[$0].facts.key] != purchase.withdrawal
-            }
-            // Nothing follows from the other purchases of a subscription.
-            guard isNews || members.contains(where: { history.records[$0].isChanged }) else { continue }
-            let records = members.map { history.records[$0] }
-            for record in records where !record.isNew { try followOwner(of: record) }
-            // A copy pays nothing.
-            if let first = records.first, first.hasOwnerToPayFor, let owner = first.row.ownerKey,
-                first.facts.key != named
-            {
-                try payOpenOrder(of: owner, with: first, among: records, purchase, history)
-            }
-            guard isNews else { continue }
-            for record in records where !record.isNew {
-                try followWithdrawal(of: record, purchase)
-            }
+    /// Reads a page of the open orders that a transaction may pay.
+    private func readOpenOrders(for record: TransactionRecord) throws(LedgerStorageError) {
+        let key = record.facts.key
+        guard let owner = record.row.ownerKey, let date = record.facts.purchaseDate else {
+            return book.note([], for: key, isComplete: true)
         }
-    }
-
-    private func payOpenOrder(
-        of owner: Int64, with record: TransactionRecord, among copies: [TransactionRecord], _ purchase: OwnedPurchase,
-        _ history: PurchaseHistory
-    ) throws(LedgerStorageError) {
-        guard record.row.kind != nil, let date = record.facts.purchaseDate else { return }
-        // A copy that arrived first has paid already.
-        for copy in copies where try order(paidBy: copy) != nil { return }
-        var claimed = ClaimedPurchase(record.facts, kind: record.row.kind, withdrawal: purchase.withdrawal)
-        claimed.isRepurchase = purchase.isRepurchase
-        guard claimed.wholeWithdrawal == nil else { return }
-        let isRenewal = claimed.isAutomaticRenewal(among: history.records.map(\.facts))
-        var cursor = OrderCursor(expiresAt: date, key: .max)
+        let cursor = cursors[key] ?? OrderCursor(expiresAt: date, key: .max)
         let situation = transaction.situation
-        while true {
-            let open = try transaction.orders.open(
-                of: owner, product: record.row.productKey, quantity: record.facts.quantity, after: cursor,
-                limit: Self.openOrders, skipsChanges: situation?.hasOnlyClosedOrders ?? false)
-            for order in open where orders[order.key] == nil && situation?.hasClosed(order.key) != true {
-                let terms = try terms(of: order, purchase: record)
-                if terms.isPaidUnnamed(by: claimed, isRenewal: isRenewal) {
-                    try pay(order, with: record, among: copies)
-                    return
-                }
-            }
-            guard let last = open.last, open.count == Self.openOrders else { return }
-            cursor = OrderCursor(expiresAt: last.expiresAt, key: last.key)
+        let open = try transaction.orders.open(
+            of: owner, product: record.row.productKey, quantity: record.facts.quantity, after: cursor,
+            limit: Self.openOrders, skipsChanges: situation?.hasOnlyClosedOrders ?? false)
+        var orders: [OrderBook.OpenOrder] = []
+        for order in open where situation?.hasClosed(order.key) != true {
+            let state = state(of: order, customer: owner)
+            orders.append(OrderBook.OpenOrder(state, try terms(of: order, purchase: record)))
         }
+        cursors[key] = open.last.map { OrderCursor(expiresAt: $0.expiresAt, key: $0.key) }
+        book.note(orders, for: key, isComplete: open.count < Self.openOrders)
+    }
+
+    private func state(
+        of order: OrderRow, paidBy payer: TransactionKey? = nil
+    ) throws(LedgerStorageError) -> OrderState {
+        let customer = try transaction.customers.surviving(try transaction.customers.row(order.customerKey))
+        return state(of: order, customer: customer.key, paidBy: payer)
+    }
+
+    private func state(of order: OrderRow, customer: Int64, paidBy payer: TransactionKey? = nil) -> OrderState {
+        rows[order.key] = rows[order.key] ?? order
+        return OrderState(
+            key: order.key, customer: CustomerNumber(rawValue: customer), status: order.status, paidBy: payer,
+            paidAt: order.paidAt, closedAt: order.closedAt, fulfilledUnits: order.fulfilledUnits,
+            wasFulfilled: order.fulfilledAt != nil)
     }
 
     /// The terms of an order for the decision.
@@ -169,66 +176,25 @@ final class OrderPayments {
         return terms
     }
 
-    /// Refunds an order whose purchase is withdrawn as a whole, and restores it if the withdrawal is reversed. A
-    /// receipt's cancellation of a subscription does not refund an order, since it may be an upgrade.
-    private func followWithdrawal(
-        of record: TransactionRecord, _ purchase: OwnedPurchase
-    ) throws(LedgerStorageError) {
-        guard let order = try order(paidBy: record) else { return }
-        let claimed = ClaimedPurchase(record.facts, kind: record.row.kind, withdrawal: purchase.withdrawal)
-        let isCancelled = record.row.kind == .autoRenewable && purchase.withdrawal?.cause == .cancelled
-        let isRefunded = !isCancelled && claimed.wholeWithdrawal != nil
-        if isRefunded, order.status == .paid || order.status == .fulfilled {
-            try change(order) { ($0.status, $0.closedAt) = (.refunded, transaction.now) }
-        } else if !isRefunded, order.status == .refunded {
-            try change(order) { ($0.status, $0.closedAt) = ($0.fulfilledAt == nil ? .paid : .fulfilled, nil) }
-        }
-    }
-
-    /// Unpays an order whose purchase was transferred to another customer, unless units of it were delivered before.
-    private func followOwner(of record: TransactionRecord) throws(LedgerStorageError) {
-        guard let former = record.formerRow?.ownerKey, let owner = record.row.ownerKey, former != owner,
-            let order = try order(paidBy: record), order.isUndelivered
-        else { return }
-        let customer = try transaction.customers.surviving(try transaction.customers.row(order.customerKey))
-        if customer.key != owner { try reopen(order) }
-    }
-
     // MARK: Changes
 
-    /// The orders that change, with the keys of the transactions that pay them. Reopened orders come first: a
-    /// transaction pays only one order at a time.
+    /// The row of an order in the state that the decisions left.
+    private func row(_ state: OrderState) -> OrderRow? {
+        guard var row = rows[state.key] else { return nil }
+        (row.status, row.paidAt, row.closedAt) = (state.status, state.paidAt, state.closedAt)
+        return row
+    }
+
+    /// The orders that change, with the keys of the transactions that pay them.
     func changes(of histories: [PurchaseHistory]) -> [Delta.ChangedOrder] {
-        let changes = orders.values.sorted {
-            ($0.row.status == .created ? 0 : 1, $0.row.key) < ($1.row.status == .created ? 0 : 1, $1.row.key)
-        }
-        return changes.map { former, row in
-            var row = row
-            if let key = paying[row.key] {
-                row.paidBy =
-                    histories.lazy.compactMap { history in
-                        history.index(of: key).map { history.records[$0].row.key }
-                    }.first
+        book.changes.compactMap { state in
+            guard let former = rows[state.key], var row = row(state) else { return nil }
+            row.paidBy = state.paidBy.flatMap { key in
+                histories.lazy.compactMap { history in
+                    history.index(of: key).map { history.records[$0].row.key }
+                }.first ?? former.paidBy
             }
             return Delta.ChangedOrder(former: former, row: row)
         }
-    }
-}
-
-extension OrderRow {
-    /// Whether it is paid, and nothing of it was delivered.
-    fileprivate var isUndelivered: Bool { status == .paid && fulfilledUnits == 0 }
-}
-
-extension TransactionRow {
-    /// Whether a token decided about the owner.
-    fileprivate var isOwnedByToken: Bool { ownerReason == "account_token" || ownerReason == "inherited_token" }
-}
-
-extension TransactionRecord {
-    /// Whether it has its first owner, or a token transferred it to another one. Claims and operators transfer what was
-    /// paid for before, so the order of the new owner stays open.
-    fileprivate var hasOwnerToPayFor: Bool {
-        hasFirstOwner || row.isOwnedByToken && formerRow?.ownerKey != row.ownerKey
     }
 }

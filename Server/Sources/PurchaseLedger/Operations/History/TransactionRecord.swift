@@ -2,12 +2,17 @@ import PurchaseVerification
 
 /// A transaction's row and facts, with their former state.
 struct TransactionRecord {
-    var row: TransactionRow
+    var row: TransactionRow {
+        get { rows.row }
+        set { rows = Rows(newValue, from: rows.former) }
+    }
     var facts: ObservedTransaction
     var productID: String
     /// The former facts; `nil` for a new transaction.
     let formerFacts: ObservedTransaction?
-    let formerRow: TransactionRow?
+    var formerRow: TransactionRow? { rows.former }
+    /// A history has up to thousands of records, which are copied more often than they change.
+    private var rows: Rows
     /// Fields in which new evidence differs.
     var contradictions: [Contradiction] = []
     /// Whether its cancellation comes from an unsigned App Store answer.
@@ -27,20 +32,34 @@ struct TransactionRecord {
             || formerRow.productKey != row.productKey || formerRow.originalKey != row.originalKey
     }
 
+    /// The row and the former row; `nil` for a new transaction.
+    private final class Rows {
+        let row: TransactionRow
+        let former: TransactionRow?
+
+        init(_ row: TransactionRow, from former: TransactionRow?) { (self.row, self.former) = (row, former) }
+    }
+
     /// A stored transaction.
     init(_ row: TransactionRow, facts: ObservedTransaction, productID: String) {
-        self.row = row
+        rows = Rows(row, from: row)
         self.facts = facts
         self.productID = productID
-        (formerFacts, formerRow) = (facts, row)
+        formerFacts = facts
     }
 
     /// A new transaction.
     init(new row: TransactionRow, facts: ObservedTransaction, productID: String) {
-        self.row = row
+        rows = Rows(row, from: nil)
         self.facts = facts
         self.productID = productID
-        (formerFacts, formerRow) = (nil, nil)
+        formerFacts = nil
+    }
+
+    /// Sets the owner, and the rule that gave it. Most transactions keep theirs.
+    mutating func setOwner(_ key: Int64?, reason: String?) {
+        guard row.ownerKey != key || row.ownerReason != reason else { return }
+        (row.ownerKey, row.ownerReason) = (key, reason)
     }
 
     /// What is known now.
@@ -57,6 +76,7 @@ struct TransactionRecord {
     private static func state(of facts: ObservedTransaction, _ row: TransactionRow) -> ChangedTransaction.State {
         ChangedTransaction.State(
             facts, owner: row.ownerKey.map(CustomerNumber.init),
-            terms: row.kind.map { ProductTerms(kind: $0, duration: row.duration) }, product: row.productKey)
+            terms: row.kind.map { ProductTerms(kind: $0, duration: row.duration) }, product: row.productKey,
+            ownerReason: row.ownerReason)
     }
 }

@@ -1,0 +1,184 @@
+/// The orders that follow from the change of one original: purchases pay open orders, and refunds and transfers of
+/// purchases affect the orders that they paid (docs/ledger.md, "Orders").
+///
+/// It reads nothing: what it does not know yet, it names, and is asked again.
+package struct OrderSettlement {
+    /// What is needed next.
+    package enum Need: Sendable, Hashable {
+        /// The order that a transaction paid.
+        case payment(of: TransactionKey)
+        /// Further open orders that a transaction may pay.
+        case openOrders(for: TransactionKey)
+    }
+
+    package enum Decision {
+        case needs([Need])
+        case decided(OrderBook)
+    }
+
+    private let history: ChangedHistory
+    private let named: TransactionKey?
+    private let now: Timestamp
+    private let rules: Int64
+
+    /// - Parameters:
+    ///   - named: a transaction whose claim names an order; it pays no other order.
+    ///   - rules: the version of the rules in force.
+    package init(_ history: ChangedHistory, except named: TransactionKey?, rules: Int64, at now: Timestamp) {
+        (self.history, self.named, self.now, self.rules) = (history, named, now, rules)
+    }
+
+    /// The first version of the rules under which a purchase pays an open order once its refund is reversed.
+    private static let rulesOfReversedPurchases: Int64 = 6
+
+    /// Decides, as far as the orders are known.
+    package func decide(_ book: OrderBook) -> Decision {
+        var (book, needs): (OrderBook, [Need]) = (book, [])
+        let (withdrawals, places) = (history.formerWithdrawals, history.places)
+        for purchase in history.purchases {
+            let members = purchase.transactions.compactMap { places[$0.key] }.map { history.transactions[$0] }
+            let change = ChangedPurchase(
+                purchase: purchase, members: members,
+                isNews: members.contains { withdrawals[$0.key] != purchase.withdrawal },
+                formerWithdrawal: members.lazy.compactMap { withdrawals[$0.key] }.first)
+            // Nothing follows from the other purchases of a subscription.
+            guard change.isNews || members.contains(where: \.isChanged) else { continue }
+            needs += settle(change, &book)
+        }
+        needs += followErased(&book)
+        return needs.isEmpty ? .decided(book) : .needs(needs)
+    }
+
+    /// Unpays the orders of purchases that were transferred before their last owner was erased. Nothing else follows
+    /// from what is left of them.
+    ///
+    /// - Returns: what is not known yet.
+    private func followErased(_ book: inout OrderBook) -> [Need] {
+        let transferred = history.transactions.filter { $0.isErased && $0.isTransferred }
+        let needs = payments(of: transferred, book)
+        guard needs.isEmpty else { return needs }
+        for transaction in transferred { followOwner(of: transaction, &book) }
+        return []
+    }
+
+    /// A purchase of the original.
+    private struct ChangedPurchase {
+        let purchase: OwnedPurchase
+        /// Its transactions, the earliest first.
+        let members: [ChangedTransaction]
+        /// Whether its withdrawal changed.
+        let isNews: Bool
+        let formerWithdrawal: Withdrawal?
+    }
+
+    /// Settles one purchase.
+    ///
+    /// - Returns: what is not known yet.
+    private func settle(_ change: ChangedPurchase, _ book: inout OrderBook) -> [Need] {
+        let known = change.members.filter { $0.former != nil }
+        for member in known where member.isTransferred {
+            guard book.knowsPayment(of: member.key) else { return payments(of: change.members, book) }
+            followOwner(of: member, &book)
+        }
+        let needs = payOpenOrder(change, &book)
+        guard needs.isEmpty, change.isNews else { return needs }
+        let unknown = payments(of: known, book)
+        guard unknown.isEmpty else { return unknown }
+        for member in known { followWithdrawal(of: member, change.purchase, &book) }
+        return []
+    }
+
+    private func payments(of members: [ChangedTransaction], _ book: OrderBook) -> [Need] {
+        members.map(\.key).filter { !book.knowsPayment(of: $0) }.map { .payment(of: $0) }
+    }
+
+    // MARK: Paying
+
+    private func payOpenOrder(_ change: ChangedPurchase, _ book: inout OrderBook) -> [Need] {
+        let (purchase, members) = (change.purchase, change.members)
+        // A copy pays nothing.
+        guard let first = members.first, first.key != named, first.current.owner != nil,
+            first.hasOwnerToPayFor || isReversed(change, first), first.current.terms != nil,
+            first.current.facts.purchaseDate != nil
+        else { return [] }
+        var claimed = self.claimed(first, purchase)
+        claimed.isRepurchase = purchase.isRepurchase
+        guard claimed.wholeWithdrawal == nil else { return [] }
+        // A copy that arrived first can have paid already.
+        let unknown = payments(of: members, book)
+        guard unknown.isEmpty else { return unknown }
+        if members.contains(where: { book.order(paidBy: $0.key) != nil }) { return [] }
+        guard let open = book.openOrders(for: first.key) else { return [.openOrders(for: first.key)] }
+        let isRenewal = claimed.isAutomaticRenewal(among: history.transactions.map(\.current.facts))
+        for candidate in open.orders where !book.isChanged(candidate.order.key) {
+            guard candidate.terms.isPaidUnnamed(by: claimed, isRenewal: isRenewal) else { continue }
+            book.pay(candidate.order, with: first.key, among: members.map(\.key), at: now)
+            return []
+        }
+        return open.isComplete ? [] : [.openOrders(for: first.key)]
+    }
+
+    /// Whether a refund of the whole purchase was taken back, so that it counts for its customer. It paid nothing while
+    /// it was refunded, and what it paid before is its order again.
+    private func isReversed(_ change: ChangedPurchase, _ first: ChangedTransaction) -> Bool {
+        guard rules >= Self.rulesOfReversedPurchases, change.isNews, first.isBoughtByOwner else { return false }
+        var former = claimed(first, change.purchase)
+        former.withdrawal = change.formerWithdrawal
+        return former.wholeWithdrawal != nil
+    }
+
+    private func claimed(_ member: ChangedTransaction, _ purchase: OwnedPurchase) -> ClaimedPurchase {
+        ClaimedPurchase(member.current.facts, kind: member.current.terms?.kind, withdrawal: purchase.withdrawal)
+    }
+
+    // MARK: Following purchases
+
+    /// Unpays an order whose purchase was transferred to another customer, unless units of it were delivered before.
+    private func followOwner(of member: ChangedTransaction, _ book: inout OrderBook) {
+        guard let owner = member.current.owner, let order = book.order(paidBy: member.key), order.isUndelivered,
+            order.customer != owner
+        else { return }
+        book.reopen(order.key)
+    }
+
+    /// Refunds an order whose purchase is withdrawn as a whole, and restores it if the withdrawal is reversed. A
+    /// receipt's cancellation of a subscription does not refund an order, since it may be an upgrade.
+    private func followWithdrawal(of member: ChangedTransaction, _ purchase: OwnedPurchase, _ book: inout OrderBook) {
+        guard let order = book.order(paidBy: member.key) else { return }
+        let claimed = claimed(member, purchase)
+        let isCancelled = claimed.kind == .autoRenewable && purchase.withdrawal?.cause == .cancelled
+        let isRefunded = !isCancelled && claimed.wholeWithdrawal != nil
+        if isRefunded, order.status == .paid || order.status == .fulfilled {
+            book.refund(order.key, at: now)
+        } else if !isRefunded, order.status == .refunded {
+            book.restore(order.key)
+        }
+    }
+}
+
+extension ChangedTransaction {
+    /// Whether its facts, owner or terms changed.
+    fileprivate var isChanged: Bool {
+        guard let former else { return true }
+        return former.facts !== current.facts || former.owner != current.owner
+            || former.ownerReason != current.ownerReason || former.terms != current.terms
+            || former.product != current.product
+    }
+
+    /// Whether it had another owner before.
+    fileprivate var isTransferred: Bool { former?.owner != nil && former?.owner != current.owner }
+
+    /// Whether it has its first owner, or a token transferred it to another one. Claims and operators transfer what was
+    /// paid for before, so the order of the new owner stays open.
+    fileprivate var hasOwnerToPayFor: Bool {
+        hasFirstOwner || isOwnedByToken && former?.owner != current.owner
+    }
+
+    /// Whether a token decided about the owner.
+    private var isOwnedByToken: Bool {
+        current.ownerReason == "account_token" || current.ownerReason == "inherited_token"
+    }
+
+    /// Whether its owner bought it, as far as is known: a token says so, or they claimed it first.
+    fileprivate var isBoughtByOwner: Bool { isOwnedByToken || current.ownerReason == "claim" }
+}

@@ -1,0 +1,208 @@
+import PurchaseLedger
+import PurchaseVerification
+import Testing
+
+/// The orders that follow from a change, without a database.
+@Suite("Orders follow purchases")
+struct OrderSettlementTests {
+    private static let alice = PurchaseStory.alice
+    private static let bob = PurchaseStory.bob
+    private static let now = Timestamp.day(10)
+
+    /// The stored orders, and the answers to what a decision needs.
+    private struct StoredOrders {
+        var payments: [String: OrderState] = [:]
+        /// Open orders, in pages.
+        var open: [[OrderBook.OpenOrder]] = []
+        var rules: Int64 = 6
+        var named: TransactionKey?
+
+        /// Decides, and answers each need once.
+        func settle(_ transactions: [ChangedTransaction]) -> (book: OrderBook, needs: [OrderSettlement.Need]) {
+            let settlement = OrderSettlement(
+                ChangedHistory(transactions), except: named, rules: rules, at: OrderSettlementTests.now)
+            var (book, asked, pages): (OrderBook, [OrderSettlement.Need], Int) = (OrderBook(), [], 0)
+            while asked.count < 100 {
+                switch settlement.decide(book) {
+                case .decided(let book): return (book, asked)
+                case .needs(let needs):
+                    asked += needs
+                    for need in needs {
+                        switch need {
+                        case .payment(of: let key): book.note(payments[key.transactionID.string], paidBy: key)
+                        case .openOrders(for: let key):
+                            book.note(
+                                open.indices.contains(pages) ? open[pages] : [], for: key,
+                                isComplete: pages + 1 >= open.count)
+                            pages += 1
+                        }
+                    }
+                }
+            }
+            Issue.record("the decision never ends")
+            return (book, asked)
+        }
+
+        /// The states of the orders that change, in short.
+        func changes(_ transactions: ChangedTransaction...) -> [String] {
+            settle(transactions).book.changes.map { order in
+                let payer = order.paidBy.map { " by \($0.transactionID)" } ?? ""
+                return "\(order.key) \(order.status.rawValue)\(payer)"
+            }
+        }
+    }
+
+    private static func coins(revoked: Double? = nil, stamp: Double? = nil) -> TransactionStatement {
+        .signed("1", "coins", .consumable, on: 1, stamp: stamp, revoked: revoked)
+    }
+
+    /// A transaction of which some statements were known, and others arrive.
+    private static func transaction(
+        _ before: [TransactionStatement], then after: [TransactionStatement] = [],
+        from former: CustomerNumber? = alice, to owner: CustomerNumber? = alice, by reason: String? = "claim",
+        formerReason: String? = "claim"
+    ) -> ChangedTransaction {
+        func facts(_ statements: [TransactionStatement]) -> ObservedTransaction? {
+            statements.reduce(nil) { facts, statement in
+                facts?.merged(with: statement) ?? ObservedTransaction(statement)
+            }
+        }
+        func state(
+            _ facts: ObservedTransaction, _ owner: CustomerNumber?, _ reason: String?
+        ) -> ChangedTransaction.State {
+            ChangedTransaction.State(
+                facts, owner: owner, terms: facts.kind.map { ProductTerms(kind: $0) },
+                ownerReason: owner == nil ? nil : reason)
+        }
+        let known = facts(before)
+        guard let current = after.isEmpty ? known : facts(before + after) else { fatalError("no statement") }
+        return ChangedTransaction(
+            from: known.map { state($0, former, formerReason) }, to: state(current, owner, reason))
+    }
+
+    private static func order(
+        _ key: Int64, of customer: CustomerNumber = alice, _ status: OrderStatus = .created, by payer: String? = nil,
+        fulfilled: Int64 = 0, wasFulfilled: Bool = false
+    ) -> OrderState {
+        OrderState(
+            key: key, customer: customer, status: status, paidBy: payer.map { .sample($0) },
+            fulfilledUnits: fulfilled, wasFulfilled: wasFulfilled)
+    }
+
+    private static func open(_ key: Int64, quantity: Int64 = 1, from start: Double = 0) -> OrderBook.OpenOrder {
+        OrderBook.OpenOrder(
+            order(key),
+            OrderTerms(
+                "coins", quantity: quantity, environments: [.production], from: .day(start), to: .day(3),
+                status: .created))
+    }
+
+    // MARK: Paying
+
+    @Test("A purchase with its first owner pays the first open order that it matches")
+    func pays() {
+        var stored = StoredOrders()
+        stored.open = [[Self.open(1, quantity: 2), Self.open(2, from: 2), Self.open(3), Self.open(4)]]
+        #expect(stored.changes(Self.transaction([], then: [Self.coins()])) == ["3 paid by 1"])
+    }
+
+    @Test("Open orders are asked for page by page, until one matches")
+    func pages() {
+        var stored = StoredOrders()
+        stored.open = [[Self.open(1, quantity: 2)], [Self.open(2, quantity: 2)], [Self.open(3)], [Self.open(4)]]
+        let (book, needs) = stored.settle([Self.transaction([], then: [Self.coins()])])
+        #expect(book.changes.map(\.key) == [3])
+        let pages = Array(repeating: OrderSettlement.Need.openOrders(for: .sample("1")), count: 3)
+        #expect(needs == [.payment(of: .sample("1"))] + pages)
+    }
+
+    @Test("Nothing is asked for, and nothing changes, if the owner stays, or nobody owns it")
+    func nothing() {
+        var stored = StoredOrders()
+        stored.open = [[Self.open(1)]]
+        let known = Self.transaction([Self.coins()], then: [Self.coins(stamp: 2)])
+        let held = Self.transaction([], then: [Self.coins()], to: nil)
+        for transaction in [known, held] {
+            let (book, needs) = stored.settle([transaction])
+            #expect(!book.hasChanges && needs.isEmpty)
+        }
+    }
+
+    @Test("A purchase whose claim names an order, one that paid already, and a withdrawn one pay no open order")
+    func exceptions() {
+        var stored = StoredOrders()
+        stored.open = [[Self.open(1)]]
+        stored.named = .sample("1")
+        #expect(stored.changes(Self.transaction([], then: [Self.coins()])) == [])
+        stored.named = nil
+        #expect(stored.changes(Self.transaction([], then: [Self.coins(revoked: 2, stamp: 2)])) == [])
+        stored.payments["1"] = Self.order(7, .paid, by: "1")
+        #expect(stored.changes(Self.transaction([Self.coins()], from: nil)) == [])
+    }
+
+    @Test("Two purchases of one change do not pay the same order")
+    func two() {
+        var stored = StoredOrders()
+        let periods = ["1", "2"].map { id in
+            Self.transaction([], then: [.signed(id, "coins", .autoRenewable, on: 1, original: "1", until: 31)])
+        }
+        stored.open = [[Self.open(1)], [Self.open(1)]]
+        #expect(stored.settle(periods).book.changes.map(\.key) == [1])
+    }
+
+    // MARK: Following
+
+    @Test("A refund of the whole purchase refunds its order, and its reversal restores the state before")
+    func refund() {
+        var stored = StoredOrders()
+        stored.payments["1"] = Self.order(1, .paid, by: "1")
+        let refunded = Self.transaction([Self.coins()], then: [Self.coins(revoked: 5, stamp: 5)])
+        #expect(stored.changes(refunded) == ["1 refunded by 1"])
+        stored.payments["1"] = Self.order(1, .fulfilled, by: "1", fulfilled: 1, wasFulfilled: true)
+        #expect(stored.changes(refunded) == ["1 refunded by 1"])
+        let reversed = Self.transaction([Self.coins(), Self.coins(revoked: 5, stamp: 5)], then: [Self.coins(stamp: 6)])
+        stored.payments["1"] = Self.order(1, .refunded, by: "1", fulfilled: 1, wasFulfilled: true)
+        #expect(stored.changes(reversed) == ["1 fulfilled by 1"])
+        stored.payments["1"] = Self.order(1, .refunded, by: "1")
+        #expect(stored.changes(reversed) == ["1 paid by 1"])
+        stored.payments["1"] = Self.order(1, .closed, by: "1")
+        #expect(stored.changes(refunded) == [] && stored.changes(reversed) == [])
+    }
+
+    @Test("A transfer by a token opens the order of the former owner again, unless units of it were delivered")
+    func transfer() {
+        var stored = StoredOrders()
+        stored.open = [[Self.open(2)]]
+        let transferred = Self.transaction(
+            [Self.coins()], then: [Self.coins(stamp: 2)], to: Self.bob, by: "account_token")
+        stored.payments["1"] = Self.order(1, .paid, by: "1")
+        #expect(stored.changes(transferred) == ["1 created", "2 paid by 1"])
+        stored.payments["1"] = Self.order(1, .paid, by: "1", fulfilled: 1)
+        #expect(stored.changes(transferred) == [])
+        // The customer of the order was merged into the new owner.
+        stored.payments["1"] = Self.order(1, of: Self.bob, .paid, by: "1")
+        #expect(stored.changes(transferred) == [])
+        // Claims and operators transfer what somebody else paid for.
+        stored.payments = ["1": Self.order(1, .paid, by: "1")]
+        let moved = Self.transaction([Self.coins()], to: Self.bob, by: "operator_move")
+        #expect(stored.changes(moved) == ["1 created"])
+    }
+
+    @Test(
+        "A purchase that was refunded when it arrived pays an open order once the refund is reversed",
+        arguments: [
+            ("claim", 6, true), ("account_token", 6, true), ("inherited_token", 6, true), ("transfer", 6, false),
+            ("operator_move", 6, false), ("merge", 6, false), ("claim", 5, false),
+        ] as [(String, Int64, Bool)])
+    func reversal(reason: String, rules: Int64, pays: Bool) {
+        var stored = StoredOrders()
+        stored.open = [[Self.open(2)]]
+        stored.rules = rules
+        let reversed = Self.transaction(
+            [Self.coins(revoked: 2, stamp: 2)], then: [Self.coins(stamp: 3)], by: reason, formerReason: reason)
+        #expect(stored.changes(reversed) == (pays ? ["2 paid by 1"] : []))
+        // Its own order is restored, and no other is paid.
+        stored.payments["1"] = Self.order(1, .refunded, by: "1")
+        #expect(stored.changes(reversed) == ["1 paid by 1"])
+    }
+}
