@@ -295,7 +295,7 @@ extension AppStoreServerClient {
                 code, place.environment, seen: seen, number: number, httpStatus: reply.status, retryAfter: retryAfter)
         }
         switch reply.status {
-        case 401: return error(.unauthorized, .seconds(600))
+        case 401: return error(.unauthorized)
         case 429:
             return error(.rateLimited, pace.pause(place, for: requestedPause(reply.headers), at: clock.now()))
         case 500...: return error(.unavailable)

@@ -76,7 +76,14 @@ struct ClaimQuestioner: Sendable {
             do throws(VerificationError) {
                 let evidence = try Evidence(sent)
                 let verified = try terms.verifier.verify(evidence, policies: [])
-                if case .signedTransaction(let transaction) = verified {
+                let transaction: SignedTransaction? =
+                    switch verified {
+                    case .signedTransaction(let transaction): transaction
+                    // An app can send a notification as evidence, too.
+                    case .notification(let notification): notification.transaction
+                    default: nil
+                    }
+                if let transaction {
                     return TransactionQuestion(transaction, terms.serverApps).map(Question.transaction)
                 }
                 let secret = verified.facts.bundleID.flatMap { terms.secrets[$0] } ?? terms.secret

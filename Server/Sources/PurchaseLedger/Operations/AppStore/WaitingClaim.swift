@@ -4,6 +4,9 @@ import struct Foundation.UUID
 
 /// A claim that waits for the App Store: the app has the mode `apple`, genuine evidence proves the purchase, the App
 /// Store can be asked about it, and it has no owner yet. All other claims are decided at once.
+///
+/// A claim that is refused for its own fields does not wait. Its evidence is observed like that of any refused claim,
+/// unless it has an account token: that would give the purchase its first owner without the App Store's answer.
 struct WaitingClaim {
     let transaction: LedgerTransaction
     let app: RegistryApp
@@ -14,27 +17,50 @@ struct WaitingClaim {
     /// A recent refusal by the App Store.
     let refusal: DecidedClaim?
 
-    /// - Returns: `nil` if the claim can be decided now.
-    init?(of examined: ExaminedSubmission, _ transaction: LedgerTransaction) throws(LedgerStorageError) {
+    /// What becomes of a claim before it is decided.
+    enum Standing {
+        /// It is decided now.
+        case isDecided
+        case waits(WaitingClaim)
+        /// It is refused for its own fields, whatever the App Store says.
+        case refused(Rejection)
+    }
+
+    /// What becomes of a claim about whose purchase the App Store may have to be asked.
+    static func standing(
+        of examined: ExaminedSubmission, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) -> Standing {
         let app = try transaction.app(examined.submission.app)
         let claim = examined.submission.claim
-        guard app.settings.mode == .apple, examined.flaw == nil, let evidence = examined.evidence,
-            let proven = evidence.askablePurchases(by: app).first(where: {
-                $0.key.transactionID == claim.transactionID.map { ExactText($0) }
-            }),
-            try !transaction.hasOwner(proven.key)
-        else { return nil }
+        guard app.settings.mode != .offline, let evidence = examined.evidence else { return .isDecided }
+        let askable = evidence.askablePurchases(by: app)
+        let named = askable.first { $0.key.transactionID == claim.transactionID.map { ExactText($0) } }
+        let isWrong = try transaction.givesOwnerUnasked(evidence, by: app)
+        guard isWrong || app.settings.mode == .apple && named != nil else { return .isDecided }
+        let refused = { (rejection: Rejection) in isWrong ? Standing.refused(rejection) : .isDecided }
+        if let flaw = examined.flaw { return refused(flaw) }
+        if let named, try transaction.hasOwner(named.key) { return .isDecided }
         let parties = try ClaimParties(of: claim, transaction, app)
-        guard let customer = parties.customer else { return nil }
+        guard let proven = named, let customer = parties.customer else {
+            let refusal =
+                ClaimRules.parties.refusal(of: parties.named(by: claim))
+                ?? ClaimRules.proof.refusal(of: evidence.claimed(claim.transactionID))
+            return refusal.map(refused) ?? .isDecided
+        }
         let tokenOwner = try CustomerIdentities(transaction, app: app).customer(of: proven.accountToken)
         var statement = ClaimStatement(claim, of: proven, evidence.source, by: customer.key, app.settings)
         (statement.token, statement.tokenOwner) = (proven.accountToken, tokenOwner)
-        guard statement.isOfToken, ClaimRules.statement.refusal(of: statement) == nil else { return nil }
+        if let refusal = ClaimRules.statement.refusal(of: statement) { return refused(refusal) }
+        guard statement.isOfToken else {
+            return refused(Rejection(.appAccountTokenMismatch, found: proven.accountToken?.description))
+        }
+        guard app.settings.mode == .apple else { return .isDecided }
         let word = try transaction.recentWord(on: evidence, customer: customer)
-        if let word, word.rejection.map(\.isWithoutEffect) != true { return nil }
-        refusal = word
-        (self.transaction, self.app, self.examined, self.evidence) = (transaction, app, examined, evidence)
-        (self.customer, order) = (customer, parties.order)
+        if let word, word.rejection.map(\.isWithoutEffect) != true { return .isDecided }
+        return .waits(
+            WaitingClaim(
+                transaction: transaction, app: app, examined: examined, evidence: evidence, customer: customer,
+                order: parties.order, refusal: word))
     }
 
     /// Records the claim, unless an equal claim already waits.
@@ -81,7 +107,7 @@ extension ExaminedEvidence {
         let isAskable =
             switch kind {
             case .appReceipt, .transactionReceipt: environment != .xcode
-            case .signedTransaction:
+            case .signedTransaction, .notification:
                 app.settings.hasAppStoreKey && (environment == .production || environment == .sandbox)
             default: false
             }
@@ -94,6 +120,18 @@ extension ExaminedEvidence {
 }
 
 extension LedgerTransaction {
+    /// Whether evidence would give a purchase its first owner by an account token, now or once the token is assigned,
+    /// although the App Store is to be asked about first owners.
+    func givesOwnerUnasked(
+        _ evidence: ExaminedEvidence, by app: RegistryApp
+    ) throws(LedgerStorageError) -> Bool {
+        guard app.settings.mode != .offline else { return false }
+        for proven in evidence.askablePurchases(by: app) where proven.accountToken != nil {
+            if try !hasOwner(proven.key) { return true }
+        }
+        return false
+    }
+
     /// Whether a transaction has an owner, who may be an erased customer.
     func hasOwner(_ key: TransactionKey) throws(LedgerStorageError) -> Bool {
         guard let environment = try environments.key(of: key.environment),

@@ -19,8 +19,14 @@ public struct ClaimPurchase: LedgerOperation {
                 keyID: submission.keyID)
             return counted
         }
-        if let waiting = try WaitingClaim(of: examined, transaction) { return try waiting.write() }
-        return try decide(transaction).outcome
+        switch try WaitingClaim.standing(of: examined, transaction) {
+        case .isDecided: return try decide(transaction).outcome
+        case .waits(let claim): return try claim.write()
+        case .refused(let rejection):
+            let withoutEvidence = ExaminedSubmission(
+                submission: examined.submission, evidence: nil, flaw: rejection)
+            return try ClaimPurchase(withoutEvidence).decide(transaction).outcome
+        }
     }
 
     /// Decides the claim now.

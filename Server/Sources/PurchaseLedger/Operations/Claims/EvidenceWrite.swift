@@ -338,8 +338,8 @@ struct EvidenceWrite {
         guard let word = input.answer else {
             var details = details
             let isAsked =
-                input.asksAppStore && app.settings.mode == .both
-                && claims.contains(where: \.isFirstGrant) && input.evidence?.canBeAskedAbout(by: app) ?? false
+                input.asksAppStore && app.settings.mode == .both && givesFirstOwner
+                && input.evidence?.canBeAskedAbout(by: app) ?? false
             if isAsked { details.appStore = .confirms }
             let entry = try transaction.journal.append(draft, details)
             try finish(entry, refusal: refusal)
@@ -366,6 +366,12 @@ struct EvidenceWrite {
         guard refusal?.isWithoutEffect != true else { return }
         try transaction.hold(input.evidence, kept?.key ?? input.storedEvidence, entry)
         if input.storedEvidence == nil { try AppStoreTaskScheduling(self).schedule() }
+    }
+
+    /// Whether a purchase gets its first owner: by a claim, or by its account token, whatever becomes of the claim.
+    private var givesFirstOwner: Bool {
+        claims.contains(where: \.isFirstGrant)
+            || changes.histories.contains { $0.records.contains { $0.hasFirstOwner && $0.facts.accountToken != nil } }
     }
 
     private func place(of key: TransactionKey) throws(LedgerStorageError) -> (history: Int, record: Int)? {

@@ -65,6 +65,15 @@ public struct ObserveEvidence: LedgerOperation {
                 keyID: submission.keyID)
             return counted
         }
+        if let flaw = submission.flaw, let app = write.observer,
+            try transaction.givesOwnerUnasked(evidence, by: app)
+        {
+            // Sent by an app with a wrong request: the App Store is asked about the purchase once it is claimed.
+            transaction.count(
+                [flaw.code: 1], lastSHA256: evidence.stored.sha256, app: app.settings.id, keyID: submission.keyID)
+            return ObservationOutcome(
+                submissionID: UUID(), isCounted: true, code: flaw.code, app: app.settings.id, transactions: 0)
+        }
         let received = try received(by: write.observer, transaction)
         if let received, try received.isKnown(evidence, transaction), let first = try received.firstEntry(transaction) {
             return ObservationOutcome(
