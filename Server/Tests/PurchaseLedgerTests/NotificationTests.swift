@@ -180,11 +180,19 @@ struct NotificationTests {
             #expect(events.map(\.customerID) == ["alice", "bob"])
             #expect(events.allSatisfy { $0.environment == "Production" && $0.productID == nil })
             #expect(try await world.entitlement()?.balance == 1)
-            #expect(
-                try await Self.list(world, NotificationFilter(customerID: "alice")).map(\.type) == ["RESCIND_CONSENT"])
+            for customer in ["alice", "bob"] {
+                let found = try await Self.list(world, NotificationFilter(customerID: customer))
+                #expect(found.map(\.type) == ["RESCIND_CONSENT"], "\(customer)")
+            }
+            #expect(try await Self.list(world, NotificationFilter(customerID: "carol")).isEmpty)
             // Of a download that nobody is known by, there is none.
             try await world.observe(try Self.rescission("99"))
             #expect(try await world.events().count { $0 == "consent_rescinded" } == 2)
+            // It is listed once for two customers who are one.
+            _ = try await world.ledger.perform(MergeCustomers(app: "example", customerID: "carol", into: "bob"))
+            _ = try await world.ledger.perform(MergeCustomers(app: "example", customerID: "bob", into: "alice"))
+            #expect(
+                try await Self.list(world, NotificationFilter(customerID: "alice")).map(\.type) == ["RESCIND_CONSENT"])
             _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "alice", reason: "asked"))
         }
     }

@@ -117,7 +117,7 @@ struct RuleAuditPage {
         let owners = Set(history.records.compactMap(\.row.ownerKey))
         try compare(
             expected, try rows(ofGround: key, among: claimants.union(owners).union(expected.keys.map(\.customer))),
-            ofGround: key, hasLaterNotes: claimants.count > Ownership.otherCount)
+            ofGround: key, maybeNoted: claimants)
         try checkSeatAccess(history, ownershipOfBuyer)
         let lotChain = lot.flatMap { lot in lot.owner.flatMap { chain($0, lot.productID, history) } }
         let takes = try TakesTable(connection: connection).units(of: key)
@@ -172,17 +172,18 @@ struct RuleAuditPage {
         return rows
     }
 
-    /// - Parameter hasLaterNotes: whether the rules explain to the latest former owners only. Notes to earlier ones
-    ///   stay.
+    /// - Parameter maybeNoted: those who claimed the original or had it transferred to them. A note that it belongs to
+    ///   another customer stays although the rules explain to the latest former owners only, or the purchase was
+    ///   another customer's from the beginning.
     private mutating func compare(
-        _ expected: [Chain: EntitlementRow], _ rows: [EntitlementRow], ofGround ground: Int64, hasLaterNotes: Bool
+        _ expected: [Chain: EntitlementRow], _ rows: [EntitlementRow], ofGround ground: Int64, maybeNoted: Set<Int64>
     ) throws(LedgerStorageError) {
         var found: [Chain: EntitlementRow] = [:]
         for row in rows {
             found[Chain(customer: row.customerKey, product: row.productKey, environment: row.environment)] = row
         }
         for chain in Set(expected.keys).union(found.keys) where expected[chain] != found[chain] {
-            if hasLaterNotes, expected[chain] == nil,
+            if maybeNoted.contains(chain.customer), expected[chain] == nil,
                 try found[chain].map({ row throws(LedgerStorageError) in try isNote(row) }) ?? false
             {
                 continue

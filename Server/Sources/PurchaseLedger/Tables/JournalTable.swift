@@ -181,19 +181,24 @@ struct JournalTable {
             [.integer(appKey), .integer(key), .integer(limit)] + (type.map { [.text($0)] } ?? []), connection)
     }
 
-    /// The entries of the notifications about purchases that a customer owns now, and of those about no known
-    /// transaction that were the customer's, before a position, the newest first. They are sorted: a customer has few.
+    /// The entries of the notifications about purchases that a customer owns now, of those about no known transaction
+    /// that were the customer's, and of those whose events about no single purchase told the customer, before a
+    /// position, the newest first. They are sorted: a customer has few.
     func notifications(customer: Int64, before key: Int64, limit: Int64) throws(LedgerStorageError) -> [JournalRow] {
+        let told: [EventType] = [.consentRescinded, .seatUnclaimed, .renewalChanged]
+        let types = told.map { "'\($0.rawValue)'" }.joined(separator: ", ")
         // 23 is `JournalKind.notification`.
-        try JournalRow.all(
+        return try JournalRow.all(
             """
-            WHERE entry_key IN (
+            WHERE kind = 23 AND entry_key IN (
                 SELECT entry_key FROM journal WHERE customer_key = ?1 AND kind = 23 AND transaction_key IS NULL
                 AND entry_key < ?2
                 UNION ALL
                 SELECT journal.entry_key FROM transactions
                 JOIN journal ON journal.transaction_key = transactions.transaction_key
-                WHERE owner_key = ?1 AND journal.kind = 23 AND journal.entry_key < ?2)
+                WHERE owner_key = ?1 AND journal.kind = 23 AND journal.entry_key < ?2
+                UNION ALL
+                SELECT entry_key FROM events WHERE customer_key = ?1 AND type IN (\(types)) AND entry_key < ?2)
             ORDER BY entry_key DESC LIMIT ?3
             """,
             [.integer(customer), .integer(key), .integer(limit)], connection)

@@ -25,7 +25,10 @@ struct WebhookDeliveriesTable {
             [.integer(webhook)])
     }
 
-    /// The number of events that are to be attempted again, or wait.
+    /// The condition for rows of events that were given up. Of those with a gap, the customer's next delivery tells.
+    private static let givenUp = "state IN ('dead', 'gap')"
+
+    /// The number of rows of events that are not in the list of what was given up.
     func pendingCount(_ webhook: Int64) throws(LedgerStorageError) -> Int {
         let counts = try integers(
             "SELECT count(*) FROM webhook_deliveries WHERE webhook_key = ?1 AND state <> 'dead'", [.integer(webhook)])
@@ -37,7 +40,7 @@ struct WebhookDeliveriesTable {
         let counts = try integers(
             """
             SELECT count(*) FROM (SELECT event_key FROM webhook_deliveries
-            WHERE webhook_key = ?1 AND state \(isDead ? "=" : "<>") 'dead' LIMIT ?2) AS counted
+            WHERE webhook_key = ?1 AND \(isDead ? "" : "NOT ")\(Self.givenUp) LIMIT ?2) AS counted
             """, [.integer(webhook), .integer(limit)])
         return Int(counts.first ?? 0)
     }
@@ -190,7 +193,7 @@ struct WebhookDeliveriesTable {
         let rows = try connection.rows(
             """
             SELECT webhook_deliveries.event_key, \(type), attempts, first_at, last_error FROM webhook_deliveries \(join)
-            WHERE webhook_key = ?1 AND state = 'dead' ORDER BY webhook_deliveries.event_key LIMIT ?2
+            WHERE webhook_key = ?1 AND \(Self.givenUp) ORDER BY webhook_deliveries.event_key LIMIT ?2
             """,
             [.integer(webhook.key), .integer(limit)] + (webhook.environment == 0 ? [] : [.integer(webhook.appKey)]))
         var dead: [DeadDelivery] = []

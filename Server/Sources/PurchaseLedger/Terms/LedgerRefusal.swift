@@ -55,6 +55,7 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
         case bundleOfAnotherApp = "bundle_of_another_app"
         case appNameTooLong = "app_name_too_long"
         case consumablesUnstated = "consumables_unstated"
+        case cursorAhead = "cursor_ahead"
         case fieldMalformed = "field_malformed"
 
         /// The explanation, as a sentence.
@@ -101,6 +102,8 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
             case .appNameTooLong: "The name of an app has at most 255 bytes."
             case .consumablesUnstated:
                 "A receipt does not say whether its consumables were used; say whether the existing system delivered them."
+            case .cursorAhead:
+                "The cursor is after the last event: the database was restored from a backup. Begin again with an older cursor, and skip events by their entry_id."
             case .fieldMalformed: "A field has the wrong format."
             }
         }

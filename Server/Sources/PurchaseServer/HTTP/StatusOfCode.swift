@@ -41,8 +41,7 @@ extension HTTPResponse.Status {
         case .orderNotPaid, .orderNotCancellable, .orderNotClosable, .orderConsumed, .orderRevoked,
             .orderEnvironmentMismatch, .balanceInsufficient, .tokenTaken, .customerMergeCircular, .purchaseAmbiguous,
             .purchaseNotMovable, .groundDiffers, .seatsNotHosted, .noSeat, .seatUnclaimed, .seatTaken,
-            .offerNotForCustomer,
-            .offerExhausted:
+            .offerNotForCustomer, .offerExhausted, .cursorAhead:
             self = .conflict
         case .offerUnknown, .offerNotForProduct, .extensionConflict, .productUnknown, .quantityNotSold,
             .consumptionConflict, .idempotencyKeyReused:

@@ -33,13 +33,14 @@ public struct CustomerTimeline: LedgerQuery {
     /// - Throws: `customer_unknown`.
     public func answer(_ reader: LedgerTransaction) throws -> Answer {
         let app = try reader.app(app)
+        let settled = try reader.connection.settledEvent() ?? .max
         guard let named = try reader.customers.named(customerID, appKey: app.key) else {
             throw LedgerRefusal(.customerUnknown, expected: customerID)
         }
         let family = try reader.customers.family(of: named, limit: EventSearch.largestFamily)
         var place = cursor ?? TimelineCursor()
-        let events = try events(family, app, reader, after: place)
-        let claims = try claims(family, app, reader, after: place)
+        let events = try events(family, reader, after: place, upTo: settled)
+        let claims = try claims(family, reader, after: place)
         var entries: [TimelineEntry] = []
         var (event, claim) = (events.rows[...], claims.rows[...])
         var isEnd = false
@@ -73,10 +74,9 @@ public struct CustomerTimeline: LedgerQuery {
     }
 
     private func events(
-        _ family: [Int64], _ app: RegistryApp, _ reader: LedgerTransaction, after place: TimelineCursor
+        _ family: [Int64], _ reader: LedgerTransaction, after place: TimelineCursor, upTo settled: Int64
     ) throws(LedgerStorageError) -> (rows: [NamedEvent], isComplete: Bool) {
         let table = EventsTable(connection: reader.connection)
-        let settled = try reader.connection.settledEvent() ?? .max
         var rows: [NamedEvent] = []
         for customer in family {
             rows += try table.events(customer: customer, after: place.event, limit: Int64(Self.readRows))
@@ -86,7 +86,7 @@ public struct CustomerTimeline: LedgerQuery {
     }
 
     private func claims(
-        _ family: [Int64], _ app: RegistryApp, _ reader: LedgerTransaction, after place: TimelineCursor
+        _ family: [Int64], _ reader: LedgerTransaction, after place: TimelineCursor
     ) throws(LedgerStorageError) -> (rows: [JournalRow], isComplete: Bool) {
         let table = JournalTable(connection: reader.connection)
         var rows: [JournalRow] = []

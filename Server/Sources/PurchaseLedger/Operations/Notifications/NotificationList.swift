@@ -64,8 +64,11 @@ public struct NotificationList: LedgerQuery {
             guard let named = try reader.customers.named(name, appKey: app.key) else {
                 throw LedgerRefusal(.customerUnknown, expected: name)
             }
+            // One can concern several customers who were merged since.
+            var known: Set<Int64> = []
             for customer in try reader.customers.family(of: named, limit: EventSearch.largestFamily) {
                 rows += try journal.notifications(customer: customer, before: before, limit: count)
+                    .filter { known.insert($0.key).inserted }
             }
         } else if let type = filter.type {
             for name in NotificationType(rawValue: type).names {

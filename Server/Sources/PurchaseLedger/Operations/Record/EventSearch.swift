@@ -48,6 +48,9 @@ public struct EventSearch: LedgerQuery {
     ) throws -> (events: [NamedEvent], next: Int64, isEnd: Bool) {
         let table = EventsTable(connection: reader.connection)
         let newest = try table.newest(appKey: app.key, upTo: try reader.connection.settledEvent() ?? .max)
+        guard newest >= after else {
+            throw LedgerRefusal(.cursorAhead, expected: "at most \(newest)", found: "\(after)")
+        }
         let limit = max(1, limit)
         guard newest > after else { return ([], after, true) }
         guard filter != EventFilter() else {
