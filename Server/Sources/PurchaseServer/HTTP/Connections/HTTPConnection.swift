@@ -50,11 +50,11 @@ struct HTTPConnection: HTTPChannelHandler {
                 PipelineHandler(budget: answers, unreadLimit: .seconds(limits.requestSeconds), activity: activity))
             try pipeline.addHandler(
                 RequestDeadlineHandler(
-                    headLimit: .seconds(limits.idleSeconds), bodyLimit: .seconds(limits.requestSeconds)))
+                    idleLimit: .seconds(limits.idleSeconds), requestLimit: .seconds(limits.requestSeconds)))
             try pipeline.addHandler(ContinueHandler(bodyBytes: limits.bodyBytes))
             try pipeline.addHandler(UnreadBodyHandler())
-            try pipeline.addHandler(
-                HTTPConnectionStateHandler(idleTimeout: .seconds(limits.idleSeconds), logger: logger))
+            // Without a time limit of its own: it would count a head that has begun as idle.
+            try pipeline.addHandler(HTTPConnectionStateHandler(logger: logger))
             return try NIOAsyncChannel(
                 wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
         }

@@ -5,7 +5,7 @@ import NIOCore
 import Synchronization
 
 /// A connection of HTTP/1.1 over TLS, with the certificate that is served when it is opened. All limits of
-/// `HTTPConnection` hold; the time limit for a head includes the handshake.
+/// `HTTPConnection` hold; the idle time includes the handshake.
 final class TLSConnection: HTTPChannelHandler {
     typealias Value = HTTPConnection.Value
 
