@@ -10,7 +10,7 @@ struct ListWebhooks: AsyncParsableCommand {
     @OptionGroup var options: OperatorOptions
 
     func run() async throws {
-        try await options.withLedger { ledger, app in
+        try await options.withLedger(.reading) { ledger, app in
             let webhooks = try await ledger.answer(WebhookList(app: app))
             guard !webhooks.isEmpty else {
                 return Terminal.complain("no server delivered events or notifications of this app yet")
