@@ -25,6 +25,8 @@ public func startPurchaseServer(
     ProcessReadings.begin()
     configuration.tls?.warn(logger)
     let keys = RecordKeys(configuration.record, remark: dependencies.remark)
+    try keys.requireUsable()
+    try RecordSealing.requireUsable(configuration.record.checkpoints)
     let database = try dependencies.openDatabase(configuration.database)
     do {
         try await LedgerMigrations.migrate(database, now: clock().millisecondsSince1970)

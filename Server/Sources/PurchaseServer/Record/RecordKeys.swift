@@ -23,10 +23,41 @@ package struct RecordKeys {
 
     /// The key of a database's entries. The first command that writes creates it and the signing key.
     package func entryKey(of database: any LedgerDatabase) async throws -> EntryKey {
+        try requireUsable()
         let (key, isNew) = try await EntryKey.openOrCreate(at: entryKeyFile, of: database)
         if isNew { remark("made the key of entries \(entryKeyFile); keep a copy apart from the database's") }
         try createSigningKeyIfMissing()
         return key
+    }
+
+    /// Checks that the key of entries can be read and that missing keys can be created, so that nothing is made before a
+    /// wrong setting is found.
+    ///
+    /// - Throws: `LogError` that names the setting.
+    package func requireUsable() throws(LogError) {
+        try Self.naming(.entryKey) { () throws(LogError) in
+            if FileManager.default.fileExists(atPath: entryKeyFile) {
+                _ = try EntryKey(file: entryKeyFile)
+            } else {
+                try RecordFile.requireFolder(of: entryKeyFile)
+            }
+        }
+        try Self.naming(.signingKey) { () throws(LogError) in
+            if !FileManager.default.fileExists(atPath: signingKeyFile) {
+                try RecordFile.requireFolder(of: signingKeyFile)
+            }
+        }
+    }
+
+    /// The errors of files that a setting names, with the name of the setting.
+    private static func naming<Value>(
+        _ setting: ServerSetting, _ body: () throws(LogError) -> Value
+    ) throws(LogError) -> Value {
+        do throws(LogError) {
+            return try body()
+        } catch  where [.fileMissing, .fileMode, .fileFailed, .malformed].contains(error.code) {
+            throw LogError(error.code, "\(setting.name): \(error.detail)")
+        }
     }
 
     /// Creates the signing key of a server that has none. The origin in the settings must be that of an existing key.
@@ -42,7 +73,9 @@ package struct RecordKeys {
     /// The signer of the log; `nil` if another server signs with the key.
     func signer(_ logger: Logger) throws(LogError) -> CheckpointSigner? {
         do throws(LogError) {
-            return try CheckpointSigner(keyFile: signingKeyFile)
+            return try Self.naming(.signingKey) { () throws(LogError) in
+                try CheckpointSigner(keyFile: signingKeyFile)
+            }
         } catch  where error.code == .signerBusy {
             logger.notice(
                 "this server seals the record and does not sign it, because another process has the key",

@@ -41,6 +41,19 @@ struct RecordSealing: Service {
         self.logger = logger
     }
 
+    /// Checks that checkpoints can be written to their files.
+    ///
+    /// - Throws: `LogError` that names the setting.
+    static func requireUsable(_ places: [CheckpointPlace]) throws(LogError) {
+        for case .file(let path) in places {
+            do throws(LogError) {
+                try RecordFile.requireFolder(of: path)
+            } catch {
+                throw LogError(error.code, "\(ServerSetting.checkpoints.name): \(error.detail)")
+            }
+        }
+    }
+
     func run() async throws {
         let report = SealingReport(logger: logger, metrics: metrics)
         await cancelWhenGracefulShutdown {

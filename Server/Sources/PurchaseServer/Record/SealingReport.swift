@@ -37,9 +37,11 @@ final class SealingReport: Sendable {
                 ])
         case .failure(let error):
             metrics.noteSealing("failed")
-            guard change("\(error)") else { return }
+            // The text of the same fault can differ: it names temporary files, whose names are random.
+            let code = (error as? LogError)?.code.rawValue
+            guard change(code ?? "\(error)") else { return }
             var metadata: Logger.Metadata = ["error": "\(error)"]
-            if let error = error as? LogError { metadata["code"] = "\(error.code.rawValue)" }
+            if let code { metadata["code"] = "\(code)" }
             logger.error("the record is not sealed, signed or published", metadata: metadata)
         }
     }
