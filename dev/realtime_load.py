@@ -28,6 +28,7 @@ from purchase_load import PurchaseServer, purchase_head
 APPLE_ID = 1_234_567_890
 MESSAGES = [str(uuid.uuid4()) for _ in range(3)]
 SETTINGS = f"""      {CLUB}: {{ kind: auto_renewable }}
+      {CLUB}.yearly: {{ kind: auto_renewable }}
     apple_id: {APPLE_ID}
     app_store_keys:
       - {{ issuer_id: issuer, key_id: KEY, private_key_file: AuthKey.p8 }}

@@ -29,6 +29,7 @@ struct RetentionRouteTests {
             products:
               com.example.app.monthly: { kind: auto_renewable }
               com.example.app.yearly: { kind: auto_renewable }
+              com.example.app.other: { kind: auto_renewable }
             offers:
               promotional:
                 stay: { products: [com.example.app.monthly], audience: subscribers, limit: 1 }

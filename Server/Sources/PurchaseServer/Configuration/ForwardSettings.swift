@@ -27,7 +27,7 @@ extension SettingsReader {
             }
             for node in nodes {
                 guard let forward = forward(node, .notifications(environment), of: app.id) else { continue }
-                if forwards.contains(where: { $0.url == forward.url && $0.stream == forward.stream }) {
+                if forwards.contains(where: { $0.url.isSame(as: forward.url) && $0.stream == forward.stream }) {
                     note(
                         node.mark?.line, "two forwards of \(app.id) for \(environment.name) have the same url",
                         "Keep one")

@@ -84,6 +84,7 @@ public struct SettingsFile: Sendable {
         var reader = SettingsReader(surroundings)
         var top = reader.section(root, "the file")
         values = reader.values(of: &top)
+        reader.checkLimit(values)
         if values[ServerSetting.trust.name] != nil { reader.surroundings.isTrustExtended = true }
         if let apps = reader.section(&top, "apps") {
             for entry in apps.entries {
@@ -152,13 +153,7 @@ extension SettingsReader {
                 entry.line, "the name of an app is empty, has control characters or has \(entry.key.utf8.count) bytes",
                 "Write a name of at most \(RegisteredApp.nameBytes) bytes")
         }
-        var app = RegisteredApp(id: entry.key, bundleIDs: Set(texts(&section, "bundle_ids")))
-        if app.bundleIDs.isEmpty {
-            note(entry.line, "the app \(entry.key) has no bundle ids", "Add bundle_ids: [com.example.app]")
-        }
-        for bundleID in app.bundleIDs.sorted() {
-            unique(bundleID, "the bundle id", of: entry.key, section.lines["bundle_ids"])
-        }
+        var app = RegisteredApp(id: entry.key, bundleIDs: bundleIDs(&section, of: entry))
         app.appleID = number(&section, "apple_id", in: 1...Int64.max).map { UInt64($0) }
         if let appleID = app.appleID { unique("\(appleID)", "the apple_id", of: entry.key, section.lines["apple_id"]) }
         let environments = environments(&section, "environments")
@@ -182,16 +177,8 @@ extension SettingsReader {
                 section.lines["set_account_tokens"], "the app \(entry.key) sets account tokens and has no key for it",
                 "Add app_store_keys, or remove set_account_tokens")
         }
-        if var budget = self.section(&section, "unverified_evidence") {
-            let bytes: ClosedRange<Int64> = 0...(1 << 40)
-            if let most = number(&budget, "bytes_per_day", in: bytes) {
-                app.unverifiedEvidence.bytesPerAppAndDay = most
-            }
-            if let most = number(&budget, "bytes_per_key_and_day", in: bytes) {
-                app.unverifiedEvidence.bytesPerKeyAndDay = most
-            }
-            finish(budget)
-        }
+        if let budget = evidenceBudget(&section) { app.unverifiedEvidence = budget }
+        namedProducts = []
         app.refunds = refunds(&section)
         app.offers = offers(&section)
         let retention = retention(&section, app.offers)
@@ -205,6 +192,7 @@ extension SettingsReader {
         if let sharedSecretFile { checkSecretFile(sharedSecretFile, section.lines["shared_secret_file"]) }
         if let products = self.section(&section, "products") {
             for entry in products.entries { app.products[entry.key] = product(entry) }
+            checkNamedProducts(products, of: entry.key)
         }
         let webhooks = webhooks(&section, app: entry.key) + forwards(&section, of: app)
         let dropIn = dropIn(&section, app)

@@ -18,6 +18,7 @@ extension SettingsReader {
         policies.others = refundPolicy(&section, RefundPolicy())
         finish(section)
         for entry in products?.entries ?? [] {
+            namedProducts.append((entry.key, "refunds.products", entry.line))
             var section = self.section(entry.value, "refunds.products.\(entry.key)")
             policies.products[entry.key] = refundPolicy(&section, policies.others)
             finish(section)
@@ -60,18 +61,21 @@ extension SettingsReader {
                     "Write it as in App Store Connect")
             }
             var inner = self.section(entry.value, "offers.promotional.\(entry.key)")
-            rules.promotional[entry.key] = offerRule(&inner)
+            rules.promotional[entry.key] = offerRule(&inner, "offers.promotional.\(entry.key)")
         }
-        if var inner = self.section(&section, "introductory") { rules.introductory = offerRule(&inner) }
-        if var inner = self.section(&section, "advanced_commerce") { rules.advancedCommerce = offerRule(&inner) }
+        if var inner = self.section(&section, "introductory") {
+            rules.introductory = offerRule(&inner, "offers.introductory")
+        }
+        if var inner = self.section(&section, "advanced_commerce") {
+            rules.advancedCommerce = offerRule(&inner, "offers.advanced_commerce")
+        }
         finish(section)
         return rules
     }
 
-    private mutating func offerRule(_ section: inout SettingsSection) -> OfferRule {
+    private mutating func offerRule(_ section: inout SettingsSection, _ name: String) -> OfferRule {
         var rule = OfferRule()
-        rule.products = Set(section.lines["products"] == nil ? [] : texts(&section, "products"))
-        section.known.append("products")
+        rule.products = Set(products(&section, name))
         if let audience = choice(&section, "audience", OfferAudience.self) { rule.audience = audience }
         rule.limit = number(&section, "limit", in: 1...1_000)
         let line = section.lines["within"]
@@ -104,15 +108,15 @@ extension SettingsReader {
     private mutating func retentionRule(
         _ section: inout SettingsSection, _ offers: OfferRules, _ line: Int?
     ) -> RetentionRule? {
-        let products = section.lines["products"] == nil ? [] : texts(&section, "products")
+        let products = products(&section, "retention")
         let locales = section.lines["locales"] == nil ? [] : texts(&section, "locales")
-        section.known += ["products", "locales"]
+        section.known += ["locales"]
         let message = messageID(&section, "message")
         let otherwise = messageID(&section, "otherwise")
-        let alternate = text(&section, "alternate_product")
+        let alternate = product(&section, "alternate_product")
         let plan = choice(&section, "billing_plan", RetentionRule.BillingPlan.self)
         let offer = text(&section, "promotional_offer")
-        let product = text(&section, "offer_product")
+        let product = product(&section, "offer_product")
         let data = text(&section, "advanced_commerce_data")
         guard let message else {
             if section.lines["message"] == nil {
@@ -153,6 +157,23 @@ extension SettingsReader {
         var rule = RetentionRule(answer)
         (rule.products, rule.locales) = (Set(products), Set(locales))
         return rule
+    }
+
+    /// The list `products`, which may be missing.
+    private mutating func products(_ section: inout SettingsSection, _ name: String) -> [String] {
+        let line = section.lines["products"] ?? nil
+        let products = section.lines["products"] == nil ? [] : texts(&section, "products")
+        section.known.append("products")
+        namedProducts += products.map { ($0, "\(name).products", line) }
+        return products
+    }
+
+    /// One product of a rule of retention.
+    private mutating func product(_ section: inout SettingsSection, _ key: String) -> String? {
+        let line = section.lines[key] ?? nil
+        let product = text(&section, key)
+        if let product { namedProducts.append((product, "retention.\(key)", line)) }
+        return product
     }
 
     private mutating func messageID(_ section: inout SettingsSection, _ key: String) -> UUID? {

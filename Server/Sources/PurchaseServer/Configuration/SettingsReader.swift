@@ -7,6 +7,8 @@ import Yams
 struct SettingsReader {
     private(set) var problems: [SettingsFile.Problem] = []
     var surroundings: SettingsFile.Surroundings
+    /// The products that settings of the app other than `products` name.
+    var namedProducts: [(id: String, setting: String, line: Int?)] = []
     /// The app of each value that only one app may have.
     private var owners: [String: String] = [:]
 

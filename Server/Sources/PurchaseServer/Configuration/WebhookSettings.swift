@@ -50,7 +50,12 @@ package struct WebhookSettings: Sendable {
 
     private func certificates(_ files: NamedFiles) throws(SettingFault) -> [UInt8]? {
         guard let trust else { return nil }
-        let bytes = try files.bytes(trust)
+        let bytes: [UInt8]
+        do throws(SettingFault) {
+            bytes = try files.bytes(trust)
+        } catch {
+            throw SettingFault("tls_trust: \(error.fault)", "Name a file with certificates in PEM")
+        }
         do {
             guard try !NIOSSLCertificate.fromPEMBytes(bytes).isEmpty else { throw NIOSSLError.failedToLoadCertificate }
         } catch {
@@ -70,7 +75,7 @@ extension SettingsReader {
         var webhooks: [WebhookSettings] = []
         for node in nodes {
             guard let webhook = webhook(node, app: app) else { continue }
-            if webhooks.contains(where: { $0.url == webhook.url }) {
+            if webhooks.contains(where: { $0.url.isSame(as: webhook.url) }) {
                 note(node.mark?.line, "two webhooks of \(app) have the same url", "Keep one; two secrets fit in it")
             }
             webhooks.append(webhook)

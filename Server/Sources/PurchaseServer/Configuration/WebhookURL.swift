@@ -30,6 +30,11 @@ public struct WebhookURL: Sendable, Equatable {
         target = path + (parts.percentEncodedQuery.map { "?\($0)" } ?? "")
     }
 
+    /// Whether requests to both go to the same receiver, however host and port are written.
+    func isSame(as other: WebhookURL) -> Bool {
+        (isHTTPS, host, port, target) == (other.isHTTPS, other.host, other.port, other.target)
+    }
+
     /// The value of the header `Host`.
     var authority: String {
         let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host

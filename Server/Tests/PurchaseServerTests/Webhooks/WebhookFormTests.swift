@@ -120,6 +120,27 @@ struct WebhookFormTests {
             fault(
                 "      - { url: 'https://example.com/', \(good) }\n      - { url: 'https://example.com/', \(good) }\n"
             ).contains("the same url"))
+        #expect(
+            fault("      - { url: 'https://example.com/', \(good), tls_trust: none.pem }\n").contains(
+                "line 5: a webhook of game has a wrong setting: tls_trust: '/etc/assay/none.pem': no such file"))
+    }
+
+    @Test(
+        "Two URLs of the same receiver are refused, however host and port are written",
+        arguments: [
+            ("https://example.com/a", "https://EXAMPLE.com/a", true),
+            ("https://example.com", "https://example.com/", true),
+            ("https://example.com/a", "https://example.com:443/a", true),
+            ("https://example.com/a", "https://example.com:444/a", false),
+            ("https://example.com/a", "https://example.com/A", false),
+            ("https://example.com/a?b", "https://example.com/a", false),
+        ])
+    func sameReceiver(first: String, second: String, isSame: Bool) {
+        let secret = "secrets: \(WebhookWorld.secret)"
+        let webhooks = "      - { url: '\(first)', \(secret) }\n      - { url: '\(second)', \(secret) }\n"
+        #expect(Self.read(webhooks).contains("line 6: two webhooks of game have the same url") == isSame)
+        let forwards = Self.readForward("      production: ['\(first)', '\(second)']\n")
+        #expect(forwards.contains("two forwards of game for Production have the same url") == isSame, "\(forwards)")
     }
 
     private static func readForward(_ forward: String) -> String {
