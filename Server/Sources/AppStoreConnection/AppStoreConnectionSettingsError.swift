@@ -10,7 +10,8 @@ public enum AppStoreConnectionSettingsError: Error, Sendable, Equatable, CustomS
 
     public var description: String {
         switch self {
-        case .invalidURL(let text): "'\(text.prefix(200))' is not a URL of the form https://HOST/verifyReceipt"
+        case .invalidURL(let text):
+            "'\(text.prefix(200))' is not a URL of https with a host and without user, password and fragment"
         case .plainHTTP(let text):
             "'\(text.prefix(200))' is plain HTTP to another machine; use https, or a loopback address"
         case .trustFile(let path, let reason): "the certificate authorities in \(path) cannot be used: \(reason)"

@@ -46,7 +46,7 @@ struct HTTPExchange: Sendable {
             } catch let error as AppStoreConnectionSettingsError {
                 throw error
             } catch {
-                throw .trustFile(path, reason: "\(error)")
+                throw .trustFile(path, reason: "the file cannot be read, or has no certificates in PEM")
             }
         }
         var pool = HTTPClient.Configuration.ConnectionPool(

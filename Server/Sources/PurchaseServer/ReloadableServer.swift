@@ -56,6 +56,7 @@ final class ReloadableServer: Sendable {
         var limits: ServerConfiguration.Limits
         var ledger: PurchaseLedger
         var webhooks: [Webhook]
+        var hasApps = false
     }
 
     /// - Parameters:
@@ -120,9 +121,14 @@ final class ReloadableServer: Sendable {
         connections.limit(to: .init(limits, trustedProxies: configuration.trustedProxies))
         if let tls = configuration.tls { certificate?.replace(by: tls, logger) }
         let responder = responder(configuration, ledger: ledger)
-        let webhooks = configuration.webhooks
-        inForce.withLock { $0 = InForce(responder: responder, limits: limits, ledger: ledger, webhooks: webhooks) }
+        let (webhooks, hasApps) = (configuration.webhooks, !configuration.apps.isEmpty)
+        inForce.withLock {
+            $0 = InForce(responder: responder, limits: limits, ledger: ledger, webhooks: webhooks, hasApps: hasApps)
+        }
     }
+
+    /// Whether the settings in force have an app.
+    var hasApps: Bool { inForce.withLock { $0.hasApps } }
 
     /// What the server does beside answering: checks whether it is ready, records the uses of keys and counted
     /// refusals, logs the number of refused notifications, continues a merge, answers refund requests, and asks for

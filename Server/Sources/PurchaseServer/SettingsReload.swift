@@ -24,6 +24,11 @@ struct SettingsReload: Service {
     private func reload() async {
         do {
             let configuration = try source.read().signing(by: clock)
+            // A file that is being written, or was emptied, is far more likely than a server without a purpose.
+            guard !configuration.apps.isEmpty || !server.hasApps else {
+                throw SettingsRefusal(["they have no app, and those in force do; restart the server to remove all apps"]
+                )
+            }
             let ledger = try await ledger.underSettings(
                 apps: configuration.appsInOrder, verifier: PurchaseVerifier(anchors: configuration.anchors))
             server.replaceSettings(by: configuration, ledger: ledger)

@@ -98,8 +98,8 @@ struct SettingsReloadTests {
                 var script = Self.hangUp(server, kept, 2)
                 #expect(try await Program.shell(script, in: folder).output.hasPrefix("2"))
                 let log = try await Program.shell("cat log", in: folder).output
-                #expect(log.contains("line 7: connections is 'many'. Write a whole number"), "\(log)")
-                #expect(log.contains("line 8: the file has no setting 'more'"), "\(log)")
+                #expect(log.contains("assay.yaml: line 7: connections is 'many'. Write a whole number"), "\(log)")
+                #expect(log.contains("assay.yaml: line 8: the file has no setting 'more'"), "\(log)")
                 // The bundle id belongs to the earlier app.
                 try Self.write(
                     "apps:\n  other:\n    bundle_ids: com.example.app\n", folder)
@@ -118,6 +118,62 @@ struct SettingsReloadTests {
                 #expect(
                     restart.contains("setting=limits.connections") && !restart.contains("server.port"), "\(restart)")
                 #expect(try await Program.shell(Self.order("product1", server), in: folder).output.hasPrefix("201"))
+            }
+        }
+    }
+
+    @Test("A file that is missing or empty, or has no apps, keeps the settings before, also under its default name")
+    func noApps() async throws {
+        try await Program.inTemporaryFolder { folder in
+            try Self.write(Self.settings(products: 0), folder)
+            try #require(try await Program.shell(Self.createKey("game", "key"), in: folder).status == 0)
+            try await RunningServer.run(Self.serve, in: folder) { server in
+                let kept = "those before stay in force"
+                for (number, change) in ["rm assay.yaml", ": >assay.yaml", "echo 'apps:' >assay.yaml"].enumerated() {
+                    try #require(try await Program.shell(change, in: folder).status == 0)
+                    let script = Self.hangUp(server, kept, number + 1)
+                    #expect(try await Program.shell(script, in: folder).output.hasPrefix("\(number + 1)"), "\(change)")
+                    #expect(
+                        try await Program.shell(Self.order("product0", server), in: folder).output.hasPrefix("201"),
+                        "\(change)")
+                }
+                let log = try await Program.shell("cat log", in: folder).output
+                #expect(log.contains("assay.yaml: no such file") && log.contains("have no app"), "\(log)")
+                #expect(!log.contains("settings reloaded"), "\(log)")
+            }
+        }
+    }
+
+    @Test("A server that started without settings, or without apps, gets apps by a reload")
+    func firstApps() async throws {
+        for start in ["", "server: { log_level: info }\n"] {
+            try await Program.inTemporaryFolder { folder in
+                if !start.isEmpty { try Self.write(start, folder) }
+                try await RunningServer.run(Self.serve, in: folder) { server in
+                    try Self.write(Self.settings(products: 0), folder)
+                    let script = Self.hangUp(server, "settings reloaded")
+                    #expect(try await Program.shell(script, in: folder).output.hasPrefix("1"))
+                    let log = try await Program.shell("grep 'settings reloaded' log", in: folder).output
+                    #expect(log.contains("apps=1"), "\(log)")
+                }
+            }
+        }
+    }
+
+    @Test("Files that the new settings name are read at a reload, and each error names the settings file")
+    func namedFiles() async throws {
+        try await Program.inTemporaryFolder { folder in
+            try Self.write(Self.settings(products: 0), folder)
+            try await RunningServer.run(Self.serve, in: folder) { server in
+                try Self.write(
+                    Self.settings(products: 0) + "app_store: { tls_trust: none.pem }\n", folder)
+                let kept = "those before stay in force"
+                #expect(try await Program.shell(Self.hangUp(server, kept), in: folder).output.hasPrefix("1"))
+                try Self.write(Self.settings(products: 0) + "server: { environments: [Prod] }\n", folder)
+                #expect(try await Program.shell(Self.hangUp(server, kept, 2), in: folder).output.hasPrefix("2"))
+                let log = try await Program.shell("cat log", in: folder).output
+                #expect(log.contains("assay.yaml: line 6: tls_trust '"), "\(log)")
+                #expect(log.contains("assay.yaml: line 6: server.environments has 'Prod'"), "\(log)")
             }
         }
     }

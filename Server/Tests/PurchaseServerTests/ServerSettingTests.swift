@@ -102,6 +102,23 @@ struct ServerSettingTests {
         #expect(fault?.description == message)
     }
 
+    @Test("A file of the key of answers that cannot be read is reported as such, with its path")
+    func answerKey() {
+        let files = NamedFiles { _ throws(SettingFault) in
+            []
+        } secret: { _ throws(SettingFault) in
+            throw SettingFault("cannot be read: no such file", "Name a file with a shared secret")
+        }
+        let fault = #expect(throws: ServerSettings.Fault.self) {
+            try ServerSettings(options: ["--answer-key": ["x"]], environment: [:], file: try SettingsFile(""))
+                .configuration(files)
+        }
+        #expect(
+            fault?.description
+                == "--answer-key 'x' cannot be read: no such file. Name the file that assay keys signing --for answers "
+                + "makes.")
+    }
+
     @Test("The shared secret itself is in the environment; everywhere else its file is named")
     func sharedSecret() throws {
         let file = "server:\n  shared_secret_file: path\n"

@@ -1,5 +1,6 @@
 package import AppStoreConnection
 import Foundation
+import NIOSSL
 
 /// The addresses at which the App Store is asked about claims, and the maximum time that claims wait for it.
 public struct AppStoreSettings: Sendable, Equatable {
@@ -57,6 +58,16 @@ public struct AppStoreSettings: Sendable, Equatable {
     package func connection() throws(AppStoreConnectionSettingsError) -> AppStoreConnectionSettings {
         try AppStoreConnectionSettings(
             production: verifyReceiptProduction, sandbox: verifyReceiptSandbox, trustFile: tlsTrust)
+    }
+
+    /// Checks a file of authorities that are trusted for the addresses.
+    static func checkTrust(_ path: String, _ files: NamedFiles) throws(SettingFault) {
+        let bytes = try files.bytes(path)
+        let authorities = try? NIOSSLCertificate.fromPEMBytes(bytes)
+        guard authorities?.isEmpty == false else {
+            throw SettingFault(
+                "'\(path)' has no certificates in PEM", "Name a file with the certificates of authorities in PEM")
+        }
     }
 
     var timing: AppStoreTiming {

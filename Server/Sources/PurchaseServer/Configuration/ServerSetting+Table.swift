@@ -86,12 +86,17 @@ extension ServerSetting {
         "server.answer_key_file", variable: "ASSAY_ANSWER_KEY", option: "--answer-key", default: "none",
         "The file of the key that signs answers to apps; all servers that apps reach share it", path: .whole
     ) { value, files, configuration throws(SettingFault) in
-        let text = try files.secret(value.text)
+        let remedy = "Name the file that assay keys signing --for answers makes"
+        let text: String
+        do throws(SettingFault) {
+            text = try files.secret(value.text)
+        } catch {
+            throw SettingFault("'\(value.text)' \(error.fault)", remedy)
+        }
         // Commands that do not answer read no file.
         guard !text.isEmpty else { return }
         guard let signer = AnswerSigner(text: text) else {
-            throw SettingFault(
-                "'\(value.text)' is not such a key", "Make one with assay keys signing --for answers")
+            throw SettingFault("'\(value.text)' is not such a key", remedy)
         }
         configuration.answerSigner = signer
     }
@@ -231,39 +236,42 @@ extension ServerSetting {
         "app_store.verify_receipt_production", default: "https://buy.itunes.apple.com/verifyReceipt",
         "The address of verifyReceipt for claims of apps with mode apple or both, for production"
     ) { value, _, configuration throws(SettingFault) in
-        configuration.appStore.verifyReceiptProduction = try appStoreURL(value)
+        configuration.appStore.verifyReceiptProduction = try appStoreURL(value, "https://HOST/verifyReceipt")
     }
 
     package static let appStoreSandbox = ServerSetting(
         "app_store.verify_receipt_sandbox", default: "https://sandbox.itunes.apple.com/verifyReceipt",
         "The same for the sandbox"
     ) { value, _, configuration throws(SettingFault) in
-        configuration.appStore.verifyReceiptSandbox = try appStoreURL(value)
+        configuration.appStore.verifyReceiptSandbox = try appStoreURL(value, "https://HOST/verifyReceipt")
     }
 
     package static let appStoreTrust = ServerSetting(
         "app_store.tls_trust", default: "none",
         "The certificate authorities in PEM that are trusted for these addresses, instead of the system's",
         path: .whole
-    ) { value, _, configuration throws(SettingFault) in configuration.appStore.tlsTrust = value.text }
+    ) { value, files, configuration throws(SettingFault) in
+        try AppStoreSettings.checkTrust(value.text, files)
+        configuration.appStore.tlsTrust = value.text
+    }
 
     package static let serverAPIProduction = ServerSetting(
         "app_store.server_api_production", default: "https://api.storekit.apple.com",
         "The address of the App Store Server API for production"
     ) { value, _, configuration throws(SettingFault) in
-        configuration.appStore.serverAPIProduction = try appStoreURL(value)
+        configuration.appStore.serverAPIProduction = try appStoreURL(value, "https://HOST")
     }
 
     package static let serverAPISandbox = ServerSetting(
         "app_store.server_api_sandbox", default: "https://api.storekit-sandbox.apple.com",
         "The same for the sandbox"
     ) { value, _, configuration throws(SettingFault) in
-        configuration.appStore.serverAPISandbox = try appStoreURL(value)
+        configuration.appStore.serverAPISandbox = try appStoreURL(value, "https://HOST")
     }
 
     package static let serverAPILimit = ServerSetting(
         "app_store.server_api_limit_percent", default: "100",
-        "The percentage of Apple's limits that this server uses; 50 for each of two servers with the same keys"
+        "The percentage of Apple's limits that this server uses; 50 for each of two servers with the same keys; above 100 with a simulator only"
     ) { value, _, configuration throws(SettingFault) in
         configuration.appStore.serverAPILimitPercent = try number(value, in: 1...100_000)
     }
@@ -274,12 +282,11 @@ extension ServerSetting {
         configuration.appStore.waitHours = try number(value, in: 1...8760)
     }
 
-    private static func appStoreURL(_ value: ServerSettingValue) throws(SettingFault) -> String {
+    private static func appStoreURL(_ value: ServerSettingValue, _ form: String) throws(SettingFault) -> String {
         do throws(AppStoreConnectionSettingsError) {
             return try AppStoreConnectionSettings.url(value.text).absoluteString
         } catch {
-            throw SettingFault(
-                "is wrong: \(error)", "Write https://HOST, with the path of verifyReceipt if it is its address")
+            throw SettingFault("is wrong: \(error)", "Write \(form), or http with a loopback address")
         }
     }
 

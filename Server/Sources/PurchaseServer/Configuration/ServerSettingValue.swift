@@ -21,6 +21,10 @@ package struct ServerSettingValue: Sendable {
     /// The text; the last one if several were given.
     var text: String { texts.last ?? "" }
 
+    var isFromFile: Bool {
+        if case .file = source { true } else { false }
+    }
+
     var isFromEnvironment: Bool {
         if case .environment = source { true } else { false }
     }

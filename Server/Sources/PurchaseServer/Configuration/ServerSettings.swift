@@ -20,6 +20,8 @@ package struct ServerSettings {
     /// A wrong value, with the place where it was given.
     package struct Fault: Error, Sendable, CustomStringConvertible {
         package let description: String
+        /// Whether the settings file has it; the description does not name the file.
+        package var isOfFile = false
     }
 
     /// The configuration of the server.
@@ -38,12 +40,12 @@ package struct ServerSettings {
         guard !configuration.appStore.isMixed else {
             throw Fault(
                 description: "app_store has only one of its two addresses. "
-                    + "Write both verify_receipt_production and verify_receipt_sandbox, or none.")
+                    + "Write both verify_receipt_production and verify_receipt_sandbox, or none.", isOfFile: true)
         }
         guard !configuration.appStore.isServerAPIMixed else {
             throw Fault(
                 description: "app_store has only one of its two addresses of the Server API. "
-                    + "Write both server_api_production and server_api_sandbox, or none.")
+                    + "Write both server_api_production and server_api_sandbox, or none.", isOfFile: true)
         }
         configuration.apps = file.apps.mapValues(\.app)
         configuration.retention = file.apps.mapValues(\.retention)
@@ -54,14 +56,18 @@ package struct ServerSettings {
                     secret = try files.secret(path)
                 } catch {
                     // The path is not repeated: it may be the secret itself, in the wrong place.
-                    throw Fault(description: "apps.\(app.app.id).shared_secret_file \(error.fault). \(error.remedy).")
+                    throw Fault(
+                        description: "apps.\(app.app.id).shared_secret_file \(error.fault). \(error.remedy).",
+                        isOfFile: true)
                 }
             }
             for key in app.appStoreKeys {
                 do throws(SettingFault) {
                     configuration.appStoreKeys[app.app.id, default: []].append(try key.key(files))
                 } catch {
-                    throw Fault(description: "apps.\(app.app.id).app_store_keys \(error.fault). \(error.remedy).")
+                    throw Fault(
+                        description: "apps.\(app.app.id).app_store_keys \(error.fault). \(error.remedy).",
+                        isOfFile: true)
                 }
             }
             for webhook in app.webhooks {
@@ -69,7 +75,8 @@ package struct ServerSettings {
                     configuration.webhooks.append(try webhook.webhook(app: app.app.id, files))
                 } catch {
                     let setting = webhook.stream == .events ? "webhooks" : "forward"
-                    throw Fault(description: "apps.\(app.app.id).\(setting) \(error.fault). \(error.remedy).")
+                    throw Fault(
+                        description: "apps.\(app.app.id).\(setting) \(error.fault). \(error.remedy).", isOfFile: true)
                 }
             }
             for bundleID in app.app.bundleIDs { configuration.dropIn[bundleID] = app.dropIn }
@@ -125,7 +132,8 @@ package struct ServerSettings {
         guard let other = others.first else { return }
         throw Fault(
             description: "\(place(of: .environments, value)) has '\(other)', which is not an environment of Apple. "
-                + "Write Production, Sandbox or Xcode, or name the certificate of its signer with --trust.")
+                + "Write Production, Sandbox or Xcode, or name the certificate of its signer with --trust.",
+            isOfFile: value.isFromFile)
     }
 
     private func put(
@@ -138,7 +146,9 @@ package struct ServerSettings {
             }
             try setting.put(value, files, into: &configuration)
         } catch {
-            throw Fault(description: "\(place(of: setting, value)) \(error.fault). \(error.remedy).")
+            throw Fault(
+                description: "\(place(of: setting, value)) \(error.fault). \(error.remedy).", isOfFile: value.isFromFile
+            )
         }
     }
 

@@ -157,7 +157,10 @@ struct DevRun: Sendable {
         dependencies.console.store = store
         dependencies.console.redactedReport = { InspectionReport.redacted($0) }
         if let hangups {
-            dependencies.settings = SettingsSource(hangups) { settings.asking(store, in: try settings.read()) }
+            let path = settings.config ?? LedgerDatabaseOptions.defaultConfig
+            dependencies.settings = SettingsSource(hangups, path: path) {
+                settings.asking(store, in: try settings.read())
+            }
         }
         do {
             return try await startPurchaseServer(

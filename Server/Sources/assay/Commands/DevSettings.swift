@@ -35,7 +35,8 @@ struct DevSettings: Sendable {
             uniqueKeysWithValues: values.compactMap { setting, text in setting.option.map { ($0, [text]) } })
         guard let config else {
             let place = LedgerPlace(
-                file: try SettingsFile(""), path: nil, environment: [:], databaseOption: [], entryKeyOption: [])
+                file: try SettingsFile(""), path: nil, name: nil, environment: [:], databaseOption: [],
+                entryKeyOption: [])
             var configuration = try place.configuration(options: options)
             // Signed evidence states the kinds of the products, so new ones need no settings.
             var app = RegisteredApp(id: "dev", bundleIDs: [bundleID])

@@ -111,6 +111,11 @@ struct Serve: AsyncParsableCommand {
         if let error = error as? AppStoreConnectionSettingsError { return "\(error)" }
         if let refusal = error as? NewRulesRefusal { return "\(refusal)" }
         if let error = error as? AdminListenerError { return "\(error)" }
+        if let error = error as? ListeningPort.Unusable {
+            return
+                "\(configuration.host.printable): \(error); write an address of this machine in server.host (--host), "
+                + "such as 127.0.0.1"
+        }
         return switch (error as? IOError)?.errnoCode {
         case EADDRINUSE:
             "port \(configuration.port) is in use; choose another with --port, or a free one with --port 0"
@@ -146,6 +151,7 @@ struct Serve: AsyncParsableCommand {
         let environment = ProcessInfo.processInfo.environment
         let isTrustExtended = !trust.isEmpty || environment[ServerSetting.trust.variable ?? ""] != nil
         let place = try ledger.place(environment, isTrustExtended: isTrustExtended)
+        let named = ledger.naming(place)
         let configuration = try place.configuration(options: options)
         let logger = LineLogHandler.logger(configuration.logFormat, level: configuration.logLevel)
         if configuration.logFormat == .json { Terminal.useLog(logger) }
@@ -173,15 +179,16 @@ struct Serve: AsyncParsableCommand {
         }
         dependencies.remark = Terminal.remark
         dependencies.build = start.build
-        dependencies.settings = SettingsSource(hangups, notices) { [options, database = ledger] in
-            try database.readPlace(environment, isTrustExtended: isTrustExtended).configuration(options: options)
+        let settingsPath = named.settingsPath(environment)
+        dependencies.settings = SettingsSource(hangups, notices, path: settingsPath) { [options] in
+            try named.readPlace(environment, isTrustExtended: isTrustExtended).configuration(options: options)
         }
         dependencies.console.redactedReport = { InspectionReport.redacted($0) }
         let examination = InstallationExamination(
-            settingsPath: ledger.settingsPath(environment), backups: InstallationExamination.backups(environment),
+            settingsPath: settingsPath, backups: InstallationExamination.backups(environment),
             isAskingApple: false, isDelivering: false
-        ) { [database = ledger] in
-            try database.readPlace(environment, isTrustExtended: isTrustExtended)
+        ) {
+            try named.readPlace(environment, isTrustExtended: isTrustExtended)
         } configuration: { [options] place in
             try place.configuration(options: options)
         }
@@ -215,16 +222,17 @@ extension SettingsSource {
     /// - Parameters:
     ///   - hangups: the signals.
     ///   - notices: told before and after.
+    ///   - path: the settings file, as given.
     ///   - read: reads the settings.
     init(
-        _ hangups: UnixSignalsSequence, _ notices: ServiceNotices? = nil,
+        _ hangups: UnixSignalsSequence, _ notices: ServiceNotices? = nil, path: String,
         read: @escaping @Sendable () throws -> ServerConfiguration
     ) {
         self.init {
             do {
                 return try read()
             } catch let problems as SettingsFile.Problems {
-                throw SettingsRefusal(problems.problems.map { "\($0)" })
+                throw SettingsRefusal(problems.problems.map { "\(path): \($0)" })
             } catch let error as ValidationError {
                 throw SettingsRefusal([error.message])
             }

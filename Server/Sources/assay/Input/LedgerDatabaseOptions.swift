@@ -45,6 +45,14 @@ struct LedgerDatabaseOptions: ParsableArguments {
         config ?? environment[Self.configVariable] ?? Self.defaultConfig
     }
 
+    /// The same options, with the settings file named that was read: without it, later reads fail, although it is the
+    /// default.
+    func naming(_ place: LedgerPlace) -> LedgerDatabaseOptions {
+        var options = self
+        options.config = place.name ?? config
+        return options
+    }
+
     /// Reads the settings file, and returns the address of the database.
     ///
     /// - Throws: `SettingsFile.Problems`, `InputError`.
@@ -64,11 +72,10 @@ struct LedgerDatabaseOptions: ParsableArguments {
         var file = try SettingsFile("")
         let isRead = isNamed || FileManager.default.fileExists(atPath: path)
         if isRead {
-            let text = String(decoding: try InputFile.read(path), as: UTF8.self)
-            file = try SettingsFile(text, beside: surroundings(of: path, isTrustExtended))
+            file = try SettingsFile(try InputFile.read(path), beside: surroundings(of: path, isTrustExtended))
         }
         return LedgerPlace(
-            file: file, path: isRead ? absolute(path) : nil, environment: environment,
+            file: file, path: isRead ? absolute(path) : nil, name: isRead ? path : nil, environment: environment,
             databaseOption: database.map { [$0] } ?? [], entryKeyOption: entryKey.map { [$0] } ?? [])
     }
 
@@ -166,43 +173,6 @@ extension LogError {
             .rejected
         default: .unusable
         }
-    }
-}
-
-extension NamedFiles {
-    /// Reads the files that settings name from the disk.
-    static let read = NamedFiles { path throws(SettingFault) in
-        do {
-            return try TrustFile.namedAnchors(path)
-        } catch {
-            throw SettingFault("'\(path)': \(reason(error))", "Name a certificate in DER or PEM")
-        }
-    } secret: { path throws(SettingFault) in
-        do {
-            return try SecretFile.secret(path)
-        } catch {
-            throw SettingFault(
-                "cannot be read: \(reason(error))",
-                "Name a file that holds the shared secret of App Store Connect, and nothing else")
-        }
-    } privateKey: { path throws(SettingFault) in
-        do {
-            return try SecretFile.privateKey(path)
-        } catch {
-            throw SettingFault("'\(path)': \(reason(error))", "Name the .p8 file of App Store Connect, of mode 0600")
-        }
-    } bytes: { path throws(SettingFault) in
-        do {
-            return try InputFile.read(path)
-        } catch {
-            throw SettingFault("'\(path)': \(reason(error))", "Name a file that can be read")
-        }
-    } variable: { name in
-        ProcessInfo.processInfo.environment[name]
-    }
-
-    private static func reason(_ error: any Error) -> String {
-        (error as? InputError)?.reason ?? "\(error)"
     }
 }
 

@@ -10,6 +10,8 @@ struct LedgerPlace {
     let file: SettingsFile
     /// Its absolute path; `nil` if none was read.
     let path: String?
+    /// Its path as given, for messages; `nil` if none was read.
+    let name: String?
     let environment: [String: String]
     let databaseOption: [String]
     let entryKeyOption: [String]
@@ -24,7 +26,7 @@ struct LedgerPlace {
             configuration.record.folder = folder ?? "."
             return configuration
         } catch {
-            throw ValidationError(error.description)
+            throw ValidationError(error.isOfFile ? "\(name ?? "the settings"): \(error)" : "\(error)")
         }
     }
 
