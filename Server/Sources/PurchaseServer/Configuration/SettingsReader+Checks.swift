@@ -29,13 +29,13 @@ extension SettingsReader {
         return bundleIDs
     }
 
-    /// Whether a text has the form of a bundle id (Apple, "CFBundleIdentifier").
+    /// Whether a text has the form of a bundle id (Apple, "CFBundleIdentifier"). Some old ones have underscores.
     private static func isBundleID(_ text: String) -> Bool {
         text.utf8.count <= bundleIDBytes
             && text.utf8.allSatisfy { byte in
                 switch byte {
                 case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
                     true
                 default: false
                 }
