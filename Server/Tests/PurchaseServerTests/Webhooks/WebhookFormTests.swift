@@ -197,7 +197,7 @@ struct WebhookFormTests {
             ),
             (
                 "      production: [{ url: 'https://example.com/', tls_trust: none.pem }]",
-                "a forward of game has a wrong setting: '/etc/assay/none.pem': no such file"
+                "a forward of game has a wrong setting: tls_trust: '/etc/assay/none.pem': no such file"
             ),
             (
                 "      production: [{ url: 'https://example.com/', secrets: [a] }]",
