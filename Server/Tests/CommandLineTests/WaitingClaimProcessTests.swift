@@ -110,10 +110,12 @@ struct WaitingClaimProcessTests {
                 (
                     Self.settings("https://localhost:1")
                         .replacingOccurrences(
-                            of: "  verify_receipt_sandbox: https://localhost:1/sandbox/verifyReceipt\n", with: ""),
+                            of: "  verify_receipt_sandbox: https://localhost:1/sandbox/verifyReceipt\n", with: ""
+                        )
+                        .replacingOccurrences(of: "  tls_trust: assay-authority/https/root.pem\n", with: ""),
                     "verify_receipt_production and verify_receipt_sandbox"
                 ),
-                (Self.settings("https://localhost:1"), "the certificate authorities in"),
+                (Self.settings("https://localhost:1"), "assay.yaml: line 4: tls_trust '"),
                 (Self.settings("https://localhost:1") + "\nwait: 3", "wait"),
             ] {
                 try Self.secret.write(to: folder.appending(path: "secret"), atomically: true, encoding: .utf8)

@@ -105,10 +105,10 @@ struct ConnectionTests {
 
     @Test("A head counts from its first byte: one that began in time may end after the idle time")
     func headAfterIdleTime() async throws {
-        try await withServer({ ($0.limits.requestSeconds, $0.limits.idleSeconds) = (3600, 2) }) { port in
+        try await withServer({ ($0.limits.requestSeconds, $0.limits.idleSeconds) = (3600, 5) }) { port in
             let answer = try await RawConnection.open(port: port) { connection in
                 try await connection.send("GET /healthz HTTP/1.1\r\n")
-                try await Task.sleep(for: .seconds(4))
+                try await Task.sleep(for: .seconds(7))
                 try await connection.send("Host: x\r\n\r\n")
                 return try await connection.read(until: "\"status\":")
             }
