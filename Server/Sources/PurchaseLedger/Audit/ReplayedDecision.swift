@@ -20,6 +20,8 @@ struct ReplayedDecision {
     private let recorded: ClaimDetails
     /// The App Store's answer, for the decision about a claim that waited.
     private let word: AnsweredClaim?
+    /// Whether the evidence states a member's copy.
+    private let isOfMember: Bool
 
     private var leaf: JournalLeaf { step.leaf }
 
@@ -51,6 +53,7 @@ struct ReplayedDecision {
         // The order may be an erased customer's, of which only the id is left.
         if step.hasErasures, recorded.order != nil, step.leaf.order == nil { return nil }
         (self.step, self.app, self.evidence) = (step, app, evidence)
+        isOfMember = observation.transactionFacts.contains { $0.ownership.holder != .buyer }
     }
 
     /// Whether an erasure removed something on which a decision depends.
@@ -91,10 +94,13 @@ struct ReplayedDecision {
     }
 
     /// Whether two codes are the same refusal. A rebuild knows erasures from the beginning, so it refuses purchases of
-    /// a customer as erased that were refused as somebody else's before the erasure.
+    /// a customer as erased that were refused as somebody else's before the erasure. It does not know the manual
+    /// revocations of members' copies that an erasure ended.
     private func isSame(_ decided: String, _ recorded: String) -> Bool {
         if decided.isSame(as: recorded) { return true }
-        guard step.hasErasures, decided.isSame(as: DecisionCode.purchaseErased.rawValue) else { return false }
+        guard step.hasErasures else { return false }
+        if isOfMember, recorded.isSame(as: DecisionCode.purchaseWithdrawn.rawValue) { return true }
+        guard decided.isSame(as: DecisionCode.purchaseErased.rawValue) else { return false }
         return [DecisionCode.alreadyClaimed, .appAccountTokenMismatch].contains { recorded.isSame(as: $0.rawValue) }
     }
 

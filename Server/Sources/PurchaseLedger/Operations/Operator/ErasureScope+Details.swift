@@ -170,7 +170,7 @@ extension ErasureScope {
             imported: claim.imported.map { ImportNote(announced: $0.announced) })
     }
 
-    /// Whether a manual revocation concerns an original of which others own a part.
+    /// Whether a manual revocation is kept.
     private func isKept(_ id: String) throws -> Bool {
         guard let id = UUID(uuidString: id), let row = try HandGrantsTable(connection: connection).row(id: id) else {
             return false
@@ -178,8 +178,11 @@ extension ErasureScope {
         return try isKept(row)
     }
 
+    /// Whether a manual revocation is kept: it concerns an original of which others own a part. That of a member's copy
+    /// ends with the erasure of the customer of whom it was said. It is kept only if it was lifted before, since the
+    /// later owner who lifted it was told.
     func isKept(_ row: HandGrantRow) throws(LedgerStorageError) -> Bool {
-        guard let original = row.revokedOriginal else { return false }
+        guard let original = row.revokedOriginal, !row.revokedShared || row.liftedAt != nil else { return false }
         return try hasRest(original)
     }
 

@@ -54,12 +54,16 @@ struct ErasureWriter {
         }
     }
 
-    /// The originals that also have purchases of others, or unowned ones.
+    /// The affected originals that also have purchases of others, or unowned ones. A copy of which a manual revocation
+    /// ends can belong to another customer now.
     private func originalsWithRest() throws(LedgerStorageError) -> [Int64] {
-        var originals: [Int64] = []
-        for original in Set(scope.rows.map(\.originalKey)).sorted() where try scope.hasRest(original) {
-            originals.append(original)
+        var affected = Set(scope.rows.map(\.originalKey))
+        for customer in scope.customers {
+            let acts = try HandGrantsTable(connection: connection).rows(of: customer.key)
+            affected.formUnion(acts.filter(\.revokedShared).compactMap(\.revokedOriginal))
         }
+        var originals: [Int64] = []
+        for original in affected.sorted() where try scope.hasRest(original) { originals.append(original) }
         return originals
     }
 
