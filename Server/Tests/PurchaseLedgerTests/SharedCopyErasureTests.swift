@@ -55,4 +55,45 @@ struct SharedCopyErasureTests {
             #expect((carols?.state == .active) == hasPurchaser)
         }
     }
+
+    /// A notification that the subscription does not renew.
+    private static func news(beside period: SignedTransactionTemplate) throws -> [UInt8] {
+        var renewal = RenewalInfoTemplate(transaction: period)
+        renewal.autoRenewStatus = 0
+        var template = NotificationTemplate(
+            notificationType: "DID_CHANGE_RENEWAL_STATUS", transaction: period, renewalInfo: renewal)
+        template.data?.status = 1
+        template.notificationUUID = UUID().uuidString.lowercased()
+        return try MintedWorld.mint(template)
+    }
+
+    @Test(
+        "C.12 The renewal info and the status of a subscription stay with their evidence while a member's copy is held",
+        arguments: [false, true])
+    func heldCopy(isSignedBesideCopy: Bool) async throws {
+        try await LedgerWorld.with { world in
+            let (own, copy) = (Self.period("901"), Self.period("902", isShared: true))
+            _ = try await Self.claim(own, "alice", world)
+            try await world.observe(try MintedWorld.mint(copy))
+            try await world.observe(try Self.news(beside: own))
+            if isSignedBesideCopy { try await world.observe(try Self.news(beside: copy)) }
+            let erased = try await Self.erase("alice", world)
+            #expect(erased.transactions == 1 && erased.evidence == 1 && erased.keptEvidence == 1)
+            try await world.requireConsistency()
+            #expect(try await Self.claim(copy, "bob", world).code == "accepted")
+            let entitlement = try await world.entitlement(LedgerWorld.monthly, of: "bob")
+            #expect(entitlement?.state == .active && entitlement?.renewal?.info.autoRenewStatus == 0)
+        }
+    }
+
+    @Test("C.12 The renewal info of a subscription goes with its evidence if nobody else has a copy")
+    func noCopy() async throws {
+        try await LedgerWorld.with { world in
+            let own = Self.period("901")
+            _ = try await Self.claim(own, "alice", world)
+            try await world.observe(try Self.news(beside: own))
+            let erased = try await Self.erase("alice", world)
+            #expect(erased.transactions == 1 && erased.evidence == 2 && erased.keptEvidence == 0)
+        }
+    }
 }

@@ -101,20 +101,37 @@ struct ErasureScope {
         let shared = Set(
             try JournalTable(connection: connection).customers(namingEvidence: candidates)
                 .filter { !keys.contains($0.customer) }.map(\.evidence))
-        var held: [Int64: TransactionRow] = [:]
+        var proofs: [Int64: Proof] = [:]
         for key in candidates {
             guard let row = try table.row(key: key), row.content != nil else { continue }
             // Of much evidence that failed verification, only the start is stored. It proves nothing.
             let bytes = try EvidenceStore(connection: connection).bytes(row)
-            guard !shared.contains(key), let proven = try bytes.map({ try transactions(provenBy: $0, row, keys) }) ?? []
+            guard !shared.contains(key), let proof = try bytes.map({ try self.proof($0, row, keys) }) ?? Proof()
             else {
                 keptEvidence += 1
                 continue
             }
             evidence[key] = row.sha256
-            for row in proven { held[row.key] = row }
+            proofs[key] = proof
         }
-        rows += held.values
+        // Evidence about the subscription of a held transaction that is not erased is kept, and so is every held
+        // transaction that such evidence proves.
+        while true {
+            let erased = Set(proofs.values.flatMap(\.held.keys))
+            let kept = proofs.filter { !$0.value.subscribed.isSubset(of: erased) }.keys
+            guard !kept.isEmpty else { break }
+            keptEvidence += kept.count
+            for key in kept { (evidence[key], proofs[key]) = (nil, nil) }
+        }
+        rows += proofs.values.reduce(into: [:]) { $0.merge($1.held) { row, _ in row } }.values
+    }
+
+    /// The transactions without an owner that evidence is about.
+    private struct Proof {
+        /// Those that it proves.
+        var held: [Int64: TransactionRow] = [:]
+        /// Those of the subscriptions of which it states renewal info or a status, such as copies of family members.
+        var subscribed: Set<Int64> = []
     }
 
     /// The evidence that only entries of refusals name.
@@ -129,11 +146,9 @@ struct ErasureScope {
         return keys
     }
 
-    /// The unowned transactions that evidence proves; `nil` if it also proves something that belongs to another
+    /// The unowned transactions that evidence is about; `nil` if it also proves something that belongs to another
     /// customer.
-    private func transactions(
-        provenBy bytes: [UInt8], _ evidence: EvidenceRow, _ keys: Set<Int64>
-    ) throws -> [TransactionRow]? {
+    private func proof(_ bytes: [UInt8], _ evidence: EvidenceRow, _ keys: Set<Int64>) throws -> Proof? {
         guard let verifier = transaction.verifier else {
             throw LedgerStorageError(.other, "an erasure needs a verifier")
         }
@@ -147,7 +162,7 @@ struct ErasureScope {
                 $0.evidenceKey == evidence.key && $0.kind != Int64(JournalKind.appStoreAnswer.rawValue)
                     && ReasonCode(rawValue: $0.code) == nil
             }
-            guard wasGenuine else { return [] }
+            guard wasGenuine else { return Proof() }
             throw LedgerStorageError(
                 .other,
                 """
@@ -155,28 +170,31 @@ struct ErasureScope {
                 its purchases are not known; name the certificates that the server trusts
                 """)
         }
-        var held: [TransactionRow] = []
+        var proof = Proof()
         for facts in observation.transactionFacts {
             let environment = try transaction.environments.keyToWrite(of: facts.key.environment)
             guard let row = try transaction.transactions.row(facts.key, environment: environment), !row.isErased else {
                 continue
             }
             guard let owner = row.ownerKey else {
-                held.append(row)
+                proof.held[row.key] = row
                 continue
             }
             if !keys.contains(owner) { return nil }
         }
-        for renewal in observation.renewals {
-            let environment = try transaction.environments.keyToWrite(of: renewal.key.environment)
-            let id = renewal.key.originalTransactionID.string
+        for key in Set(observation.renewals.map(\.key) + observation.statuses.map(\.key)) {
+            let environment = try transaction.environments.keyToWrite(of: key.environment)
+            let id = key.originalTransactionID.string
             for original in try OriginalsTable(connection: connection).rows(id: id, environment: environment) {
-                let others = try transaction.transactions.rows(originalKey: original.key).filter { row in
-                    !row.isErased && row.ownerKey.map { !keys.contains($0) } ?? false
+                for row in try transaction.transactions.rows(originalKey: original.key) where !row.isErased {
+                    guard let owner = row.ownerKey else {
+                        proof.subscribed.insert(row.key)
+                        continue
+                    }
+                    if !keys.contains(owner) { return nil }
                 }
-                guard others.isEmpty else { return nil }
             }
         }
-        return held
+        return proof
     }
 }
