@@ -78,18 +78,22 @@ struct LogAudit {
 
     /// Reads the stated size and root, with which the leaves must agree.
     private mutating func readState() async throws -> [UInt8] {
-        let (state, beyond) = try await ledger.database.read(.lists) { connection in
+        let (state, beyond, tiles) = try await ledger.database.read(.lists) { connection in
             let state = try LogStateTable(connection: connection).row()
             let table = LogEntriesTable(connection: connection)
             return (
                 state,
                 try table.rows(from: .min, limit: 1).filter { $0.leafNumber < 0 }
-                    + table.rows(from: state.size, limit: 1)
+                    + table.rows(from: state.size, limit: 1),
+                try LogTilesTable(connection: connection).unknown(size: state.size, limit: 16)
             )
         }
         report.size = state.size
         for row in beyond {
             add(.leafUnknown, "leaf \(row.leafNumber) is beyond the log's size of \(state.size)")
+        }
+        for tile in tiles {
+            add(.tileUnknown, "tile_key \(tile) of log_tiles is not a full tile of a log of \(state.size) leaves")
         }
         return state.root
     }

@@ -18,6 +18,8 @@ public struct LogFinding: Sendable, Equatable {
         case rootDiffers = "root_differs"
         /// A stored tile differs from its leaves.
         case tileDiffers = "tile_differs"
+        /// A stored tile is not full at the log's size, so the log cannot grow over it.
+        case tileUnknown = "tile_unknown"
         /// The entry was not written by a server with the key.
         case entryNotAuthentic = "entry_not_authentic"
         /// An entry is neither in the log nor pending.

@@ -24,6 +24,7 @@ struct LogAuditTests {
             ("UPDATE log_tiles SET hashes = zeroblob(8192)", [.tileDiffers]),
             ("UPDATE log_tiles SET root = zeroblob(32)", [.tileDiffers]),
             ("DELETE FROM log_tiles", [.tileDiffers]),
+            ("UPDATE log_state SET size = 255", [.tileUnknown]),
             ("UPDATE log_state SET root = zeroblob(32)", [.rootDiffers]),
             ("UPDATE log_state SET size = size - 1", [.recordShorter, .leafUnknown, .rootDiffers]),
             ("UPDATE log_state SET size = 0", [.recordShorter]),
@@ -40,6 +41,49 @@ struct LogAuditTests {
             try await world.tamper([sql])
             let kinds = try await world.audit([checkpoint])
             #expect(Set(expected).isSubset(of: kinds), "\(sql): \(kinds)")
+        }
+    }
+
+    @Test(
+        "A tile that the size does not have, which stops sealing, is reported; no trigger has to be dropped for it",
+        arguments: [1, -1, 1 << 56, 7 << 56 + 5, .max] as [Int64], [false, true])
+    func plantedTile(key: Int64, isSince: Bool) async throws {
+        try await SealedWorld.with { world in
+            try await world.write(300)
+            try await world.sealing.round()
+            let checkpoint = try world.published().checkpoint
+            try await world.database.write { connection in
+                try connection.execute(
+                    "INSERT INTO log_tiles (tile_key, root, hashes) SELECT ?1, root, hashes FROM log_tiles",
+                    [.integer(key)])
+            }
+            let report = try await world.world.ledger.auditLog([checkpoint], since: isSince ? checkpoint : nil)
+            #expect(report.findings.map(\.kind) == [.tileUnknown])
+            #expect(report.findings.first?.detail.contains("tile_key \(key) ") == true)
+        }
+    }
+
+    @Test("A planted tile is removed as the documents say, and sealing goes on")
+    func removedTile() async throws {
+        try await SealedWorld.with { world in
+            try await world.write(300)
+            try await world.sealing.round()
+            let plant = "INSERT INTO log_tiles (tile_key, root, hashes) SELECT 1, root, hashes FROM log_tiles"
+            try await world.database.write { try $0.execute(plant, []) }
+            try await world.write(300)
+            await #expect(throws: LedgerStorageError.self) { try await world.sealing.round() }
+            try await world.database.write { connection in
+                let sql = "SELECT sql FROM sqlite_master WHERE name = 'log_tiles_no_delete'"
+                guard case .text(let trigger)? = try connection.rows(sql, []).first?.values.first else { return }
+                try connection.execute("DROP TRIGGER log_tiles_no_delete", [])
+                try connection.execute("DELETE FROM log_tiles WHERE tile_key = 1", [])
+                try connection.execute(trigger, [])
+            }
+            try await world.sealing.round()
+            let checkpoint = try world.published().checkpoint
+            #expect(checkpoint.size > 512)
+            #expect(try await world.audit([checkpoint]) == [])
+            #expect(try await world.world.ledger.audit().findings == [])
         }
     }
 

@@ -27,8 +27,9 @@ package struct MerkleTile: Sendable, Equatable {
     /// The number of leaves that a hash of a level covers, as a shift.
     static func shift(_ level: Int) -> Int64 { Int64(level * height) }
 
+    /// The number of full tiles of a level in a tree of a size.
+    static func full(level: Int, size: Int64) -> Int64 { (size >> shift(level)) / width }
+
     /// Whether a tile is full in a tree of a size.
-    static func isFull(level: Int, number: Int64, size: Int64) -> Bool {
-        number < (size >> shift(level)) / width
-    }
+    static func isFull(level: Int, number: Int64, size: Int64) -> Bool { number < full(level: level, size: size) }
 }
