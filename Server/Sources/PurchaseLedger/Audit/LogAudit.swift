@@ -8,12 +8,14 @@ extension PurchaseLedger {
     ///   - checkpoints: the checkpoints that the log must agree with. Their signatures were verified
     ///     (`SignedCheckpoint`).
     ///   - since: a checkpoint whose leaves are not read: that the log extends it follows from its stored tiles.
+    ///   - endedKeys: the public keys whose origins may have ended. A checkpoint of another key is never set aside.
     ///   - lateAfter: the number of seconds after which a pending entry is late.
     /// - Throws: `LedgerStorageError`.
     public func auditLog(
-        _ checkpoints: [Checkpoint], since: Checkpoint? = nil, lateAfter: Int64 = 60
+        _ checkpoints: [Checkpoint], since: Checkpoint? = nil, endedKeys: [LogVerifierKey] = [], lateAfter: Int64 = 60
     ) async throws -> LogAuditReport {
-        var audit = LogAudit(ledger: underAudit, checkpoints: checkpoints.sorted { $0.size < $1.size }, since: since)
+        var audit = LogAudit(
+            ledger: underAudit, checkpoints: checkpoints.sorted { $0.size < $1.size }, since: since, keys: endedKeys)
         return try await audit.run(lateAfter: lateAfter)
     }
 }
@@ -28,11 +30,15 @@ struct LogAudit {
     let ledger: PurchaseLedger
     private var checkpoints: ArraySlice<Checkpoint>
     private let since: Checkpoint?
+    private let keys: [LogVerifierKey]
     private var report = LogAuditReport()
 
-    init(ledger: PurchaseLedger, checkpoints: [Checkpoint], since: Checkpoint? = nil) {
+    init(
+        ledger: PurchaseLedger, checkpoints: [Checkpoint], since: Checkpoint? = nil, keys: [LogVerifierKey] = []
+    ) {
         self.ledger = ledger
         self.since = since
+        self.keys = keys
         self.checkpoints = checkpoints[...]
     }
 
@@ -56,7 +62,9 @@ struct LogAudit {
             }
         } else {
             // It reads the whole journal.
-            try await setAsideEnded()
+            let ended = try await EndedOrigins(ledger: ledger, keys: keys).setAside(from: Array(checkpoints))
+            checkpoints = ended.remaining[...]
+            report.continuations = ended.continuations
         }
         while let checkpoint = checkpoints.last, checkpoint.size > report.size {
             add(.recordShorter, "the log has \(report.size) leaves, and the checkpoint \(checkpoint.size)")
@@ -104,35 +112,6 @@ struct LogAudit {
         let id = try await ledger.database.read(.lists) { try LogStateTable(connection: $0).entryKeyID() }
         guard id.map({ $0.isSame(as: key.id) }) != true else { return }
         add(.entryKeyDiffers, "the database names key \(id ?? "none"), and the given one is \(key.id)")
-    }
-
-    /// Sets aside checkpoints whose leaves a restore from a backup lost, if an authentic entry says so. Checkpoints of
-    /// the part that was kept are compared like any others.
-    private mutating func setAsideEnded() async throws {
-        guard let key = ledger.entryKey else { return }
-        let rows = try await ledger.database.read(.lists) { connection in
-            try JournalTable(connection: connection).rows(kind: Int64(JournalKind.recordContinued.rawValue))
-        }
-        for row in rows where key.authenticates(row.leaf, id: row.id.bytes, code: row.mac) {
-            guard let leaf = JournalLeaf(bytes: row.leaf), leaf.kind == .recordContinued, let salt = row.salt,
-                let content = row.details, Journal.digest(salt: salt, details: content) == leaf.details
-            else { continue }
-            let details = try RecordContinuedDetails(encoded: content)
-            let entry = row.key
-            let kept = try await ledger.database.read(.lists) { connection in
-                try LogEntriesTable(connection: connection).leaf(of: entry)
-            }
-            let lost = checkpoints.filter {
-                $0.origin.isSame(as: details.origin) && $0.size > kept ?? details.found && $0.size <= details.size
-            }
-            guard !lost.isEmpty else { continue }
-            checkpoints.removeAll { checkpoint in lost.contains(checkpoint) }
-            report.continuations.append(
-                """
-                \(details.origin) ended at \(details.size) leaves, of which \(details.found) remain; it continues as \
-                \(details.newOrigin): \(details.reason)
-                """)
-        }
     }
 
     private struct Page: Sendable {

@@ -2,36 +2,17 @@ import PurchaseVerification
 
 /// Records that the log continues under a new origin, after a restore from a backup lost leaves that the old origin had
 /// signed.
-public struct ContinueRecord: LedgerOperation {
-    /// The last checkpoint that the old origin signed.
-    public let ended: Checkpoint
-    /// The size of the log after the restore.
-    public let found: Int64
-    /// The new origin.
-    public let origin: String
-    /// The reason, as a sentence.
-    public let reason: String
+struct ContinueRecord: LedgerOperation {
+    let details: RecordContinuedDetails
 
-    /// A continuation of a log.
-    public init(ended: Checkpoint, found: Int64, origin: String, reason: String) {
-        self.ended = ended
-        self.found = found
-        self.origin = origin
-        self.reason = reason
-    }
-
-    public func perform(_ transaction: LedgerTransaction) throws {
-        try transaction.journal.append(
-            transaction.draft(nil),
-            RecordContinuedDetails(
-                origin: ended.origin, size: ended.size, root: ended.root.bytes.hexadecimal, found: found,
-                newOrigin: origin, reason: reason))
+    func perform(_ transaction: LedgerTransaction) throws {
+        try transaction.journal.append(transaction.draft(nil), details)
     }
 }
 
 extension LogSealing {
     /// Ends the origin of a log that was restored from a backup: its last signed checkpoint is written to the journal,
-    /// and sealed as the first leaf that the next origin signs.
+    /// signed with its key, and sealed as the first leaf that the next origin signs.
     ///
     /// - Parameters:
     ///   - signer: signs for the origin that ends. No other process signs with its key.
@@ -48,7 +29,8 @@ extension LogSealing {
         } catch let error as LogError where error.code == .shorter || error.code == .rewritten {
             let found = try await ledger.answer(LogEdge(size: nil)).size
             try await ledger.perform(
-                ContinueRecord(ended: ended, found: found, origin: origin, reason: reason))
+                ContinueRecord(
+                    details: try signer.continuation(of: ended, found: found, by: origin, reason: reason)))
             _ = try await seal()
             return (ended, found)
         }

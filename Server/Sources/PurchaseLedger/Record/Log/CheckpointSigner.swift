@@ -128,6 +128,20 @@ public final class CheckpointSigner: Sendable {
         )
     }
 
+    /// The statement that the origin of this key ended and another one continues its log, signed with this key.
+    func continuation(
+        of ended: Checkpoint, found: Int64, by origin: String, reason: String
+    ) throws(LogError) -> RecordContinuedDetails {
+        var details = RecordContinuedDetails(
+            origin: ended.origin, size: ended.size, root: ended.root.bytes.hexadecimal, found: found,
+            newOrigin: origin, reason: reason)
+        guard let signature = key.signature(of: details.signedText) else {
+            throw LogError(.malformed, "the signing key cannot sign")
+        }
+        details.signature = Base64Form.canonical(signature)
+        return details
+    }
+
     /// Ends the origin of this key and replaces the key by one of the next origin. The ended key and its heads are kept
     /// beside it; its id becomes part of their names.
     ///

@@ -63,7 +63,8 @@ struct VerifyAudit: AsyncParsableCommand {
             if let start {
                 return try await verify(ledger, since: start.checkpoint, checkpoints.map(\.checkpoint), keys)
             }
-            try await Self.verify(ledger, checkpoints.map(\.checkpoint), keys, evidence: evidence)
+            try await Self.verify(
+                ledger, checkpoints.map(\.checkpoint), endedKeys: try endedKeys(keys), keys, evidence: evidence)
         }
     }
 
@@ -72,16 +73,18 @@ struct VerifyAudit: AsyncParsableCommand {
     /// - Parameters:
     ///   - ledger: the ledger.
     ///   - checkpoints: what the log must agree with.
+    ///   - endedKeys: the public keys whose origins may have ended.
     ///   - keys: the keys of the record, named in the report.
     ///   - evidence: whether all evidence is verified again.
     /// - Throws: `ExitCode.rejected` if there are findings.
     static func verify(
-        _ ledger: PurchaseLedger, _ checkpoints: [Checkpoint], _ keys: RecordKeys, evidence: Bool
+        _ ledger: PurchaseLedger, _ checkpoints: [Checkpoint], endedKeys: [LogVerifierKey] = [], _ keys: RecordKeys,
+        evidence: Bool
     ) async throws {
         let bar = AuditBar()
         // Neither needs the other's result.
         async let audited = ledger.audit(isVerifyingEvidence: evidence) { bar.show($0) }
-        let log = try await ledger.auditLog(checkpoints)
+        let log = try await ledger.auditLog(checkpoints, endedKeys: endedKeys)
         AuditOutput.write(log, checkpoints: checkpoints.count, entryKeyFile: keys.entryKeyFile)
         bar.begin()
         let report = try await audited
@@ -110,6 +113,12 @@ struct VerifyAudit: AsyncParsableCommand {
         AuditOutput.write(report)
         guard log.findings.isEmpty, report.findings.isEmpty else { throw ExitCode.rejected }
         Terminal.write("assay: the log extends the checkpoint, and the rows that newer entries touched agree\n")
+    }
+
+    /// The given keys. The origin of this server's own key has not ended: it is still used.
+    private func endedKeys(_ keys: RecordKeys) throws -> [LogVerifierKey] {
+        let own = try keys.lastSigned()?.verifier
+        return try self.keys.keys().filter { $0 != own }
     }
 
     /// The checkpoint of `--since`.
