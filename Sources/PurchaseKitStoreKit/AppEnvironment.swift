@@ -7,15 +7,40 @@
         /// The environment of the app transaction; before iOS 16 and macOS 13, the one that the name of the receipt's
         /// file says.
         static func name(receipt: URL? = Bundle.main.appStoreReceiptURL) async -> String? {
-            if #available(iOS 16, macOS 13, tvOS 16, watchOS 9, *) {
-                do {
-                    return try await StoreKit.AppTransaction.shared.unsafePayloadValue.environment.rawValue
-                } catch {
-                    // The system has no app transaction now, as without a network after an installation by Xcode.
-                    return name(ofReceipt: receipt?.lastPathComponent)
-                }
+            guard #available(iOS 16, macOS 13, tvOS 16, watchOS 9, *) else {
+                return name(ofReceipt: receipt?.lastPathComponent)
             }
-            return name(ofReceipt: receipt?.lastPathComponent)
+            return await name(receipt: receipt) {
+                try await StoreKit.AppTransaction.shared.unsafePayloadValue.environment.rawValue
+            }
+        }
+
+        /// The time after which the app transaction is no longer waited for, in seconds. Without a network, or while
+        /// the system asks for a password, it may come late or never, and everything else of a start waits for it.
+        static let longestWait: Double = 10
+
+        /// The environment that the app transaction says. If there is none now, as without a network after an
+        /// installation by Xcode, or not in time, the name of the receipt's file says it.
+        static func name(
+            receipt: URL?, within seconds: Double = longestWait,
+            ofAppTransaction read: @escaping @Sendable () async throws -> String
+        ) async -> String? {
+            let (answers, answer) = AsyncStream<String?>.makeStream(bufferingPolicy: .bufferingOldest(1))
+            let reading = Task {
+                answer.yield(try? await read())
+                answer.finish()
+            }
+            // A task group would wait for a system that does not answer.
+            let waiting = Task {
+                try await Task.sleep(nanoseconds: UInt64(seconds * 1_000_000_000))
+                answer.finish()
+            }
+            defer {
+                reading.cancel()
+                waiting.cancel()
+            }
+            for await case let name? in answers { return name }
+            return self.name(ofReceipt: receipt?.lastPathComponent)
         }
 
         /// On the Mac, receipts of both environments have the same name.

@@ -45,11 +45,16 @@
                 throw PurchaseError(.queueFailed, expected: "a product of the App Store", found: payment.productID)
             }
             let options = try Product.PurchaseOption.options(of: payment, for: product)
-            switch try await purchase(product, options.union(moreOptions(payment))) {
-            case .success(let result): return .purchased(keep(result))
-            case .userCancelled: return .cancelled
-            case .pending: return .pending
-            @unknown default: return .pending
+            do {
+                switch try await purchase(product, options.union(moreOptions(payment))) {
+                case .success(let result): return .purchased(keep(result))
+                case .userCancelled: return .cancelled
+                case .pending: return .pending
+                @unknown default: return .pending
+                }
+            } catch StoreKitError.userCancelled {
+                // StoreKit also throws it, as when the customer leaves the sign-in to the App Store.
+                return .cancelled
             }
         }
 

@@ -355,6 +355,32 @@ extension StoreKitAdapterTests {
             #expect(AppEnvironment.name(ofReceipt: "receipt") == "Production")
             #expect(AppEnvironment.name(ofReceipt: nil) == nil)
         }
+
+        @Test("7 An app transaction that does not come is not waited for", .timeLimit(.minutes(1)))
+        func lateEnvironment() async throws {
+            let sandbox = URL(fileURLWithPath: "/receipts/sandboxReceipt")
+            let inTime = await AppEnvironment.name(receipt: sandbox, within: 30) { "Production" }
+            #expect(inTime == "Production")
+            let failed = await AppEnvironment.name(receipt: sandbox, within: 30) { throw StoreKitError.unknown }
+            #expect(failed == "Sandbox")
+            // It does not react to cancellation, either.
+            let late = await AppEnvironment.name(receipt: sandbox, within: 0.05) {
+                await withUnsafeContinuation { (_: UnsafeContinuation<String, Never>) in }
+            }
+            #expect(late == "Sandbox")
+        }
+
+        @Test("6 A cancellation that StoreKit throws is a cancellation, and another error is not")
+        func thrownCancellation() async throws {
+            try await Simulator.run { _ in
+                let payment = PurchasePayment(productID: "pro")
+                #expect(
+                    try await StoreKit2Queue { _, _ in throw StoreKitError.userCancelled }.buy(payment) == .cancelled)
+                await #expect(throws: StoreKitError.self) {
+                    try await StoreKit2Queue { _, _ in throw StoreKitError.notEntitled }.buy(payment)
+                }
+            }
+        }
     }
 }
 

@@ -70,6 +70,23 @@ struct HandOverTests {
             #expect(try await device.unfinished() == 0)
         }
     }
+
+    @Test("1.10 The last 50 guests are remembered, so that a device of many customers keeps a small record")
+    func manyGuests() async throws {
+        struct Stored: Decodable { let merged: [String: String] }
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            let engine = try await device.engine(isSignedIn: false)
+            var guests: [String] = []
+            for _ in 0..<60 {
+                guests.append(try await engine.signInAsGuest().id)
+                try await engine.signIn(PurchaseCustomer(id: device.customer)) { _, _ in }
+            }
+            let document = try #require(try device.store.read())
+            let stored = try JSONDecoder().decode(Stored.self, from: Data(document))
+            #expect(Set(stored.merged.keys) == Set(guests.suffix(50)))
+        }
+    }
 }
 
 /// Holds a request until the test opens it.

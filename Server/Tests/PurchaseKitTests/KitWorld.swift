@@ -21,9 +21,10 @@ struct KitWorld: Sendable {
     let simulator: LiveClient
     let server: LiveClient
     let signer: AnswerSigner
-    /// A key with the scope `client`, and one that can read.
+    /// A key with the scope `client`, one that can read, and one of an operator.
     let clientKey: String
     let backendKey: String
+    let adminKey: String
     let folder: URL
     let clock: KitClock
 
@@ -73,6 +74,7 @@ struct KitWorld: Sendable {
         let ledger = started.ledger
         let clientKey = try await ledger.perform(CreateAPIKey(app: app.id, name: "app", scopes: [.client])).text
         let backendKey = try await ledger.perform(CreateAPIKey(app: app.id, name: "b", scopes: [.backend])).text
+        let adminKey = try await ledger.perform(CreateAPIKey(app: app.id, name: "a", scopes: [.admin])).text
         var settings = SimulatorConfiguration()
         settings.port = 0
         let store = try simulatorServer(settings, authority: try MintedWorld.store(), logger: silent)
@@ -80,7 +82,7 @@ struct KitWorld: Sendable {
             try await started.application().live { server async throws in
                 let world = KitWorld(
                     simulator: simulator, server: server, signer: signing, clientKey: clientKey,
-                    backendKey: backendKey, folder: folder, clock: clock)
+                    backendKey: backendKey, adminKey: adminKey, folder: folder, clock: clock)
                 try await world.openShop()
                 try await body(world)
                 #expect(try await ledger.audit().findings == [], "the audit found differences")
@@ -158,6 +160,15 @@ struct KitWorld: Sendable {
         let answer = try await server.execute(
             uri: "/v1/customers/\(guestID)/merge", method: .post, headers: [.authorization: "Bearer \(backendKey)"],
             body: ByteBuffer(bytes: try JSONEncoder().encode(MergeRequest(into: customerID))))
+        try #require(answer.status.code < 300, "\(answer.status): \(String(buffer: answer.body))")
+    }
+
+    /// Transfers a purchase, as an operator does.
+    func move(_ transactionID: String, to customerID: String) async throws {
+        let answer = try await server.execute(
+            uri: "/v1/purchases/\(transactionID)/move", method: .post,
+            headers: [.authorization: "Bearer \(adminKey)"],
+            body: ByteBuffer(bytes: try JSONEncoder().encode(MoveRequest(customerID: customerID, reason: "test"))))
         try #require(answer.status.code < 300, "\(answer.status): \(String(buffer: answer.body))")
     }
 

@@ -273,6 +273,8 @@ final class LockedStore: PurchaseStore, Sendable {
         self.reads = Mutex(reads)
     }
 
+    func unlock() { reads.withLock { $0 = 0 } }
+
     func read() throws -> [UInt8]? {
         let isLocked = reads.withLock { left in
             defer { left = max(0, left - 1) }

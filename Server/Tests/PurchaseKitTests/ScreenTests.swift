@@ -30,6 +30,23 @@ struct ScreenTests {
         }
     }
 
+    @Test("3 A model tells that nothing was read yet from that nothing was bought")
+    @MainActor
+    func notReadYet() async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            let store = LockedStore(store: device.store, reads: .max)
+            let model = await PurchaseModel(try await device.engine(store: store))
+            try await Task.sleep(for: .milliseconds(100))
+            #expect(await !model.isLoaded)
+            store.unlock()
+            // The next start is due.
+            device.time.pass(3600)
+            try await Self.wait { await model.isLoaded }
+            #expect(await model.entitlements.isEmpty)
+        }
+    }
+
     @Test("3 A screen that is open changes when the paid period ends, without news", arguments: [true, false])
     func endOfPeriod(runs: Bool) async throws {
         try await KitWorld.run { world in

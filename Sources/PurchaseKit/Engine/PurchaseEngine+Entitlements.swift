@@ -169,12 +169,17 @@ extension PurchaseEngine {
             purchase.endedAt.map { $0 >= stored.signedAt } ?? false
                 && purchase.key.transactionID == stored.transactionID
         }
-        let counts =
-            stored.until.map { now < $0 && age <= offline.subscriptions } ?? (age <= offline.others ?? .infinity)
+        let renewedEnd = record.renewedEnd(of: stored).map { end in
+            min(end, stored.signedAt.addingTimeInterval(offline.subscriptions))
+        }
+        let isRenewed = renewedEnd.map { $0 > stored.until ?? .distantFuture } ?? false
+        let until = isRenewed ? renewedEnd : stored.until
+        let counts = until.map { now < $0 && age <= offline.subscriptions } ?? (age <= offline.others ?? .infinity)
+        // Renewal info is about the period for which it was signed.
         return PurchaseEntitlement(
             productID: stored.productID, environment: stored.environment,
-            isActive: stored.isActive && counts && !isEnded, until: stored.until, balance: stored.balance,
-            renewal: stored.renewal, source: .server)
+            isActive: stored.isActive && counts && !isEnded, until: until, balance: stored.balance,
+            renewal: isRenewed ? nil : stored.renewal, source: isRenewed ? .device : .server)
     }
 
     private func localEntitlement(

@@ -73,12 +73,13 @@ extension PurchaseEngine {
         return await gather(evidence, for: transaction)
     }
 
-    /// Evidence with what the device thinks of it. Its signed time is taken.
+    /// Evidence with what the device thinks of it. Its signed time is taken, and renewals that it proves are noted.
     func gather(_ evidence: PurchaseEvidence, for transaction: PaymentTransaction?) async -> Gathered {
         let kept = evidence.bytes.isEmpty ? nil : evidence
         switch await verifier.verify(evidence, proves: transaction) {
         case .verified(let verified):
             if let date = verified.facts.signingDate?.date { see(signed: date) }
+            if server != nil, transaction?.isVerifiedByStoreKit ?? true { _ = changes { $0.note(verified) } }
             return Gathered(evidence: kept, verified: verified)
         case .forged(let error): return Gathered(evidence: kept, error: error, isForged: true)
         case .undetermined(let error): return Gathered(evidence: kept, error: error)

@@ -9,12 +9,13 @@ extension PurchaseEngine {
         _ entry: inout OutboxEntry, _ verified: VerifiedEvidence?, _ decision: ServerDecision?
     ) async -> PurchaseOutcome {
         let isKnown = record.granted(entry.purchaseKey).map { $0.endedAt == nil } ?? false
-        let purchase = GrantedPurchase(entry, verified, at: trustedNow(), submissionID: decision?.submissionID)
+        let purchase = GrantedPurchase(entry, verified, decision, at: trustedNow())
         (entry.decision, entry.code, entry.nextAttempt) = (.granted, nil, nil)
         let (granted, now) = (entry, trustedNow())
         guard
             changes({ record in
                 record.grant(purchase)
+                record.acceptRenewal(purchase.key)
                 record.put(granted)
                 record.keep(decision?.entitlements ?? [])
                 // The answer is as new as one about the current evidence.
@@ -46,6 +47,7 @@ extension PurchaseEngine {
         guard
             changes({ record in
                 record.put(passed)
+                record.refuseRenewal(passed)
                 record.keep(decision.entitlements)
             })
         else {
@@ -69,6 +71,7 @@ extension PurchaseEngine {
             changes({ record in
                 record.put(refused)
                 if endsPurchase { ended = record.end(refused.purchaseKey, at: now) }
+                if decision != nil { record.refuseRenewal(refused) }
                 // It says that the purchase no longer grants anything.
                 record.keep(decision?.entitlements ?? [])
             })
@@ -161,19 +164,25 @@ extension PurchaseError.Code {
 }
 
 extension GrantedPurchase {
-    /// The purchase of an entry, with what the signed evidence says about it.
-    init(_ entry: OutboxEntry, _ evidence: VerifiedEvidence?, at date: Date, submissionID: String?) {
+    /// The purchase of an entry, with what the signed evidence and the signed answer say about it.
+    fileprivate init(
+        _ entry: OutboxEntry, _ evidence: VerifiedEvidence?, _ decision: ServerDecision?, at date: Date
+    ) {
         let transaction = entry.transaction
         let key = entry.purchaseKey
         let facts = evidence?.facts.transactions.first { key.transactionID.isSame(as: $0.transactionID) }
         self.init(
-            key: key, originalTransactionID: facts?.originalTransactionID ?? transaction.originalTransactionID,
+            key: key,
+            originalTransactionID: facts?.originalTransactionID ?? decision?.originalTransactionID
+                ?? transaction.originalTransactionID,
             productID: transaction.productID, kind: evidence?.productKind(of: key.transactionID),
             quantity: facts?.quantity.map { Int64(clamping: $0) } ?? 1,
             customerID: entry.customerID, orderID: entry.orderID,
             purchaseDate: facts?.purchaseDate?.date ?? transaction.purchaseDate,
             expirationDate: evidence.flatMap { $0.expirationDate(of: key.transactionID) }
                 ?? transaction.expirationDate,
-            grantedAt: date, signedAt: evidence?.facts.signingDate?.date, submissionID: submissionID)
+            grantedAt: date, signedAt: evidence?.facts.signingDate?.date, submissionID: decision?.submissionID)
+        appAccountToken = evidence?.appAccountToken
+        isFamilyShared = evidence?.isFamilyShared(key.transactionID) ?? decision?.isFamilyShared
     }
 }

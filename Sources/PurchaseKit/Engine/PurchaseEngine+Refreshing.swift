@@ -93,6 +93,8 @@ extension PurchaseEngine {
         let evidence: PurchaseEvidence
         /// What tells it from an earlier state.
         let version: String
+        /// What it says, if the device verified it; only of subscriptions.
+        var verified: VerifiedEvidence?
         /// A token that is unknown on this device, and the transaction that carries it.
         var unknown: (token: UUID, transactionID: String)?
     }
@@ -115,7 +117,7 @@ extension PurchaseEngine {
         for (request, _) in Self.requests(proofs, of: customerID, \.evidence) {
             do {
                 guard case .accepted(let answer, let signedAt) = try await server.restore(request) else { continue }
-                take(answer, of: customerID, signedAt)
+                take(answer, of: customerID, signedAt, proofs.compactMap(\.verified))
                 learnTokens(proofs.compactMap(\.unknown), of: customerID, answer)
                 answeredAt = signedAt
             } catch {
@@ -142,7 +144,9 @@ extension PurchaseEngine {
                 case .appReceipt(let receipt)? = await loadedReceipt()
             else { return [] }
             let digest = SHA256.hash(data: receipt).prefix(8).map { "\($0)" }.joined(separator: ".")
-            return receipt.isEmpty ? [] : [Proof(evidence: .appReceipt(receipt), version: digest)]
+            guard !receipt.isEmpty else { return [] }
+            let verified = await gather(.appReceipt(receipt), for: nil).verified
+            return [Proof(evidence: .appReceipt(receipt), version: digest, verified: verified)]
         }
         var proofs: [Proof] = []
         for transaction in transactions {
@@ -151,6 +155,10 @@ extension PurchaseEngine {
             let ownerOfOriginal = record.customerID(ofOriginal: transaction) ?? customerID
             guard owner == customerID || (owner == nil && ownerOfOriginal == customerID) else { continue }
             var proof = Proof(evidence: .signedTransaction(text), version: Self.version(of: transaction))
+            // If the server does not answer, a renewal counts until it does.
+            if transaction.expirationDate != nil, transaction.isVerifiedByStoreKit {
+                proof.verified = await gather(proof.evidence, for: transaction).verified
+            }
             // The server knows former tokens, and those of merged customers. It accepts nothing that carries another
             // customer's.
             if owner == nil, let token = transaction.appAccountToken, let id = transaction.transactionID {
@@ -203,7 +211,9 @@ extension PurchaseEngine {
         }
     }
 
-    private func take(_ answer: RestoreAnswer, of customerID: String, _ signedAt: Date) {
+    private func take(
+        _ answer: RestoreAnswer, of customerID: String, _ signedAt: Date, _ verified: [VerifiedEvidence]
+    ) {
         let entitlements = take(answer.entitlements, of: customerID, signedAt)
         let now = trustedNow()
         var ended: [GrantedPurchase] = []
@@ -214,13 +224,16 @@ extension PurchaseEngine {
                 let error = ServerDecision.notCounted(purchase.productID, purchase.environment, entitlements)
                 // One that waits is claimed with its order by itself.
                 let waits = record.entry(key) != nil || record.started.contains { $0.productID == purchase.productID }
+                if purchase.disposition == .refused || error != nil { record.refuseRenewal(noted: key) }
                 if purchase.disposition == .granted, error == nil, !waits {
-                    record.add(
-                        GrantedPurchase(
-                            key: key, originalTransactionID: purchase.originalTransactionID,
-                            productID: purchase.productID, customerID: customerID,
-                            expirationDate: purchase.expiresAt.flatMap { AppStoreTime($0)?.date }, grantedAt: now,
-                            submissionID: purchase.submissionID))
+                    var granted = GrantedPurchase(
+                        key: key, originalTransactionID: purchase.originalTransactionID,
+                        productID: purchase.productID, customerID: customerID,
+                        expirationDate: purchase.expiresAt.flatMap { AppStoreTime($0)?.date }, grantedAt: now,
+                        submissionID: purchase.submissionID)
+                    granted.takeOwnership(verified)
+                    record.add(granted)
+                    record.acceptRenewal(key)
                 } else if PurchaseError.Code(rawValue: purchase.code).endsPurchase, let one = record.end(key, at: now) {
                     ended.append(one)
                 }
@@ -234,72 +247,10 @@ extension PurchaseEngine {
         }
     }
 
-    // MARK: Without a server
-
-    /// Takes what signed evidence says about purchases that are not consumables; those arrive as transactions.
-    ///
-    /// - Parameter waiting: unfinished transactions. What they are about is granted, announced and finished with them.
-    private func lookHere(_ transactions: [PaymentTransaction]?, besides waiting: [PaymentTransaction]) async {
-        guard let transactions else {
-            guard let evidence = await loadedReceipt(),
-                case .appReceipt(let receipt)? = await gather(evidence, for: nil).verified
-            else { return }
-            observe(.appReceipt(receipt), renewal: nil, besides: waiting)
-            return
-        }
-        for transaction in transactions where transaction.isVerifiedByStoreKit {
-            guard let text = transaction.signedTransaction,
-                let verified = await gather(.signedTransaction(text), for: transaction).verified
-            else { continue }
-            let renewal = transaction.signedRenewalInfo.flatMap {
-                verifier.renewal($0, of: transaction.originalTransactionID)
-            }
-            observe(verified, renewal: renewal, besides: waiting)
-        }
-    }
-
-    private func observe(
-        _ verified: VerifiedEvidence, renewal: PurchaseRenewal?, besides waiting: [PaymentTransaction]
-    ) {
-        let now = trustedNow()
-        let signedAt = verified.facts.signingDate?.date
-        var ended: [(GrantedPurchase, PurchaseError)] = []
-        _ = changes { record in
-            for facts in verified.facts.transactions {
-                let key = PurchaseKey(
-                    environment: verified.facts.environment?.name, transactionID: facts.transactionID)
-                let kind = verified.productKind(of: facts.transactionID)
-                guard kind != .consumable, let productID = facts.productID else { continue }
-                let waits = waiting.contains { transaction in
-                    transaction.transactionID == facts.transactionID
-                        || transaction.transactionID == nil && transaction.productID == productID
-                }
-                // It may be known from an earlier look; then what is new about it counts.
-                guard !waits || record.granted(key) != nil else { continue }
-                if let error = verified.withdrawal(of: facts.transactionID) {
-                    if let one = record.end(key, at: now) { ended.append((one, error)) }
-                    continue
-                }
-                if let endedAt = record.granted(key)?.endedAt, !verified.reverses(anEndAt: endedAt) { continue }
-                record.grant(
-                    GrantedPurchase(
-                        key: key, originalTransactionID: facts.originalTransactionID, productID: productID, kind: kind,
-                        quantity: facts.quantity.map { Int64(clamping: $0) } ?? 1, customerID: customer?.id,
-                        purchaseDate: facts.purchaseDate?.date,
-                        expirationDate: verified.expirationDate(of: facts.transactionID),
-                        graceUntil: renewal?.graceUntil,
-                        renewal: renewal, grantedAt: now, signedAt: signedAt))
-            }
-        }
-        for (purchase, error) in ended {
-            emit(.revoked(PurchaseReport(purchase.key.transactionID, purchase.productID), error))
-        }
-    }
-
     // MARK: Helpers
 
     /// The receipt as it is, without a refresh; `nil` if there is none now.
-    private func loadedReceipt() async -> PurchaseEvidence? {
+    func loadedReceipt() async -> PurchaseEvidence? {
         do {
             return try await receipts.load().map { .appReceipt(Data($0)) }
         } catch {

@@ -22,6 +22,7 @@ public actor PurchaseEngine {
 
     private(set) var record = PurchaseRecord()
     private var isLoaded = false
+    private var couldNotLoad = false
     private(set) var customer: PurchaseCustomer?
     private(set) var isRunning = false
     /// Those who take over when the run ends.
@@ -245,9 +246,14 @@ public actor PurchaseEngine {
             emit(.storeSetAside(error))
             // The next write replaces it in any case.
             do { try store.setAside() } catch { emit(.failedOutside(PurchaseError(.storeFailed, error), nil)) }
+        } catch {
+            couldNotLoad = true
+            throw error
         }
         record.loadEvidence(store)
         isLoaded = true
+        // Who follows the entitlements was told nothing before.
+        if couldNotLoad { emit(.entitlementsChanged(entitlements(at: currentTime()))) }
     }
 
     /// Changes the record: durably, or not at all.
@@ -265,7 +271,9 @@ public actor PurchaseEngine {
         }
         let old = record
         record = next
-        if old.outbox != next.outbox || old.entitlements != next.entitlements || old.granted != next.granted {
+        if old.outbox != next.outbox || old.entitlements != next.entitlements || old.granted != next.granted
+            || old.renewals != next.renewals
+        {
             wake()
             announce()
         }

@@ -25,6 +25,10 @@ public struct GrantedPurchase: Sendable, Codable, Equatable {
     public var endedAt: Date?
     /// The submission in the server's record.
     public var submissionID: String?
+    /// The customer's UUID in the evidence.
+    var appAccountToken: UUID?
+    /// Whether it comes through Family Sharing; `nil` if nothing signed states it.
+    var isFamilyShared: Bool?
 
     /// A purchase from its parts, for the migration of purchases that an app stored before.
     public init(

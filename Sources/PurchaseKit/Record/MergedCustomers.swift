@@ -2,11 +2,20 @@ import Foundation
 
 /// Guests whose purchases were handed to a customer with a login.
 extension PurchaseRecord {
+    /// The number of guests that are remembered. What is stored is renamed at the hand-over, so a guest's id is needed
+    /// only while a payment or a claim of theirs is under way, as many as there are started purchases.
+    static let mergedLimit = startedLimit
+
     /// Makes everything of a guest a customer's. Entitlements of the guest go: the next answer is about the customer.
     mutating func hand(from guestID: String, to customerID: String) {
         var next = (merged ?? [:]).mapValues { $0 == guestID ? customerID : $0 }
         (next[guestID], next[customerID]) = (customerID, nil)
-        merged = next
+        let ordered = (mergedOrder ?? []).filter { $0 != guestID && next[$0] != nil }
+        // Those of before their order was stored are the oldest.
+        let unordered = next.keys.filter { $0 != guestID && !ordered.contains($0) }.sorted()
+        let kept = (unordered + ordered + [guestID]).suffix(Self.mergedLimit)
+        mergedOrder = Array(kept)
+        merged = next.filter { kept.contains($0.key) }
         entitlements.removeAll { $0.customerID == guestID }
         guest = nil
         renameMerged()

@@ -29,6 +29,10 @@ struct PurchaseRecord: Codable, Equatable {
     var entitlements: [StoredEntitlement] = []
     /// Evidence of consumables that the server accepted, to ask it for balances; nil before the first.
     var accepted: [AcceptedEvidence]?
+    /// Renewals that prolong the server's answers until it answers about them; nil before the first.
+    var renewals: [SignedRenewal]?
+    /// The digests of renewals for which the server gives nothing; nil before the first.
+    var refusedRenewals: [String]?
     /// The last look at the current evidence.
     var lastPass: Pass?
     /// The environment of this installation of the app.
@@ -40,6 +44,8 @@ struct PurchaseRecord: Codable, Equatable {
     var guest: PurchaseCustomer?
     /// The customers with a login, by the ids of the guests whose purchases they got; nil before the first.
     var merged: [String: String]?
+    /// These guests, the last one at the end; nil before the first.
+    var mergedOrder: [String]?
 
     /// What the server was asked in the last pass.
     struct Pass: Codable, Equatable {
@@ -117,6 +123,8 @@ struct PurchaseRecord: Codable, Equatable {
         }
         // The server may have transferred it.
         granted[index].customerID = purchase.customerID ?? granted[index].customerID
+        granted[index].appAccountToken = purchase.appAccountToken ?? granted[index].appAccountToken
+        granted[index].isFamilyShared = purchase.isFamilyShared ?? granted[index].isFamilyShared
         guard let signedAt = purchase.signedAt, signedAt >= granted[index].signedAt ?? .distantPast else { return }
         granted[index].signedAt = signedAt
         granted[index].expirationDate = purchase.expirationDate ?? granted[index].expirationDate
@@ -167,6 +175,7 @@ struct PurchaseRecord: Codable, Equatable {
                 granted[index].endedAt = nil
             }
         }
+        dropAnsweredRenewals()
     }
 
     /// Corrects ends that a wrong clock noted after a time that a fresh answer proves: they were before it.

@@ -33,6 +33,30 @@ extension VerifiedEvidence {
         return transaction.transactionReason == .renewal || transaction.ownershipType == .familyShared
     }
 
+    /// Whether somebody bought it in the app, instead of a renewal; `false` if the evidence does not state it.
+    var isPurchase: Bool {
+        guard case .signedTransaction(let transaction) = self else { return false }
+        return transaction.transactionReason == .purchase
+    }
+
+    /// The customer's UUID in it; receipts have none.
+    var appAccountToken: UUID? {
+        guard case .signedTransaction(let transaction) = self else { return nil }
+        return transaction.appAccountToken
+    }
+
+    /// Whether it comes through Family Sharing; `nil` if the evidence does not state it.
+    func isFamilyShared(_ transactionID: String) -> Bool? {
+        switch self {
+        case .signedTransaction(let transaction): transaction.ownershipType.map { $0 == .familyShared }
+        case .appReceipt(let receipt):
+            receipt.inAppPurchases.first { $0.transactionID.isSame(as: transactionID) }?.ownershipType
+                .map { $0 == .familyShared }
+        case .transactionReceipt(let receipt): receipt.ownershipType.map { $0 == .familyShared }
+        default: nil
+        }
+    }
+
     /// The reason why the purchase was withdrawn; `nil` if it was not.
     func withdrawal(of transactionID: String) -> PurchaseError? {
         switch self {

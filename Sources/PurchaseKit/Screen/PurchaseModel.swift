@@ -17,6 +17,10 @@ public final class PurchaseModel {
     #if canImport(Combine)
         /// What the customer may use now.
         @Published public private(set) var entitlements: [PurchaseEntitlement] = []
+        /// Whether `entitlements` was read. Until then it is empty, which says nothing: a screen that offers a purchase
+        /// would offer it to those who have it. It stays `false` while the store cannot be read, as before the first
+        /// unlock of the device.
+        @Published public private(set) var isLoaded = false
         /// The newest outcome of the purchases that the customer began here, also when it comes after `buy` has
         /// returned: after an approval, or with the original API. `nil` before the first.
         @Published public private(set) var outcome: PurchaseOutcome?
@@ -27,6 +31,10 @@ public final class PurchaseModel {
     #else
         /// What the customer may use now.
         public private(set) var entitlements: [PurchaseEntitlement] = [] { didSet { onChange?() } }
+        /// Whether `entitlements` was read. Until then it is empty, which says nothing: a screen that offers a purchase
+        /// would offer it to those who have it. It stays `false` while the store cannot be read, as before the first
+        /// unlock of the device.
+        public private(set) var isLoaded = false { didSet { onChange?() } }
         /// The newest outcome of the purchases that the customer began here, also when it comes after `buy` has
         /// returned: after an approval, or with the original API. `nil` before the first.
         public private(set) var outcome: PurchaseOutcome? { didSet { onChange?() } }
@@ -65,7 +73,7 @@ public final class PurchaseModel {
             })
         work.append(
             Task { [weak self] in
-                for await entitlements in engine.entitlementUpdates() { self?.entitlements = entitlements }
+                for await entitlements in engine.entitlementUpdates() { self?.show(entitlements) }
             })
     }
 
@@ -102,6 +110,11 @@ public final class PurchaseModel {
         isBusy = true
         defer { isBusy = false }
         restored = await engine.restore()
+    }
+
+    private func show(_ entitlements: [PurchaseEntitlement]) {
+        self.entitlements = entitlements
+        if !isLoaded { isLoaded = true }
     }
 
     /// Follows a purchase that was begun here.

@@ -7,6 +7,9 @@ struct ServerDecision {
     let error: PurchaseError
     var isReplayed = false
     var submissionID: String?
+    /// The original transaction, and whether it comes through Family Sharing, as the answer states it.
+    var originalTransactionID: String?
+    var isFamilyShared: Bool?
     /// The pause in seconds that the server asks for.
     var retryAfter: Double?
     /// What the answer says about the customer's products.
@@ -31,6 +34,8 @@ extension ServerDecision {
         disposition = answer.disposition
         error = PurchaseError(PurchaseError.Code(rawValue: answer.code))
         (isReplayed, submissionID) = (answer.replayed, answer.submissionID)
+        originalTransactionID = answer.transaction.originalTransactionID
+        isFamilyShared = answer.transaction.familyShared
         self.entitlements = entitlements
         notCounted = Self.notCounted(answer.transaction.productID, answer.transaction.environment, entitlements)
     }
@@ -42,6 +47,7 @@ extension ServerDecision {
             disposition = purchase.disposition
             error = PurchaseError(PurchaseError.Code(rawValue: purchase.code), detail: purchase.detail)
             (isReplayed, submissionID) = (purchase.replayed, purchase.submissionID)
+            originalTransactionID = purchase.originalTransactionID
             notCounted = Self.notCounted(purchase.productID, purchase.environment, entitlements)
         } else if let refused = answer.refused.first, answer.refused.count == 1, answer.purchases.isEmpty {
             disposition = refused.disposition

@@ -19,7 +19,8 @@ public struct PurchaseEntitlement: Sendable, Codable, Equatable {
     public enum Source: String, Sendable, Codable {
         /// The entitlement is in a signed answer of the server.
         case server
-        /// The purchase was granted on this device.
+        /// The purchase was granted on this device, or the device verified a renewal that prolongs a signed answer
+        /// until the server answers about it.
         case device
     }
 }

@@ -327,6 +327,16 @@ public struct Product: Sendable {
     }
 }
 
+/// Why StoreKit could not do something.
+public enum StoreKitError: Error, Sendable {
+    case unknown
+    case userCancelled
+    case networkError(URLError)
+    case systemError(any Error)
+    case notAvailableInStorefront
+    case notEntitled
+}
+
 extension VerificationResult where SignedType == Product.SubscriptionInfo.RenewalInfo {
     public var jwsRepresentation: String { unsafePayloadValue.jws }
 }
