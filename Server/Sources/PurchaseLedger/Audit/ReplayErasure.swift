@@ -18,6 +18,14 @@ extension ReplayStep {
         }
     }
 
+    /// What a notification whose details were erased stated. It is still stored if its purchase belonged to another
+    /// customer when its owner at the time of the notification was erased, and then it closed that customer's refund
+    /// requests.
+    func keptDecision(_ details: NotificationDetails) -> NotificationDetails? {
+        guard details.transactionID == nil, transaction.erasures?.entries[leaf.id] != nil else { return nil }
+        return evidence?.examined.notification.map { NotificationDetails($0) }
+    }
+
     /// Applies an erasure. The parts that it kept were already applied with their entries.
     func erase(_ details: CustomerErasedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
         let changes = LedgerChanges(transaction, app: app)

@@ -157,7 +157,9 @@ struct ReplayStep {
             details.notificationID, type: details.type, subtype: details.subtype, appKey: app.key,
             environment: environment, entry: entry.key)
         guard !isOfEntriesAlone else { return }
-        try NotificationEvents(transaction: transaction, app: app, entry: entry).write(details)
+        let events = NotificationEvents(transaction: transaction, app: app, entry: entry)
+        try events.write(details)
+        if let decision = keptDecision(details) { try events.closeRequests(decision) }
         try SeatWriter(transaction: transaction, app: app, entry: entry).unclaim(details)
     }
 

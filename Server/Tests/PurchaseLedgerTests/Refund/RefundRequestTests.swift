@@ -279,4 +279,26 @@ struct RefundRequestTests {
             #expect(try await Self.work(world).answer.percentage == 0)
         }
     }
+
+    @Test(
+        "29.3 A request stays closed after the erasure of the customer who owned the purchase when Apple decided",
+        arguments: ["REFUND", "REFUND_DECLINED"])
+    func decidedForFormerOwner(type: String) async throws {
+        try await Self.with { world in
+            try await Self.buy(world, "1")
+            try await Self.ask(world, "1")
+            _ = try await world.ledger.perform(
+                MovePurchase(app: "example", transactionID: "1", to: "bob", reason: "support"))
+            try await Self.ask(world, "1", after: 600, type: type) {
+                guard type == "REFUND" else { return }
+                $0.signedDate = $0.signedDate?.addingTimeInterval(600)
+                ($0.revocationDate, $0.revocationReason) = ($0.signedDate, 0)
+            }
+            _ = try await world.ledger.perform(
+                MovePurchase(app: "example", transactionID: "1", to: LedgerWorld.customer, reason: "support"))
+            _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "bob", reason: "asked"))
+            let request = try #require(try await Self.list(world).first)
+            #expect(request.state == .closed && request.closedBy == type)
+        }
+    }
 }

@@ -27,6 +27,12 @@ struct NotificationEvents {
         }
     }
 
+    /// Closes refund requests by a decision of which nothing else is told.
+    func closeRequests(_ details: NotificationDetails) throws(LedgerStorageError) {
+        guard transaction.rules >= Self.rulesOfRefundRequests else { return }
+        try ConsumptionRequestWriter(transaction: transaction, app: app, entry: entry).decide(details)
+    }
+
     private func writeRequest(_ details: NotificationDetails) throws(LedgerStorageError) {
         guard let row = try transaction.row(of: details) else { return }
         let writer = LedgerEvents(transaction, app: app, entry: entry)

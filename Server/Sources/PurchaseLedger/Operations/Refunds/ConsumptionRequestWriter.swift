@@ -13,9 +13,14 @@ struct ConsumptionRequestWriter {
         if NotificationType.consumptionRequest.rawValue.isSame(as: details.type) {
             try open(details)
         } else {
-            for type in [NotificationType.refund, .refundDeclined] where type.rawValue.isSame(as: details.type) {
-                try close(details, by: type.rawValue)
-            }
+            try decide(details)
+        }
+    }
+
+    /// Closes questions, if the notification is about a decision.
+    func decide(_ details: NotificationDetails) throws(LedgerStorageError) {
+        for type in [NotificationType.refund, .refundDeclined] where type.rawValue.isSame(as: details.type) {
+            try close(details, by: type.rawValue)
         }
     }
 
