@@ -149,4 +149,22 @@ struct LifeAfterErasureTests {
                 try await world.claim("2", product: LedgerWorld.pro, order: order.id, second).orderStatus == .paid)
         }
     }
+
+    @Test("An order that no claim named is open again too, and a purchase that came while it was paid does not pay it")
+    func unnamedOrderOfTransferred() async throws {
+        try await LedgerWorld.with { world in
+            let order = try await world.order(product: LedgerWorld.pro)
+            for id in ["1", "2"] {
+                let evidence = try LedgerWorld.signed(id, product: LedgerWorld.pro, kind: .nonConsumable)
+                #expect(try await world.claim(id, product: LedgerWorld.pro, evidence).code == "accepted")
+                #expect(try await world.order(order.id).payment?.transactionID == "1")
+            }
+            _ = try await world.ledger.perform(
+                MovePurchase(app: "example", transactionID: "1", to: "bob", reason: "wrong account"))
+            #expect(try await world.order(order.id).status == .created)
+            try await erase("bob", world)
+            try await world.requireConsistency()
+            #expect(try await world.order(order.id).status == .created)
+        }
+    }
 }

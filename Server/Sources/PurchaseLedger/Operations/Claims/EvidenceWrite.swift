@@ -1,5 +1,7 @@
 import PurchaseVerification
 
+import struct Foundation.UUID
+
 /// The one sequence of every write of evidence: keep, observe, bind, settle, judge, and record (docs/ledger.md,
 /// "Inputs").
 ///
@@ -241,10 +243,23 @@ struct EvidenceWrite {
         try changes.payments.pay(order, with: record, among: changes.copies(of: record, in: history))
     }
 
-    /// Pays the order that an entry paid.
+    /// Pays the orders that an entry paid: the one that it names, and those that erased purchases paid, of which no
+    /// facts are left.
     private mutating func payRecorded() throws(LedgerStorageError) {
-        guard let recorded, let named, let paid = recorded.paid, let order = try transaction.orders.row(id: paid),
-            order.status == .created, let place = try place(of: named)
+        guard let recorded else { return }
+        if let named, let paid = recorded.paid { try pay(paid, with: named) }
+        for outcome in recorded.outcomes {
+            guard let key = outcome.key, key != named, transaction.erasures?.transactions[key] != nil,
+                let paid = outcome.order.flatMap({ UUID(uuidString: $0) })
+            else { continue }
+            try pay(paid, with: key)
+        }
+    }
+
+    /// Pays an order that is open.
+    private mutating func pay(_ id: UUID, with key: TransactionKey) throws(LedgerStorageError) {
+        guard let order = try transaction.orders.row(id: id), order.status == .created,
+            let place = try place(of: key)
         else { return }
         try pay(order, with: changes.histories[place.history].records[place.record], in: place.history)
     }
