@@ -31,7 +31,7 @@ struct UnaskedTokenTests {
         "A claim that is refused for its own fields brings nothing into the ledger",
         arguments: [.apple, .both] as [AppStoreMode])
     func wrongClaims(_ mode: AppStoreMode) async throws {
-        try await Self.with(mode) { world, order, coins in
+        try await Self.with(mode) { world, order, coins async throws in
             var outcomes = [
                 try await world.claim("1", product: LedgerWorld.pro, coins),
                 try await world.claim("1", customer: "bob", coins),
@@ -68,7 +68,7 @@ struct UnaskedTokenTests {
 
     @Test("A notification that an app sends as evidence waits like a transaction")
     func notifications() async throws {
-        try await Self.with(.apple) { world, order, _ in
+        try await Self.with(.apple) { world, order, _ async throws in
             let transaction = LedgerWorld.template("1") {
                 $0.appAccountToken = order.appAccountToken.uuidString.lowercased()
             }
@@ -85,7 +85,7 @@ struct UnaskedTokenTests {
 
     @Test("In the mode both, the App Store is asked if a restore gives a purchase to the customer of its token")
     func restoresOfOthers() async throws {
-        try await Self.with(.both) { world, _, coins in
+        try await Self.with(.both) { world, _, coins async throws in
             let restored = try await world.ledger.restore(
                 RestoreSubmission(app: "example", customerID: "bob", evidence: [coins]))
             #expect(restored.purchases.map(\.code) == ["app_account_token_mismatch"])
@@ -96,12 +96,12 @@ struct UnaskedTokenTests {
 
     @Test("Without the App Store, and of a purchase with an owner, evidence counts whatever becomes of the claim")
     func others() async throws {
-        try await Self.with(.offline) { world, order, coins in
+        try await Self.with(.offline) { world, order, coins async throws in
             #expect(try await world.claim("1", product: LedgerWorld.pro, coins).code == "product_mismatch")
             #expect(try await world.entitlement()?.balance == 1)
             #expect(try await world.order(order.id).status == .paid)
         }
-        try await Self.with(.apple) { world, _, coins in
+        try await Self.with(.apple) { world, _, coins async throws in
             let claim = try await world.claim("1", coins)
             try await world.answer(try #require(claim.asksAppStore), LedgerWorld.agreement())
             let refunded = try LedgerWorld.signed("1") {
