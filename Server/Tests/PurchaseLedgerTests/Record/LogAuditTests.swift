@@ -53,7 +53,7 @@ struct LogAuditTests {
             try await world.sealing.round()
             let checkpoint = try world.published().checkpoint
             try await world.database.write { connection in
-                try connection.execute(
+                _ = try connection.execute(
                     "INSERT INTO log_tiles (tile_key, root, hashes) SELECT ?1, root, hashes FROM log_tiles",
                     [.integer(key)])
             }
@@ -69,7 +69,7 @@ struct LogAuditTests {
             try await world.write(300)
             try await world.sealing.round()
             let plant = "INSERT INTO log_tiles (tile_key, root, hashes) SELECT 1, root, hashes FROM log_tiles"
-            try await world.database.write { try $0.execute(plant, []) }
+            try await world.database.write { _ = try $0.execute(plant, []) }
             try await world.write(300)
             await #expect(throws: LedgerStorageError.self) { try await world.sealing.round() }
             try await world.database.write { connection in
