@@ -163,3 +163,40 @@ struct KeyFileTests {
         }
     }
 }
+    #if os(Linux)
+        @Test("After the disk was full, the next head replaces a partial line, without a restart")
+        func fullDisk() async throws {
+            try await TemporaryFolder.with { folder in
+                let (path, heads) = (SealedWorld.path("log", folder), SealedWorld.path("log.heads", folder))
+                try CheckpointSigner.createKey(at: path, origin: "example.com/assay")
+                let signer = try CheckpointSigner(keyFile: path)
+                try signer.begin(MerkleAppender())
+                let before = try Data(contentsOf: URL(fileURLWithPath: heads))
+                let descriptor = try #require(
+                    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").first { name in
+                        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")) == heads
+                    }.flatMap { Int32($0) })
+                let kept = dup(descriptor)
+                let full = open("/dev/full", O_RDWR)
+                dup2(full, descriptor)
+                var edge = MerkleAppender()
+                for leaf in 1...2 as ClosedRange<UInt8> {
+                    signer.extend([.leaf([leaf])])
+                    _ = edge.append(.leaf([leaf]))
+                    #expect(code { try signer.sign(edge.root()) } == .fileFailed)
+                    #expect(signer.head.size == 0)
+                }
+                // What a full disk leaves of a line.
+                try Data("2 abc".utf8).withUnsafeBytes { bytes in
+                    try #require(Foundation.write(kept, bytes.baseAddress, bytes.count) == bytes.count)
+                }
+                dup2(kept, descriptor)
+                for descriptor in [kept, full] { close(descriptor) }
+                let signed = try signer.sign(edge.root())
+                #expect(signed.checkpoint.size == 2 && signer.head == signed.checkpoint)
+                let line = "2 \(Data(edge.root().bytes).base64EncodedString())\n"
+                #expect(try Data(contentsOf: URL(fileURLWithPath: heads)) == before + Data(line.utf8))
+            }
+        }
+    #endif
+

@@ -67,8 +67,12 @@ struct SignedHeads: Sendable {
 
     /// Appends a head, and returns after it is on the disk.
     mutating func append(_ size: Int64, _ root: MerkleHash) throws(LogError) {
-        guard !isBroken else {
-            throw LogError(.fileFailed, "\(file.path) could not be written before; restart the server")
+        if isBroken {
+            // A partial line must not become the start of the next one. A whole line that may not be on the disk was
+            // not signed, and is written again.
+            try file.truncate(to: length)
+            try file.flush()
+            isBroken = false
         }
         if length > Self.longest {
             try LogFile.replace(file.path, mode: 0o600, Self.bytes(self.size, self.root))
@@ -79,7 +83,6 @@ struct SignedHeads: Sendable {
             try file.write(line)
             try file.flush()
         } catch {
-            // A partial line must not become the start of the next one.
             isBroken = true
             throw error
         }
