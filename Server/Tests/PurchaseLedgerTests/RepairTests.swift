@@ -20,6 +20,24 @@ struct RepairTests {
         }
     }
 
+    @Test("A repair beside a server that writes is refused by its own message, and changes nothing")
+    func overtaken() async throws {
+        try await TemporaryFolder.with { folder in
+            let database = OvertakingDatabase(try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
+            let world = try await LedgerWorld(database)
+            _ = try await world.claim("1", try LedgerWorld.signed("1") { $0.quantity = 5 })
+            try await database.write { _ = try $0.execute("UPDATE entitlements SET balance = 1000", []) }
+            let error = await #expect(throws: RepairOvertaken.self) {
+                try await world.ledger.repair { _ in database.overtake { _ = try await world.order() } }
+            }
+            #expect(error?.description.hasPrefix("repair_overtaken: a server wrote") == true)
+            #expect(try await world.ledger.audit().findings != [])
+            #expect(try await world.ledger.repair().findings != [])
+            #expect(try await world.ledger.audit().findings == [])
+            try await database.close()
+        }
+    }
+
     @Test(
         "Where numbers have gaps, a repair restores the number of every row, to which entries and events refer",
         .enabled(if: TestEngine.ownsTables))

@@ -36,11 +36,13 @@ struct LedgerRepair {
 
     /// Replaces the tables, and records the repair.
     ///
-    /// - Throws: `corrupt` if the journal grew in the meantime, or if a row that entries refer to is not found; then
-    ///   nothing is written.
-    static func write(_ content: Content, findings: Int, _ transaction: LedgerTransaction) throws(LedgerStorageError) {
+    /// - Throws: `RepairOvertaken` if the journal grew in the meantime; `corrupt` if a row that entries refer to is not
+    ///   found. Then nothing is written.
+    static func write(_ content: Content, findings: Int, _ transaction: LedgerTransaction) throws {
         let connection = transaction.connection
-        let numbers = try content.identities.numbers(in: RowIdentities(connection))
+        let known = try RowIdentities(connection)
+        if let growth = content.identities.growth(in: known) { throw RepairOvertaken(growth: growth) }
+        let numbers = try content.identities.numbers(in: known)
         let entitlements = try ComparedTables.all().first { $0.name == "entitlements" }
         let before = try entitlements?.rows(connection) ?? [:]
         try requireSinglePayments(content, numbers, transaction)

@@ -24,5 +24,6 @@ public struct NewEntriesReport: Sendable, Equatable {
         "the units that consumption took before the checkpoint",
         "keys, settings and what they make count, testers, tokens, orders, notifications and events",
         "indexes and the schema",
+        "tiles of the log before the checkpoint, except the hashes that its root needs",
     ]
 }

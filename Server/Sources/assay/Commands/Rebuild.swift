@@ -58,6 +58,13 @@ struct Rebuild: AsyncParsableCommand {
         let bar = AuditBar()
         bar.begin()
         defer { bar.clear() }
-        return repair ? try await ledger.repair { bar.show($0) } : try await ledger.audit { bar.show($0) }
+        guard repair else { return try await ledger.audit { bar.show($0) } }
+        do {
+            return try await ledger.repair { bar.show($0) }
+        } catch let error as RepairOvertaken {
+            bar.clear()
+            Terminal.complain("\(error)")
+            throw ExitCode.unusable
+        }
     }
 }
