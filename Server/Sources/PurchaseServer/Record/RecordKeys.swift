@@ -93,7 +93,18 @@ package struct RecordKeys {
         }
     }
 
+    /// The public key of this server; `nil` if it has no signing key.
+    package func verifier() throws(LogError) -> LogVerifierKey? {
+        do throws(LogError) {
+            return try CheckpointSigner.verifier(keyFile: signingKeyFile)
+        } catch  where error.code == .fileMissing {
+            return nil
+        }
+    }
+
     /// The checkpoint that this server signed last, and its public key; `nil` if it has no signing key.
+    ///
+    /// - Throws: `headsMissing` if there is a signing key without the file of its heads.
     package func lastSigned() throws(LogError) -> (verifier: LogVerifierKey, checkpoint: SignedCheckpoint?)? {
         try Self.lastSigned(keyFile: signingKeyFile)
     }

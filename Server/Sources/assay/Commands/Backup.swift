@@ -58,8 +58,12 @@ struct Backup: AsyncParsableCommand {
     }
 
     private func lastCheckpoint(_ keys: RecordKeys) throws -> Checkpoint? {
-        do {
+        do throws(LogError) {
             return try keys.lastSigned()?.checkpoint?.checkpoint
+        } catch  where error.code == .headsMissing {
+            // The copy is needed all the more.
+            Terminal.complain("\(error)")
+            return nil
         } catch {
             Terminal.complain("\(error)")
             throw error.status

@@ -11,7 +11,8 @@ struct KeyExamination {
         [
             finding("the key of entries", keys.entryKeyFile) { () throws(LogError) in try keys.entryKeyIfAny() != nil },
             finding("the signing key of the record", keys.signingKeyFile) { () throws(LogError) in
-                try keys.lastSigned() != nil
+                if let lost = CheckpointSigner.lostKey(at: keys.signingKeyFile) { throw lost }
+                return try keys.lastSigned() != nil
             },
         ]
     }
@@ -28,8 +29,11 @@ struct KeyExamination {
             return .fine(.keys, "only its owner can read \(name), \(path)")
         } catch {
             let action =
-                error.code == .fileMode
-                ? "Run: chmod 600 \(path)" : "Give the server's user the right to read it, or bring the file back."
+                switch error.code {
+                case .fileMode: "Run: chmod 600 \(path)"
+                case .headsMissing, .signingKeyMissing: "See 'Restore' in docs/operations.md: no server starts so."
+                default: "Give the server's user the right to read it, or bring the file back."
+                }
             return .failed(.keys, "\(name), \(path): \(error)", do: action)
         }
     }

@@ -49,6 +49,78 @@ struct ContinuedRecordTests {
         }
     }
 
+    @Test("A key without its heads signs nothing more; a published checkpoint ends its origin, whatever the log has")
+    func lostHeads() async throws {
+        for isRestored in [true, false] {
+            try await TemporaryFolder.with { folder in
+                let (path, copy) = (folder.appending(path: "server"), folder.appending(path: "backup.sqlite"))
+                try FileManager.default.createDirectory(at: path, withIntermediateDirectories: true)
+                var world = try await SealedWorld(path)
+                let key = world.signer.verifier
+                try await world.write(4)
+                try await world.sealing.round()
+                let early = try world.published()
+                _ = try SQLiteBackup(of: world.path("assay.sqlite"), to: copy.path).write { _ in }
+                try await world.write(3)
+                try await world.sealing.round()
+                let late = try world.published()
+                try await world.database.close()
+                let database = world.path("assay.sqlite")
+                if isRestored {
+                    for ending in ["", "-wal", "-shm"] {
+                        try? FileManager.default.removeItem(atPath: database + ending)
+                    }
+                    try FileManager.default.copyItem(atPath: copy.path, toPath: database)
+                }
+                let keyFile = SealedWorld.path("lost.key", path)
+                try FileManager.default.copyItem(atPath: world.path("log.key"), toPath: keyFile)
+                #expect(throws: LogError.self) { try CheckpointSigner(keyFile: keyFile) }
+                world = try await SealedWorld(path, signer: try CheckpointSigner(endingKeyAt: keyFile, published: late))
+                #expect(world.signer.head == late.checkpoint)
+                try await world.write(1)
+                // Without the heads nothing is signed, also if the log extends the checkpoint.
+                await #expect(throws: LogError.self) { try await world.sealing.round() }
+                let (ended, _) = try await world.sealing.end(world.signer, continuedBy: Self.next, reason: "lost")
+                #expect(ended == late.checkpoint)
+                let (next, kept) = try world.signer.replaceKey(origin: Self.next)
+                #expect(next.name == Self.next)
+                #expect(try CheckpointSigner.lastSigned(keyFile: kept).checkpoint?.checkpoint == late.checkpoint)
+                #expect(try CheckpointSigner.lastSigned(keyFile: keyFile).checkpoint == nil)
+                let checkpoints = [early.checkpoint, late.checkpoint]
+                let report = try await world.world.ledger.auditLog(checkpoints, endedKeys: [key])
+                #expect(report.findings == [])
+                #expect(report.continuations.count == (isRestored ? 1 : 0))
+                try await world.database.close()
+            }
+        }
+    }
+
+    @Test("Heads that are older than the checkpoint are not believed, and newer ones are; another root is an alarm")
+    func oldHeads() async throws {
+        try await SealedWorld.with { world in
+            try await world.write(2)
+            try await world.sealing.round()
+            let (early, old) = (try world.published(), try Data(contentsOf: Self.heads(world)))
+            try await world.write(2)
+            try await world.sealing.round()
+            let (late, new) = (try world.published(), try Data(contentsOf: Self.heads(world)))
+            let keyFile = world.path("copy.key")
+            try FileManager.default.copyItem(atPath: world.path("log.key"), toPath: keyFile)
+            let heads = URL(fileURLWithPath: keyFile + ".heads")
+            try old.write(to: heads)
+            #expect(try CheckpointSigner(endingKeyAt: keyFile, published: late).head == late.checkpoint)
+            try new.write(to: heads)
+            #expect(try CheckpointSigner(endingKeyAt: keyFile, published: early).head == late.checkpoint)
+            var other = late.checkpoint
+            other.root = .leaf([9])
+            let key = try LogSigningKey(text: [UInt8](try Data(contentsOf: URL(fileURLWithPath: keyFile))))
+            let forked = try key.signed(other)
+            #expect(throws: LogError.self) { try CheckpointSigner(endingKeyAt: keyFile, published: forked) }
+        }
+    }
+
+    private static func heads(_ world: SealedWorld) -> URL { URL(fileURLWithPath: world.path("log.key.heads")) }
+
     @Test("With the key of entries and a signing key of their own, nobody continues a record whose end they cut off")
     func forged() async throws {
         try await TemporaryFolder.with { parent in

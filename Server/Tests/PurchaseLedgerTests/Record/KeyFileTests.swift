@@ -141,28 +141,40 @@ struct KeyFileTests {
                 #expect(code { try CheckpointSigner(keyFile: path) } == .malformed, "\(text)")
             }
             try FileManager.default.removeItem(atPath: heads)
-            #expect(code { try CheckpointSigner(keyFile: path) } == .fileMissing)
+            #expect(code { try CheckpointSigner(keyFile: path) } == .headsMissing)
+            #expect(code { try CheckpointSigner.lastSigned(keyFile: path) } == .headsMissing)
+            #expect(try CheckpointSigner.verifier(keyFile: path).name == "example.com/assay")
+            #expect(CheckpointSigner.lostKey(at: path) == nil)
         }
     }
 
-    @Test("A long file of heads is rewritten with only the last one")
-    func longHeads() async throws {
+    @Test("A key that signed is not replaced if its file is missing; one that signed nothing is")
+    func lostKey() async throws {
         try await TemporaryFolder.with { folder in
-            let (path, heads) = (SealedWorld.path("log", folder), SealedWorld.path("log.heads", folder))
+            let path = SealedWorld.path("log", folder)
             try CheckpointSigner.createKey(at: path, origin: "example.com/assay")
-            let line = try Data(contentsOf: URL(fileURLWithPath: heads))
-            var long = Data()
-            while long.count <= 1 << 20 { long += line }
-            try long.write(to: URL(fileURLWithPath: heads))
-            let signer = try CheckpointSigner(keyFile: path)
-            try signer.begin(MerkleAppender())
-            signer.extend([.leaf([1])])
-            _ = try signer.sign(.leaf([1]))
-            #expect(try Data(contentsOf: URL(fileURLWithPath: heads)).count < 200)
-            #expect(signer.head.root == .leaf([1]))
+            try FileManager.default.removeItem(atPath: path)
+            #expect(CheckpointSigner.lostKey(at: path) == nil)
+            let isNew = try CheckpointSigner.createKeyIfMissing(at: path, origin: "example.com/assay")
+            #expect(isNew)
+            try {
+                let signer = try CheckpointSigner(keyFile: path)
+                try signer.begin(MerkleAppender())
+                signer.extend([.leaf([1])])
+                _ = try signer.sign(.leaf([1]))
+            }()
+            #expect(CheckpointSigner.lostKey(at: path) == nil)
+            try FileManager.default.removeItem(atPath: path)
+            #expect(CheckpointSigner.lostKey(at: path)?.code == .signingKeyMissing)
+            #expect(code { try CheckpointSigner.createKeyIfMissing(at: path) } == .signingKeyMissing)
+            #expect(code { try CheckpointSigner(keyFile: path) } == .fileMissing)
+            // As the message says.
+            try FileManager.default.moveItem(atPath: path + ".heads", toPath: path + ".old")
+            let isMade = try CheckpointSigner.createKeyIfMissing(at: path)
+            #expect(isMade)
         }
     }
-}
+
     #if os(Linux)
         @Test("After the disk was full, the next head replaces a partial line, without a restart")
         func fullDisk() async throws {
@@ -200,3 +212,21 @@ struct KeyFileTests {
         }
     #endif
 
+    @Test("A long file of heads is rewritten with only the last one")
+    func longHeads() async throws {
+        try await TemporaryFolder.with { folder in
+            let (path, heads) = (SealedWorld.path("log", folder), SealedWorld.path("log.heads", folder))
+            try CheckpointSigner.createKey(at: path, origin: "example.com/assay")
+            let line = try Data(contentsOf: URL(fileURLWithPath: heads))
+            var long = Data()
+            while long.count <= 1 << 20 { long += line }
+            try long.write(to: URL(fileURLWithPath: heads))
+            let signer = try CheckpointSigner(keyFile: path)
+            try signer.begin(MerkleAppender())
+            signer.extend([.leaf([1])])
+            _ = try signer.sign(.leaf([1]))
+            #expect(try Data(contentsOf: URL(fileURLWithPath: heads)).count < 200)
+            #expect(signer.head.root == .leaf([1]))
+        }
+    }
+}

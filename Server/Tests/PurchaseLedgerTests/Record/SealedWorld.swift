@@ -13,14 +13,14 @@ struct SealedWorld {
     let sealing: LogSealing
 
     /// Opens the folder, with new keys and a new database if there are none.
-    init(_ folder: URL, clock: TestClock = TestClock()) async throws {
+    init(_ folder: URL, clock: TestClock = TestClock(), signer given: CheckpointSigner? = nil) async throws {
         self.folder = folder
         entryKey = try EntryKey.openOrCreate(at: Self.path("entries.key", folder))
         let signingKey = Self.path("log.key", folder)
         if !FileManager.default.fileExists(atPath: signingKey) {
             try CheckpointSigner.createKey(at: signingKey, origin: "example.com/assay")
         }
-        signer = try CheckpointSigner(keyFile: signingKey)
+        signer = try given ?? CheckpointSigner(keyFile: signingKey)
         database = try SQLiteDatabase(path: Self.path("assay.sqlite", folder))
         world = try await LedgerWorld(database, clock: clock, entryKey: entryKey)
         sealing = try LogSealing(

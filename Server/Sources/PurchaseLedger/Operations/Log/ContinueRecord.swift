@@ -11,7 +11,7 @@ struct ContinueRecord: LedgerOperation {
 }
 
 extension LogSealing {
-    /// Ends the origin of a log that was restored from a backup: its last signed checkpoint is written to the journal,
+    /// Ends the origin of a log that was restored from a backup, or whose heads were lost: its last signed checkpoint is written to the journal,
     /// signed with its key, and sealed as the first leaf that the next origin signs.
     ///
     /// - Parameters:
@@ -24,17 +24,26 @@ extension LogSealing {
         _ signer: CheckpointSigner, continuedBy origin: String, reason: String
     ) async throws -> (ended: Checkpoint, found: Int64) {
         let ended = signer.head
+        guard try await isInterrupted(signer) else {
+            throw LogError(
+                .notInterrupted,
+                "the log extends the checkpoint of \(ended.size) leaves that \(ended.origin) signed last")
+        }
+        let found = try await ledger.answer(LogEdge(size: nil)).size
+        try await ledger.perform(
+            ContinueRecord(details: try signer.continuation(of: ended, found: found, by: origin, reason: reason)))
+        _ = try await seal()
+        return (ended, found)
+    }
+
+    /// Whether the log does not extend what was signed last, or nobody knows what that is.
+    private func isInterrupted(_ signer: CheckpointSigner) async throws -> Bool {
+        guard signer.knowsHeads else { return true }
         do {
             _ = try await sign()
+            return false
         } catch let error as LogError where error.code == .shorter || error.code == .rewritten {
-            let found = try await ledger.answer(LogEdge(size: nil)).size
-            try await ledger.perform(
-                ContinueRecord(
-                    details: try signer.continuation(of: ended, found: found, by: origin, reason: reason)))
-            _ = try await seal()
-            return (ended, found)
+            return true
         }
-        throw LogError(
-            .notInterrupted, "the log extends the checkpoint of \(ended.size) leaves that \(ended.origin) signed last")
     }
 }

@@ -17,7 +17,11 @@ public final class CheckpointSigner: Sendable {
     private let state: Mutex<State>
 
     private struct State {
-        var heads: SignedHeads
+        /// The last signed tree.
+        var size: Int64
+        var root: MerkleHash
+        /// `nil` if the file does not have the last signed tree, so that nothing more can be signed.
+        var heads: SignedHeads?
         /// The edge of the tree to which the next leaves are appended; `nil` until the log was read.
         var edge: MerkleAppender?
     }
@@ -28,7 +32,8 @@ public final class CheckpointSigner: Sendable {
     ///   - path: the file of the key.
     ///   - origin: the name of the log, such as `example.com/assay`. Each key belongs to one log.
     /// - Returns: the public key, to be given to those who verify checkpoints.
-    /// - Throws: `fileExists`, `malformed` if the origin has spaces or a plus sign, `fileFailed`.
+    /// - Throws: `fileExists`, `signingKeyMissing` if there are heads of a key of this name, `malformed` if the origin has
+    ///   spaces or a plus sign, `fileFailed`.
     @discardableResult
     public static func createKey(at path: String, origin: String) throws(LogError) -> LogVerifierKey {
         let key = try LogSigningKey(newFor: origin)
@@ -40,15 +45,50 @@ public final class CheckpointSigner: Sendable {
 
     /// Reads a signing key and locks it.
     ///
-    /// - Throws: `signerBusy` if another process signs with it, `fileMissing`, `fileMode`, `malformed`, `fileFailed`.
-    public init(keyFile path: String) throws(LogError) {
-        file = try LogFile(path, O_RDONLY)
+    /// - Throws: `signerBusy` if another process signs with it, `fileMissing`, `headsMissing`, `fileMode`, `malformed`,
+    ///   `fileFailed`.
+    public convenience init(keyFile path: String) throws(LogError) {
+        let (file, key) = try Self.locked(path)
+        let heads = try SignedHeads(SignedHeads.path(besideKey: path))
+        self.init(file, key, State(size: heads.size, root: heads.root, heads: heads))
+    }
+
+    /// Reads a signing key and locks it, to end its origin. If its heads are missing, or the checkpoint is newer than
+    /// they are, the checkpoint is the last that is known to be signed. Nobody knows what was signed after it, so
+    /// nothing more is signed.
+    ///
+    /// - Parameters:
+    ///   - path: the file of the key.
+    ///   - published: a checkpoint that this key signed.
+    /// - Throws: like `init(keyFile:)`, except `headsMissing`; `rewritten` if the key signed another tree of that size.
+    public convenience init(endingKeyAt path: String, published: SignedCheckpoint) throws(LogError) {
+        let (file, key) = try Self.locked(path)
+        let (size, root) = (published.checkpoint.size, published.checkpoint.root)
+        do throws(LogError) {
+            let heads = try SignedHeads(SignedHeads.path(besideKey: path))
+            guard heads.size != size || heads.root == root else {
+                throw Self.rewritten(size, signed: heads.root, found: root)
+            }
+            if heads.size >= size {
+                self.init(file, key, State(size: heads.size, root: heads.root, heads: heads))
+                return
+            }
+        } catch  where error.code == .headsMissing {}
+        self.init(file, key, State(size: size, root: root))
+    }
+
+    private init(_ file: LogFile, _ key: LogSigningKey, _ state: State) {
+        (self.file, self.key) = (file, key)
+        self.state = Mutex(state)
+    }
+
+    private static func locked(_ path: String) throws(LogError) -> (LogFile, LogSigningKey) {
+        let file = try LogFile(path, O_RDONLY)
         try file.requireSecrecy()
         guard try file.lock() else {
             throw LogError(.signerBusy, "another process signs with \(path); give each server a key of its own")
         }
-        key = try LogSigningKey(text: try file.read(from: 0, count: Self.largestKey))
-        state = Mutex(State(heads: try SignedHeads(SignedHeads.path(besideKey: path)), edge: nil))
+        return (file, try LogSigningKey(text: try file.read(from: 0, count: largestKey)))
     }
 
     /// Reads a signing key and locks it; creates it if it is missing.
@@ -73,7 +113,7 @@ public final class CheckpointSigner: Sendable {
         do throws(LogError) {
             try createKey(at: path, origin: origin ?? randomOrigin)
             return true
-        } catch  where error.code == .fileExists && access(path, F_OK) == 0 {
+        } catch  where [.fileExists, .signingKeyMissing].contains(error.code) && access(path, F_OK) == 0 {
             // Another process was faster.
             return false
         }
@@ -111,11 +151,24 @@ public final class CheckpointSigner: Sendable {
         return "assay-\(bytes.prefix(8).map { $0 }.hexadecimal)"
     }
 
+    /// The error that the file of a signing key is missing although it signed; `nil` if the key is there, or nothing was
+    /// signed.
+    public static func lostKey(at path: String) -> LogError? {
+        access(path, F_OK) == 0 ? nil : SignedHeads.lostKey(SignedHeads.path(besideKey: path))
+    }
+
+    /// Reads the public key of a file.
+    ///
+    /// - Throws: `fileMissing`, `fileMode`, `malformed`, `fileFailed`.
+    public static func verifier(keyFile path: String) throws(LogError) -> LogVerifierKey {
+        try LogSigningKey(text: try LogFile.secret(path, limit: largestKey)).verifier
+    }
+
     /// Reads the public key of a file, and the checkpoint of the last signed tree, without the lock: signing the same
     /// text again is harmless.
     ///
     /// - Returns: the key, and the checkpoint; `nil` if nothing was signed.
-    /// - Throws: `fileMissing`, `fileMode`, `malformed`, `fileFailed`.
+    /// - Throws: `fileMissing`, `headsMissing`, `fileMode`, `malformed`, `fileFailed`.
     public static func lastSigned(
         keyFile path: String
     ) throws(LogError) -> (verifier: LogVerifierKey, checkpoint: SignedCheckpoint?) {
@@ -152,21 +205,39 @@ public final class CheckpointSigner: Sendable {
         // An invalid origin is refused before any file is renamed.
         _ = try LogSigningKey(newFor: origin)
         let ended = "\(file.path).\(verifier.id.hexadecimal)"
-        for (old, new) in [
-            (SignedHeads.path(besideKey: file.path), SignedHeads.path(besideKey: ended)), (file.path, ended),
-        ] {
-            guard access(new, F_OK) != 0 else { throw LogError(.fileExists, "\(new) exists already") }
-            guard rename(old, new) == 0 else {
-                throw LogError(.fileFailed, "\(old) cannot be renamed: \(String(cString: strerror(errno)))")
-            }
-        }
+        try keepHeads(besideKey: ended)
+        guard access(ended, F_OK) != 0 else { throw LogError(.fileExists, "\(ended) exists already") }
+        try Self.rename(file.path, to: ended)
         return (try Self.createKey(at: file.path, origin: origin), ended)
+    }
+
+    /// Gives the heads the name of the ended key, with the last signed tree at their end.
+    private func keepHeads(besideKey ended: String) throws(LogError) {
+        let (old, new) = (SignedHeads.path(besideKey: file.path), SignedHeads.path(besideKey: ended))
+        if access(old, F_OK) == 0 {
+            guard access(new, F_OK) != 0 else { throw LogError(.fileExists, "\(new) exists already") }
+            try Self.rename(old, to: new)
+        } else if access(new, F_OK) != 0 {
+            try SignedHeads.create(new)
+        }
+        let (size, root) = (head.size, head.root)
+        var heads = try SignedHeads(new)
+        if heads.size < size { try heads.append(size, root) }
+    }
+
+    private static func rename(_ old: String, to new: String) throws(LogError) {
+        guard Foundation.rename(old, new) == 0 else {
+            throw LogError(.fileFailed, "\(old) cannot be renamed: \(String(cString: strerror(errno)))")
+        }
     }
 
     /// The last signed tree.
     public var head: Checkpoint {
-        state.withLock { Checkpoint(origin: verifier.name, size: $0.heads.size, root: $0.heads.root) }
+        state.withLock { Checkpoint(origin: verifier.name, size: $0.size, root: $0.root) }
     }
+
+    /// Whether the file of heads has the last signed tree, without which nothing more can be signed.
+    var knowsHeads: Bool { state.withLock { $0.heads != nil } }
 
     /// The size up to which the signer knows the log; `nil` before the log was read.
     package var knownSize: Int64? { state.withLock { $0.edge?.size } }
@@ -176,8 +247,8 @@ public final class CheckpointSigner: Sendable {
     /// - Throws: `rewritten` if the log has another root at that size.
     package func begin(_ edge: MerkleAppender) throws(LogError) {
         try state.withLock { state throws(LogError) in
-            guard edge.size == state.heads.size, edge.root() == state.heads.root else {
-                throw Self.rewritten(state.heads.size, signed: state.heads.root, found: edge.root())
+            guard edge.size == state.size, edge.root() == state.root else {
+                throw Self.rewritten(state.size, signed: state.root, found: edge.root())
             }
             state.edge = edge
         }
@@ -202,7 +273,13 @@ public final class CheckpointSigner: Sendable {
                 state.edge = nil
                 throw Self.rewritten(edge.size, signed: edge.root(), found: root)
             }
-            if edge.size > state.heads.size { try state.heads.append(edge.size, root) }
+            if edge.size > state.size {
+                guard state.heads != nil else {
+                    throw LogError(.headsMissing, "the key signs nothing more, because its heads are not known")
+                }
+                try state.heads?.append(edge.size, root)
+                (state.size, state.root) = (edge.size, root)
+            }
             return edge.size
         }
         return try key.signed(Checkpoint(origin: verifier.name, size: size, root: root))

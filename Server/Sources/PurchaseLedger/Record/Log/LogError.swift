@@ -23,6 +23,10 @@ public struct LogError: Error, Sendable, Equatable {
         case fileExists = "log_file_exists"
         /// A file does not exist.
         case fileMissing = "log_file_missing"
+        /// There is a signing key, and the file that lists what it signed is missing.
+        case headsMissing = "log_heads_missing"
+        /// There is a list of what a signing key signed, and the key is missing.
+        case signingKeyMissing = "log_signing_key_missing"
         /// Users other than the owner can read a file with a secret.
         case fileMode = "log_file_mode"
         /// A file cannot be read or written.

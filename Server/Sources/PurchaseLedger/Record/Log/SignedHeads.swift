@@ -14,28 +14,42 @@ struct SignedHeads: Sendable {
     private(set) var root: MerkleHash
     private var file: LogFile
     private var length: Int64
+    /// Whether the last line was not written, or only in part.
     private var isBroken = false
 
     /// The file that belongs to a key.
-    static func path(besideKey path: String) -> String { path + ".heads" }
+    static func path(besideKey path: String) -> String { path + ending }
+    private static let ending = ".heads"
 
     /// Creates the file of a new key, without heads.
     ///
-    /// - Throws: `fileExists` if a signer of this name has signed, `fileFailed`.
+    /// - Throws: `signingKeyMissing` if a signer of this name has signed, `fileFailed`.
     static func create(_ path: String) throws(LogError) {
         do throws(LogError) {
             try LogFile.create(path, mode: 0o600, bytes(0, .ofEmptyTree))
         } catch  where error.code == .fileExists {
             // A crash between the creation of the two files of a new key leaves this one.
-            guard try SignedHeads(path).size == 0 else { throw error }
+            if let lost = lostKey(path) { throw lost }
         }
+    }
+
+    /// The error that a file of heads has no key; `nil` if there is no file, or nothing was signed.
+    static func lostKey(_ path: String) -> LogError? {
+        guard let heads = try? last(path), heads.size > 0 else { return nil }
+        let key = path.dropLast(ending.count)
+        return LogError(
+            .signingKeyMissing,
+            """
+            there is no \(key), and \(path) says that it signed \(heads.size) leaves; put the key back. If it is lost, \
+            rename \(path): the next start makes another key, and everybody who verifies checkpoints needs both public keys
+            """)
     }
 
     /// Opens the file, and removes a last line that was not written completely: its head was not published.
     ///
-    /// - Throws: `fileMissing`, `malformed`, `fileFailed`.
+    /// - Throws: `headsMissing`, `malformed`, `fileFailed`.
     init(_ path: String) throws(LogError) {
-        file = try LogFile(path, O_RDWR | O_APPEND)
+        file = try Self.open(path, O_RDWR | O_APPEND)
         let tail = try Self.tail(file)
         length = tail.end
         if length < tail.present {
@@ -47,9 +61,23 @@ struct SignedHeads: Sendable {
 
     /// The last signed head, read while a signer may append to the file.
     ///
-    /// - Throws: `fileMissing`, `malformed`, `fileFailed`.
+    /// - Throws: `headsMissing`, `malformed`, `fileFailed`.
     static func last(_ path: String) throws(LogError) -> (size: Int64, root: MerkleHash) {
-        try tail(try LogFile(path, O_RDONLY)).head
+        try tail(try open(path, O_RDONLY)).head
+    }
+
+    private static func open(_ path: String, _ flags: Int32) throws(LogError) -> LogFile {
+        do throws(LogError) {
+            return try LogFile(path, flags)
+        } catch  where error.code == .fileMissing {
+            throw LogError(
+                .headsMissing,
+                """
+                there is no \(path), which lists what \(path.dropLast(ending.count)) signed; put it back if it was moved. \
+                If it is lost, end the origin with 'assay audit continue --checkpoint FILE', where FILE is the newest \
+                published checkpoint
+                """)
+        }
     }
 
     /// The last complete line, its end, and the end of the file.
@@ -105,7 +133,10 @@ struct SignedHeads: Sendable {
 
     private static func malformed(_ path: String) -> LogError {
         LogError(
-            .malformed, "\(path) does not end with a line of size and root; restore it from a backup, or make a new key"
-        )
+            .malformed,
+            """
+            \(path) does not end with a line of size and root; move it away, and end the origin with 'assay audit \
+            continue --checkpoint FILE', where FILE is the newest published checkpoint
+            """)
     }
 }

@@ -11,11 +11,19 @@ struct ContinueLog: AsyncParsableCommand {
             record_rewritten). If you restored a backup, this command ends the origin: it records the last checkpoint and \
             the reason, as the first leaf that the new origin signs, and creates the key of the new origin. Stop the server first. \
             Everybody who verifies checkpoints needs the new public key, which it prints.
+
+            If the file of heads beside the signing key was lost, name the newest published checkpoint with --checkpoint. \
+            What the key signed after it is not known, so the origin ends even if the log extends that checkpoint.
             """)
 
     @OptionGroup var options: LedgerDatabaseOptions
     @OptionGroup var signing: SigningKeyOption
     @OptionGroup var reason: ReasonOption
+
+    @Option(
+        name: .long,
+        help: "A file with the newest published checkpoint of the signing key, if the file of its heads was lost.")
+    var checkpoint: String?
 
     @Option(name: .long, help: "The name of the new origin; without it, the old one with the next number: /2, /3.")
     var origin: String?
@@ -23,7 +31,7 @@ struct ContinueLog: AsyncParsableCommand {
     func run() async throws {
         let keys = try signing.keys(options)
         try await options.withLedger { ledger in
-            let signer = try CheckpointSigner(keyFile: keys.signingKeyFile)
+            let signer = try signer(keys.signingKeyFile)
             let next = origin ?? Self.origin(after: signer.verifier.name)
             guard LogSigningKey.isOrigin(next), next != signer.verifier.name else {
                 throw ValidationError(
@@ -36,6 +44,13 @@ struct ContinueLog: AsyncParsableCommand {
                 "\(ended.origin) ended at \(ended.size) leaves, and the log has \(found); its key is kept as \(file)")
             Terminal.write("\(verifier.text)\n")
         }
+    }
+
+    private func signer(_ keyFile: String) throws -> CheckpointSigner {
+        guard let checkpoint else { return try CheckpointSigner(keyFile: keyFile) }
+        let published = try CheckpointInput.read(
+            checkpoint, keys: [try CheckpointSigner.verifier(keyFile: keyFile)])
+        return try CheckpointSigner(endingKeyAt: keyFile, published: published)
     }
 
     /// The same name with the next number.

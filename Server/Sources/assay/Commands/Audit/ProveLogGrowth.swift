@@ -51,11 +51,10 @@ struct ProveLogGrowth: AsyncParsableCommand {
 
     private func checkpoints(_ recordKeys: RecordKeys) throws -> (from: SignedCheckpoint, to: SignedCheckpoint) {
         do {
-            let own = try recordKeys.lastSigned()
-            let trusted = try keys.keys(own: own?.verifier)
+            let trusted = try keys.keys(own: recordKeys.verifier())
             let earlier = try CheckpointInput.read(from, keys: trusted)
             if let to { return (earlier, try CheckpointInput.read(to, keys: trusted)) }
-            guard let signed = own?.checkpoint else {
+            guard let signed = try recordKeys.lastSigned()?.checkpoint else {
                 throw LogError(
                     .notSealed,
                     "nothing was signed with \(recordKeys.signingKeyFile); name the later checkpoint with --to")

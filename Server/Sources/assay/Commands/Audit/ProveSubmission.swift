@@ -66,12 +66,11 @@ struct ProveSubmission: AsyncParsableCommand {
     }
 
     private func signed(_ keys: RecordKeys) throws -> SignedCheckpoint {
-        let own = try keys.lastSigned()
         if let checkpoint {
             return try SignedCheckpoint(
-                note: Array(try InputFile.read(checkpoint)), keys: try self.keys.keys(own: own?.verifier))
+                note: Array(try InputFile.read(checkpoint)), keys: try self.keys.keys(own: keys.verifier()))
         }
-        guard let signed = own?.checkpoint else {
+        guard let signed = try keys.lastSigned()?.checkpoint else {
             throw LogError(
                 .notSealed,
                 "nothing was signed with \(keys.signingKeyFile); name a checkpoint with --checkpoint, or start the server"

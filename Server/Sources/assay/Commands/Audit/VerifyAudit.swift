@@ -57,7 +57,8 @@ struct VerifyAudit: AsyncParsableCommand {
 
     func run() async throws {
         let keys = try signing.keys(options)
-        let checkpoints = try checkpoints(keys)
+        let own = try lastSigned(keys)
+        let checkpoints = try checkpoints(keys, own: own.checkpoint)
         let start = try since.map { try startingCheckpoint($0, checkpoints, keys) }
         try await options.withLedger(.auditing, trust: trust) { ledger in
             if let start {
@@ -66,6 +67,9 @@ struct VerifyAudit: AsyncParsableCommand {
             try await Self.verify(
                 ledger, checkpoints.map(\.checkpoint), endedKeys: try endedKeys(keys), keys, evidence: evidence)
         }
+        // Without them the log is compared with less than was signed.
+        guard own.areHeadsMissing else { return }
+        throw ExitCode.rejected
     }
 
     /// Audits a whole ledger, and writes the report.
@@ -117,7 +121,7 @@ struct VerifyAudit: AsyncParsableCommand {
 
     /// The given keys. The origin of this server's own key has not ended: it is still used.
     private func endedKeys(_ keys: RecordKeys) throws -> [LogVerifierKey] {
-        let own = try keys.lastSigned()?.verifier
+        let own = try keys.verifier()
         return try self.keys.keys().filter { $0 != own }
     }
 
@@ -128,7 +132,7 @@ struct VerifyAudit: AsyncParsableCommand {
         guard let size = Int64(since) else {
             do {
                 return try CheckpointInput.read(
-                    since, keys: try self.keys.keys(own: try keys.lastSigned()?.verifier))
+                    since, keys: try self.keys.keys(own: try keys.verifier()))
             } catch let error as LogError {
                 Terminal.complain("\(error)")
                 throw error.status
@@ -142,14 +146,26 @@ struct VerifyAudit: AsyncParsableCommand {
         return known
     }
 
+    /// The checkpoint that this server signed last. Missing heads are written as a finding.
+    private func lastSigned(_ keys: RecordKeys) throws -> (checkpoint: SignedCheckpoint?, areHeadsMissing: Bool) {
+        do throws(LogError) {
+            return (try keys.lastSigned()?.checkpoint, false)
+        } catch  where error.code == .headsMissing {
+            Terminal.write("\(error.code.rawValue)  \(error.detail.printable)\n")
+            return (nil, true)
+        } catch {
+            Terminal.complain("\(error)")
+            throw error.status
+        }
+    }
+
     /// The checkpoints of the options, and the last one that this server signed.
-    private func checkpoints(_ keys: RecordKeys) throws -> [SignedCheckpoint] {
+    private func checkpoints(_ keys: RecordKeys, own: SignedCheckpoint?) throws -> [SignedCheckpoint] {
         do {
-            let signed = try keys.lastSigned()
-            let known = try self.keys.keys(own: signed?.verifier)
+            let known = try self.keys.keys(own: keys.verifier())
             var checkpoints: [SignedCheckpoint] = []
             for path in checkpoint { checkpoints.append(try CheckpointInput.read(path, keys: known)) }
-            if let own = signed?.checkpoint { checkpoints.append(own) }
+            if let own { checkpoints.append(own) }
             return checkpoints
         } catch let error as LogError {
             Terminal.complain("\(error)")

@@ -48,8 +48,8 @@ struct CreateSigningKey: AsyncParsableCommand {
         let keys = try key.keys(options)
         do throws(LogError) {
             try keys.createSigningKeyIfMissing()
-            guard let signed = try keys.lastSigned() else { return }
-            Terminal.write("\(signed.verifier.text)\n")
+            guard let key = try keys.verifier() else { return }
+            Terminal.write("\(key.text)\n")
         } catch {
             Terminal.complain("\(error)")
             throw error.status
