@@ -275,3 +275,19 @@ struct LogAudit {
         }
     }
 }
+
+extension LogTilesTable {
+    /// The keys of tiles that are not full in a log of a size, or that no log can have.
+    ///
+    /// - Parameter limit: the number of keys of a level that are read.
+    fileprivate func unknown(size: Int64, limit: Int64) throws(LedgerStorageError) -> [Int64] {
+        var gaps = [Int64.min ... -1]
+        for level in 0..<MerkleTile.levels {
+            let first = Self.key(level: level, number: MerkleTile.full(level: level, size: size))
+            gaps.append(first...(level + 1 < MerkleTile.levels ? Self.key(level: level + 1, number: 0) - 1 : .max))
+        }
+        var keys: [Int64] = []
+        for gap in gaps { keys += try self.keys(in: gap, limit: limit) }
+        return keys
+    }
+}

@@ -24,24 +24,15 @@ struct LogTilesTable {
         return try reader.blob()
     }
 
-    /// The keys of tiles that are not full in a log of a size, or that no log can have.
-    ///
-    /// - Parameter limit: the number of keys of a level that are read.
-    func unknown(size: Int64, limit: Int64) throws(LedgerStorageError) -> [Int64] {
-        var gaps = [Int64.min ... -1]
-        for level in 0..<MerkleTile.levels {
-            let first = Self.key(level: level, number: MerkleTile.full(level: level, size: size))
-            gaps.append(first...(level + 1 < MerkleTile.levels ? Self.key(level: level + 1, number: 0) - 1 : .max))
-        }
+    /// The keys in a range, up to a limit.
+    func keys(in range: ClosedRange<Int64>, limit: Int64) throws(LedgerStorageError) -> [Int64] {
         var keys: [Int64] = []
-        for gap in gaps {
-            for row in try connection.rows(
-                "SELECT tile_key FROM log_tiles WHERE tile_key BETWEEN ?1 AND ?2 ORDER BY tile_key LIMIT ?3",
-                [.integer(gap.lowerBound), .integer(gap.upperBound), .integer(limit)], of: ["log_tiles"])
-            {
-                var reader = row.reader
-                keys.append(try reader.integer())
-            }
+        for row in try connection.rows(
+            "SELECT tile_key FROM log_tiles WHERE tile_key BETWEEN ?1 AND ?2 ORDER BY tile_key LIMIT ?3",
+            [.integer(range.lowerBound), .integer(range.upperBound), .integer(limit)], of: ["log_tiles"])
+        {
+            var reader = row.reader
+            keys.append(try reader.integer())
         }
         return keys
     }

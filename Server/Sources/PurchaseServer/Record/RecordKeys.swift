@@ -30,8 +30,8 @@ package struct RecordKeys {
         return key
     }
 
-    /// Checks that the key of entries can be read and that missing keys can be created, so that nothing is made before a
-    /// wrong setting is found.
+    /// Checks that the key of entries can be read and that missing keys can be created, so that nothing is made before
+    /// a wrong setting is found.
     ///
     /// - Throws: `LogError` that names the setting.
     package func requireUsable() throws(LogError) {

@@ -11,8 +11,8 @@ struct ContinueRecord: LedgerOperation {
 }
 
 extension LogSealing {
-    /// Ends the origin of a log that was restored from a backup, or whose heads were lost: its last signed checkpoint is written to the journal,
-    /// signed with its key, and sealed as the first leaf that the next origin signs.
+    /// Ends the origin of a log that was restored from a backup, or whose heads were lost: its last signed checkpoint
+    /// is written to the journal, signed with its key, and sealed as the first leaf that the next origin signs.
     ///
     /// - Parameters:
     ///   - signer: signs for the origin that ends. No other process signs with its key.

@@ -32,8 +32,8 @@ public final class CheckpointSigner: Sendable {
     ///   - path: the file of the key.
     ///   - origin: the name of the log, such as `example.com/assay`. Each key belongs to one log.
     /// - Returns: the public key, to be given to those who verify checkpoints.
-    /// - Throws: `fileExists`, `signingKeyMissing` if there are heads of a key of this name, `malformed` if the origin has
-    ///   spaces or a plus sign, `fileFailed`.
+    /// - Throws: `fileExists`, `signingKeyMissing` if there are heads of a key of this name, `malformed` if the origin
+    ///   has spaces or a plus sign, `fileFailed`.
     @discardableResult
     public static func createKey(at path: String, origin: String) throws(LogError) -> LogVerifierKey {
         let key = try LogSigningKey(newFor: origin)
@@ -151,8 +151,8 @@ public final class CheckpointSigner: Sendable {
         return "assay-\(bytes.prefix(8).map { $0 }.hexadecimal)"
     }
 
-    /// The error that the file of a signing key is missing although it signed; `nil` if the key is there, or nothing was
-    /// signed.
+    /// The error that the file of a signing key is missing although it signed; `nil` if the key is there, or nothing
+    /// was signed.
     public static func lostKey(at path: String) -> LogError? {
         access(path, F_OK) == 0 ? nil : SignedHeads.lostKey(SignedHeads.path(besideKey: path))
     }
