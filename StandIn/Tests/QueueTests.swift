@@ -374,11 +374,11 @@ extension StoreKitAdapterTests {
         func thrownCancellation() async throws {
             try await Simulator.run { _ in
                 let payment = PurchasePayment(productID: "pro")
-                #expect(
-                    try await StoreKit2Queue { _, _ in throw StoreKitError.userCancelled }.buy(payment) == .cancelled)
-                await #expect(throws: StoreKitError.self) {
-                    try await StoreKit2Queue { _, _ in throw StoreKitError.notEntitled }.buy(payment)
-                }
+                let cancelling = StoreKit2Queue { _, _ in throw StoreKitError.userCancelled }
+                let result = try await cancelling.buy(payment)
+                #expect(result == .cancelled)
+                let failing = StoreKit2Queue { _, _ in throw StoreKitError.notEntitled }
+                await #expect(throws: StoreKitError.self) { try await failing.buy(payment) }
             }
         }
     }

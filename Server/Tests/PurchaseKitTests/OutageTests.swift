@@ -3,6 +3,7 @@ import Foundation
 import KitTestSupport
 import PurchaseAPI
 import PurchaseKit
+import PurchaseServer
 import Synchronization
 import Testing
 
