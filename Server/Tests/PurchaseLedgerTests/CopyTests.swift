@@ -42,7 +42,8 @@ struct CopyTests {
         for table in try StoredTable.all() {
             try await database.write { connection in
                 guard try connection.rows("SELECT 1 FROM \(table.name) LIMIT 1", []).isEmpty else { return }
-                guard !["log_pending", "journal"].contains(table.name) else { return }
+                // A copy is refused if the log has tiles that its size does not have.
+                guard !["log_pending", "journal", "log_tiles"].contains(table.name) else { return }
                 for extreme: Int64 in [-(1 << 62), 0, 1 << 62] {
                     var values: [LedgerValue] = []
                     for row in try connection.rows("SELECT type FROM pragma_table_info(?1)", [.text(table.name)]) {

@@ -101,8 +101,8 @@ struct RepairTests {
             let ledger = try await PurchaseLedger.openRecorded(
                 database: growing, verifier: try LedgerWorld.verifier()
             ) { world.clock.now }
-            let error = await #expect(throws: LedgerStorageError.self) { _ = try await ledger.repair() }
-            #expect(error?.kind == .corrupt && error?.detail.contains("stop the server") == true)
+            let error = await #expect(throws: RepairOvertaken.self) { _ = try await ledger.repair() }
+            #expect(error?.description.contains("stop the server") == true)
             #expect(try await world.entitlement()?.balance == 7)
             try await world.database.write { _ = try $0.execute("UPDATE entitlements SET balance = 1", []) }
         }
