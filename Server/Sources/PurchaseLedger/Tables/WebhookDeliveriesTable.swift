@@ -28,7 +28,15 @@ struct WebhookDeliveriesTable {
     /// The condition for rows of events that were given up. Of those with a gap, the customer's next delivery tells.
     private static let givenUp = "state IN ('dead', 'gap')"
 
-    /// The number of rows of events that are not in the list of what was given up.
+    /// The number of events that are to be attempted again, or wait, and were not given up.
+    func waitingCount(_ webhook: Int64) throws(LedgerStorageError) -> Int {
+        let counts = try integers(
+            "SELECT count(*) FROM webhook_deliveries WHERE webhook_key = ?1 AND NOT \(Self.givenUp)",
+            [.integer(webhook)])
+        return Int(counts.first ?? 0)
+    }
+
+    /// The number of events of which something is still to be delivered: they, or the gap that tells of them.
     func pendingCount(_ webhook: Int64) throws(LedgerStorageError) -> Int {
         let counts = try integers(
             "SELECT count(*) FROM webhook_deliveries WHERE webhook_key = ?1 AND state <> 'dead'", [.integer(webhook)])

@@ -32,8 +32,10 @@ final class OrderPayments {
         _ order: OrderRow, with record: TransactionRecord, among copies: [TransactionRecord]
     ) throws(LedgerStorageError) {
         for copy in copies { try readPayment(of: copy) }
+        // A claim for an order is of the customer who owns the purchase.
+        let state = state(of: order, customer: record.row.ownerKey ?? order.customerKey)
         var paid = book
-        paid.pay(try state(of: order), with: record.facts.key, among: copies.map(\.facts.key), at: transaction.now)
+        paid.pay(state, with: record.facts.key, among: copies.map(\.facts.key), at: transaction.now)
         try take(paid)
     }
 
@@ -106,7 +108,8 @@ final class OrderPayments {
         guard !record.isNew, let order = try storedOrder(paidBy: record.row.key) else {
             return book.note(nil, paidBy: key)
         }
-        book.note(try state(of: order, paidBy: key), paidBy: key)
+        let customer = try transaction.customers.surviving(try transaction.customers.row(order.customerKey))
+        book.note(state(of: order, customer: customer.key, paidBy: key), paidBy: key)
     }
 
     private func storedOrder(paidBy key: Int64) throws(LedgerStorageError) -> OrderRow? {
@@ -138,13 +141,9 @@ final class OrderPayments {
         book.note(orders, for: key, isComplete: open.count < Self.openOrders)
     }
 
-    private func state(
-        of order: OrderRow, paidBy payer: TransactionKey? = nil
-    ) throws(LedgerStorageError) -> OrderState {
-        let customer = try transaction.customers.surviving(try transaction.customers.row(order.customerKey))
-        return state(of: order, customer: customer.key, paidBy: payer)
-    }
-
+    /// The state of a stored order.
+    ///
+    /// - Parameter customer: its customer, after all merges.
     private func state(of order: OrderRow, customer: Int64, paidBy payer: TransactionKey? = nil) -> OrderState {
         rows[order.key] = rows[order.key] ?? order
         return OrderState(

@@ -30,7 +30,7 @@ public struct WebhookList: LedgerQuery {
             list.append(
                 WebhookStatus(
                     stream: try webhooks.stream(of: row), url: row.url, cursor: row.cursor, behind: behind,
-                    pending: try deliveries.count(row.key, isDead: false, limit: .max),
+                    pending: try deliveries.waitingCount(row.key),
                     dead: try deliveries.dead(row, limit: Int64(Self.deadLimit)),
                     disabledAt: row.disabledAt, disabledReason: row.disabledReason))
         }
