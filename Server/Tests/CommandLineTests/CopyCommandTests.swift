@@ -171,6 +171,8 @@ struct CopyCommandTests {
             try await RecordCommandTests.claim(0, server, folder)
             try await RecordCommandTests.claim(1, server, folder)
             try await RecordCommandTests.wait { RecordCommandTests.published(folder) >= 5 }
+            // What is sealed between this and a backup, the backup has, too.
+            _ = try await Program.shell("cp checkpoint old", in: folder)
             for command in [
                 "assay backup --database '\(place.url())' backup.sqlite",
                 "\(programs)/pg_dump --format custom --file dump '\(place.url())'",
@@ -181,7 +183,6 @@ struct CopyCommandTests {
             let again = try await output("backup --database '\(place.url())' backup.sqlite", folder)
             #expect(again.status == 2 && again.output.contains("backup_file_exists"), "\(again.output)")
             let before = RecordCommandTests.published(folder)
-            _ = try await Program.shell("cp checkpoint old", in: folder)
             try await RecordCommandTests.claim(2, server, folder)
             try await RecordCommandTests.wait { RecordCommandTests.published(folder) > before }
         }
