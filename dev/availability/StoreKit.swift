@@ -20,6 +20,11 @@ public enum VerificationResult<SignedType> {
 
 extension VerificationResult: Sendable where SignedType: Sendable {}
 
+public enum StoreKitError: Error {
+    case unknown
+    case userCancelled
+}
+
 public struct Transaction: Sendable {
     public let id: UInt64
     public let originalID: UInt64
