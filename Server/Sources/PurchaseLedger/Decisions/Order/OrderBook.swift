@@ -10,9 +10,9 @@ package struct OrderBook: Sendable {
 
     /// Open orders of the owner of a transaction, those first that expire first.
     struct OpenOrders {
-        var orders: [OpenOrder] = []
+        let orders: [OpenOrder]
         /// Whether there are no more.
-        var isComplete = false
+        let isComplete: Bool
     }
 
     private var orders: [Int64: OrderState] = [:]
@@ -49,10 +49,10 @@ package struct OrderBook: Sendable {
     /// Notes a stored order.
     package mutating func note(_ order: OrderState) { if orders[order.key] == nil { orders[order.key] = order } }
 
-    /// Notes further open orders that a transaction may pay.
-    package mutating func note(_ further: [OpenOrder], for transaction: TransactionKey, isComplete: Bool) {
-        open[transaction, default: OpenOrders()].orders += further
-        open[transaction]?.isComplete = isComplete
+    /// Notes the next open orders that a transaction may pay. Those before them did not match, and are not looked at
+    /// again.
+    package mutating func note(_ next: [OpenOrder], for transaction: TransactionKey, isComplete: Bool) {
+        open[transaction] = OpenOrders(orders: next, isComplete: isComplete)
     }
 
     /// The open orders that a transaction may pay; `nil` if they were not read.

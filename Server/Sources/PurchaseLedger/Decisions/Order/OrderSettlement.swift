@@ -17,6 +17,8 @@ package struct OrderSettlement {
     }
 
     private let history: ChangedHistory
+    /// The purchases from which something follows.
+    private let changes: [ChangedPurchase]
     private let named: TransactionKey?
     private let now: Timestamp
     private let rules: Int64
@@ -26,6 +28,16 @@ package struct OrderSettlement {
     ///   - rules: the version of the rules in force.
     package init(_ history: ChangedHistory, except named: TransactionKey?, rules: Int64, at now: Timestamp) {
         (self.history, self.named, self.now, self.rules) = (history, named, now, rules)
+        let (withdrawals, places) = (history.formerWithdrawals, history.places)
+        changes = history.purchases.compactMap { purchase in
+            let members = purchase.transactions.compactMap { places[$0.key] }.map { history.transactions[$0] }
+            let change = ChangedPurchase(
+                purchase: purchase, members: members,
+                isNews: members.contains { withdrawals[$0.key] != purchase.withdrawal },
+                formerWithdrawal: members.lazy.compactMap { withdrawals[$0.key] }.first)
+            // Nothing follows from the other purchases of a subscription.
+            return change.isNews || members.contains(where: \.isChanged) ? change : nil
+        }
     }
 
     /// The first version of the rules under which a purchase pays an open order once its refund is reversed.
@@ -34,17 +46,7 @@ package struct OrderSettlement {
     /// Decides, as far as the orders are known.
     package func decide(_ book: OrderBook) -> Decision {
         var (book, needs): (OrderBook, [Need]) = (book, [])
-        let (withdrawals, places) = (history.formerWithdrawals, history.places)
-        for purchase in history.purchases {
-            let members = purchase.transactions.compactMap { places[$0.key] }.map { history.transactions[$0] }
-            let change = ChangedPurchase(
-                purchase: purchase, members: members,
-                isNews: members.contains { withdrawals[$0.key] != purchase.withdrawal },
-                formerWithdrawal: members.lazy.compactMap { withdrawals[$0.key] }.first)
-            // Nothing follows from the other purchases of a subscription.
-            guard change.isNews || members.contains(where: \.isChanged) else { continue }
-            needs += settle(change, &book)
-        }
+        for change in changes { needs += settle(change, &book) }
         needs += followErased(&book)
         return needs.isEmpty ? .decided(book) : .needs(needs)
     }
@@ -118,7 +120,7 @@ package struct OrderSettlement {
         return open.isComplete ? [] : [.openOrders(for: first.key)]
     }
 
-    /// Whether a refund of the whole purchase was taken back, so that it counts for its customer. It paid nothing while
+    /// Whether a refund of the whole purchase was reversed, so that it counts for its customer. It paid nothing while
     /// it was refunded, and what it paid before is its order again.
     private func isReversed(_ change: ChangedPurchase, _ first: ChangedTransaction) -> Bool {
         guard rules >= Self.rulesOfReversedPurchases, change.isNews, first.isBoughtByOwner else { return false }
