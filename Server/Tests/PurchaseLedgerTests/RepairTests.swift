@@ -20,24 +20,6 @@ struct RepairTests {
         }
     }
 
-    @Test("A repair beside a server that writes is refused by its own message, and changes nothing")
-    func overtaken() async throws {
-        try await TemporaryFolder.with { folder in
-            let database = OvertakingDatabase(try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
-            let world = try await LedgerWorld(database)
-            _ = try await world.claim("1", try LedgerWorld.signed("1") { $0.quantity = 5 })
-            try await database.write { _ = try $0.execute("UPDATE entitlements SET balance = 1000", []) }
-            let error = await #expect(throws: RepairOvertaken.self) {
-                try await world.ledger.repair { _ in database.overtake { _ = try await world.order() } }
-            }
-            #expect(error?.description.hasPrefix("repair_overtaken: a server wrote") == true)
-            #expect(try await world.ledger.audit().findings != [])
-            #expect(try await world.ledger.repair().findings != [])
-            #expect(try await world.ledger.audit().findings == [])
-            try await database.close()
-        }
-    }
-
     @Test(
         "Where numbers have gaps, a repair restores the number of every row, to which entries and events refer",
         .enabled(if: TestEngine.ownsTables))
@@ -95,48 +77,17 @@ struct RepairTests {
         try await LedgerWorld.with { world in
             _ = try await world.claim("1", try LedgerWorld.signed("1"))
             try await world.database.write { _ = try $0.execute("UPDATE entitlements SET balance = 7", []) }
-            let growing = GrowingDatabase(world.database) {
-                _ = try await world.order()
-            }
+            let growing = OvertakingDatabase(world.database)
             let ledger = try await PurchaseLedger.openRecorded(
                 database: growing, verifier: try LedgerWorld.verifier()
             ) { world.clock.now }
-            let error = await #expect(throws: RepairOvertaken.self) { _ = try await ledger.repair() }
+            let error = await #expect(throws: RepairOvertaken.self) {
+                try await ledger.repair { _ in growing.overtake { _ = try await world.order() } }
+            }
             #expect(error?.description.contains("stop the server") == true)
             #expect(try await world.entitlement()?.balance == 7)
-            try await world.database.write { _ = try $0.execute("UPDATE entitlements SET balance = 1", []) }
+            #expect(try await ledger.repair().findings != [])
+            #expect(try await world.entitlement()?.balance == 1)
         }
-    }
-
-    /// A database to which another server writes before the first write of this server.
-    private final class GrowingDatabase: LedgerDatabase {
-        private let database: any LedgerDatabase
-        private let other: @Sendable () async throws -> Void
-
-        init(_ database: any LedgerDatabase, other: @escaping @Sendable () async throws -> Void) {
-            (self.database, self.other) = (database, other)
-        }
-
-        var dialect: any LedgerDialect { database.dialect }
-
-        func read<Value: Sendable>(
-            _ access: LedgerReadAccess, _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
-        ) async throws -> Value {
-            try await database.read(access, body)
-        }
-
-        func write<Value: Sendable>(
-            plan: @escaping @Sendable () -> LedgerWritePlan,
-            _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
-        ) async throws -> Value {
-            if case .everything = plan().locks { try await other() }
-            return try await database.write(plan: plan, body)
-        }
-
-        func requireSchema(_ range: SchemaRange) { database.requireSchema(range) }
-
-        func stopWriting(_ error: LedgerStorageError) { database.stopWriting(error) }
-
-        func close() async throws {}
     }
 }

@@ -11,7 +11,7 @@ struct KeyExamination {
         [
             finding("the key of entries", keys.entryKeyFile) { () throws(LogError) in try keys.entryKeyIfAny() != nil },
             finding("the signing key of the record", keys.signingKeyFile) { () throws(LogError) in
-                if let lost = CheckpointSigner.lostKey(at: keys.signingKeyFile) { throw lost }
+                if let lost = try CheckpointSigner.lostKey(at: keys.signingKeyFile) { throw lost }
                 return try keys.lastSigned() != nil
             },
         ]

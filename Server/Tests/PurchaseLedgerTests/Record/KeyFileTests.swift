@@ -144,7 +144,7 @@ struct KeyFileTests {
             #expect(code { try CheckpointSigner(keyFile: path) } == .headsMissing)
             #expect(code { try CheckpointSigner.lastSigned(keyFile: path) } == .headsMissing)
             #expect(try CheckpointSigner.verifier(keyFile: path).name == "example.com/assay")
-            #expect(CheckpointSigner.lostKey(at: path) == nil)
+            #expect(try CheckpointSigner.lostKey(at: path) == nil)
         }
     }
 
@@ -154,7 +154,7 @@ struct KeyFileTests {
             let path = SealedWorld.path("log", folder)
             try CheckpointSigner.createKey(at: path, origin: "example.com/assay")
             try FileManager.default.removeItem(atPath: path)
-            #expect(CheckpointSigner.lostKey(at: path) == nil)
+            #expect(try CheckpointSigner.lostKey(at: path) == nil)
             let isNew = try CheckpointSigner.createKeyIfMissing(at: path, origin: "example.com/assay")
             #expect(isNew)
             try {
@@ -163,10 +163,16 @@ struct KeyFileTests {
                 signer.extend([.leaf([1])])
                 _ = try signer.sign(.leaf([1]))
             }()
-            #expect(CheckpointSigner.lostKey(at: path) == nil)
+            #expect(try CheckpointSigner.lostKey(at: path) == nil)
             try FileManager.default.removeItem(atPath: path)
-            #expect(CheckpointSigner.lostKey(at: path)?.code == .signingKeyMissing)
+            #expect(try CheckpointSigner.lostKey(at: path)?.code == .signingKeyMissing)
             #expect(code { try CheckpointSigner.createKeyIfMissing(at: path) } == .signingKeyMissing)
+            // A file that cannot be read does not say that nothing was signed.
+            let heads = try Data(contentsOf: URL(filePath: path + ".heads"))
+            try write("x", path + ".heads")
+            #expect(code { _ = try CheckpointSigner.lostKey(at: path) } == .malformed)
+            #expect(code { try CheckpointSigner.createKeyIfMissing(at: path) } == .malformed)
+            try heads.write(to: URL(filePath: path + ".heads"))
             #expect(code { try CheckpointSigner(keyFile: path) } == .fileMissing)
             // As the message says.
             try FileManager.default.moveItem(atPath: path + ".heads", toPath: path + ".old")

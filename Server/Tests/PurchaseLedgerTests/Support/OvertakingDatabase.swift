@@ -3,10 +3,10 @@ import Synchronization
 
 /// A database to which another server writes just before a transaction that writes.
 final class OvertakingDatabase: LedgerDatabase {
-    private let database: SQLiteDatabase
+    private let database: any LedgerDatabase
     private let act = Mutex<(next: (@Sendable () async throws -> Void)?, isUsed: Bool)>((nil, false))
 
-    init(_ database: SQLiteDatabase) {
+    init(_ database: any LedgerDatabase) {
         self.database = database
     }
 

@@ -153,8 +153,10 @@ public final class CheckpointSigner: Sendable {
 
     /// The error that the file of a signing key is missing although it signed; `nil` if the key is there, or nothing
     /// was signed.
-    public static func lostKey(at path: String) -> LogError? {
-        access(path, F_OK) == 0 ? nil : SignedHeads.lostKey(SignedHeads.path(besideKey: path))
+    ///
+    /// - Throws: `malformed`, `fileFailed` if the file of heads cannot be read.
+    public static func lostKey(at path: String) throws(LogError) -> LogError? {
+        access(path, F_OK) == 0 ? nil : try SignedHeads.lostKey(SignedHeads.path(besideKey: path))
     }
 
     /// Reads the public key of a file.

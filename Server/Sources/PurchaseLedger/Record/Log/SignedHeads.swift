@@ -23,19 +23,27 @@ struct SignedHeads: Sendable {
 
     /// Creates the file of a new key, without heads.
     ///
-    /// - Throws: `signingKeyMissing` if a signer of this name has signed, `fileFailed`.
+    /// - Throws: `signingKeyMissing` if a signer of this name has signed, `malformed`, `fileFailed`.
     static func create(_ path: String) throws(LogError) {
         do throws(LogError) {
             try LogFile.create(path, mode: 0o600, bytes(0, .ofEmptyTree))
         } catch  where error.code == .fileExists {
             // A crash between the creation of the two files of a new key leaves this one.
-            if let lost = lostKey(path) { throw lost }
+            if let lost = try lostKey(path) { throw lost }
         }
     }
 
     /// The error that a file of heads has no key; `nil` if there is no file, or nothing was signed.
-    static func lostKey(_ path: String) -> LogError? {
-        guard let heads = try? last(path), heads.size > 0 else { return nil }
+    ///
+    /// - Throws: `malformed`, `fileFailed`: then it is not known whether something was signed.
+    static func lostKey(_ path: String) throws(LogError) -> LogError? {
+        let heads: (size: Int64, root: MerkleHash)
+        do throws(LogError) {
+            heads = try last(path)
+        } catch  where error.code == .headsMissing {
+            return nil
+        }
+        guard heads.size > 0 else { return nil }
         let key = path.dropLast(ending.count)
         return LogError(
             .signingKeyMissing,
