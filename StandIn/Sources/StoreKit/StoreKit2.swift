@@ -327,16 +327,6 @@ public struct Product: Sendable {
     }
 }
 
-/// Why StoreKit could not do something.
-public enum StoreKitError: Error, Sendable {
-    case unknown
-    case userCancelled
-    case networkError(URLError)
-    case systemError(any Error)
-    case notAvailableInStorefront
-    case notEntitled
-}
-
 extension VerificationResult where SignedType == Product.SubscriptionInfo.RenewalInfo {
     public var jwsRepresentation: String { unsafePayloadValue.jws }
 }
@@ -369,27 +359,6 @@ public enum StandInDevice {
         let id = UUID(uuidString: device.deviceId)
         lock.withLock { known = id }
     }
-}
-
-public struct PurchaseIntent: Sendable {
-    public let product: Product
-    public let offer: Product.SubscriptionOffer?
-
-    /// What the customer chose on the App Store, for tests.
-    public static func standIn(_ productID: String, winBack offerID: String) async throws -> PurchaseIntent {
-        let products = try await Product.products(for: [productID])
-        guard let product = products.first else {
-            throw StandInStore.Refusal(status: 404, text: "The store does not sell \(productID).")
-        }
-        return PurchaseIntent(
-            product: product, offer: product.subscription?.winBackOffers.first { $0.id == offerID })
-    }
-
-    private static let chosen = AsyncStream<PurchaseIntent>.makeStream()
-
-    public static func choose(_ intent: PurchaseIntent) { chosen.continuation.yield(intent) }
-
-    public static var intents: AsyncStream<PurchaseIntent> { chosen.stream }
 }
 
 public struct AppTransaction: Sendable {
