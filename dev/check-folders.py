@@ -30,7 +30,7 @@ ORDERS = {
         "Terms", "Bytes", "ASN1", "Platform", "Certificates", "CMS", "AppReceipt", "TransactionReceipt", "JWS",
         "Evidence", "Policies", ".", "Inspection",
     ],
-    "Server/Sources/PurchaseLedger": ["Store", "Terms", "Decisions", "Tables", "Record", "Schema", "Operations", "Audit", "Copy"],
+    "Server/Sources/PurchaseLedger": ["Store", "Terms", "Decisions", "Tables", "Record", "Schema", "Loading", "Applying", "Operations", "Audit", "Copy"],
 }
 TYPE = re.compile(
     r"^(?:@\w+(?:\([^)]*\))?\s+)*((?:(?:public|package|internal|fileprivate|private|indirect|final|nonisolated) )*)"

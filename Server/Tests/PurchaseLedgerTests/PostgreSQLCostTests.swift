@@ -92,6 +92,10 @@ struct PostgreSQLCostTests {
                     }
                 ),
                 (
+                    "in the sandbox",
+                    { _ = try await world.claim("18", try LedgerWorld.signed("18") { $0.environment = "Sandbox" }) }
+                ),
+                (
                     "subscription",
                     {
                         _ = try await world.claim(
@@ -348,7 +352,10 @@ struct PostgreSQLCostTests {
     @Test("Purchases that wait share their round trips and statements")
     func batches() async throws {
         try await withWorld { world, database in
-            let evidence = try (0..<200).map { try LedgerWorld.signed("\(7000 + $0)") }
+            // Whether a customer is a tester matters to a purchase of the sandbox.
+            let evidence = try (0..<200).map { number in
+                try LedgerWorld.signed("\(7000 + number)") { if number % 2 == 1 { $0.environment = "Sandbox" } }
+            }
             let before = database.writerFigures
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (number, evidence) in evidence.enumerated() {

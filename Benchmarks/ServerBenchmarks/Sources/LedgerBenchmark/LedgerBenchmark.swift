@@ -151,7 +151,9 @@ enum LedgerBenchmark {
         return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
     }
 
-    private static func inFolder<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
+    nonisolated(nonsending) private static func inFolder<Value>(
+        _ body: (URL) async throws -> Value
+    ) async throws -> Value {
         let folder = FileManager.default.temporaryDirectory.appending(path: "assay-ledger-bench-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let value: Value

@@ -29,7 +29,7 @@ package struct BareLoop {
         let schema = try Statement("SELECT max(number) FROM schema_migrations", database)
         let reads = try Reads(database)
         var inserts: [String: Statement] = [:]
-        for table in WrittenTable.all { inserts[table.name] = try Statement(table.insertion, database) }
+        for table in WrittenTable.all { inserts[table.name] = try Statement(table.insertion(database), database) }
         _ = database.takePages()
         let (start, time) = (ContinuousClock.now, threadTime())
         for first in stride(from: 0, to: purchases.count, by: purchasesPerCommit) {

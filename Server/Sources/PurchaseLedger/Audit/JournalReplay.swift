@@ -110,7 +110,7 @@ struct JournalReplay {
         } else if let evidence {
             // Every piece of evidence uses up a number.
             let row = EvidenceRow(sha256: evidence.row.sha256, size: evidence.row.size, content: nil)
-            _ = try EvidenceTable(connection: connection).insertIfNew(row)
+            _ = try EvidenceTable(connection: connection).keyToWrite(row)
         }
         return ReplayStep(
             transaction: LedgerTransaction(

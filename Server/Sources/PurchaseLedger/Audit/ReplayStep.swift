@@ -168,7 +168,7 @@ struct ReplayStep {
         if let name = details.customer { _ = try customer(name, app) }
         for hash in details.kept {
             let row = EvidenceRow(sha256: [UInt8](hexadecimal: hash), size: 0, content: nil)
-            _ = try EvidenceTable(connection: connection).insertIfNew(row)
+            _ = try EvidenceTable(connection: connection).keyToWrite(row)
         }
     }
 

@@ -16,7 +16,6 @@ public struct PurchaseLedger: Sendable {
     let clock: @Sendable () -> Timestamp
     /// Authenticates the entries that this process writes.
     let entryKey: EntryKey?
-    private let evidenceParts = EvidencePartKeys()
     let kindWatch = KindWatch()
     /// The refusals beyond the daily budget that were not recorded yet. A ledger under other settings goes on with
     /// them.
@@ -111,25 +110,19 @@ public struct PurchaseLedger: Sendable {
 
     private func write<Operation: LedgerOperation>(_ operation: Operation) async throws -> Operation.Outcome {
         let (registry, clock, entryKey, verifier) = (registry, clock, entryKey, verifier)
-        let evidenceParts = evidenceParts
-        let latest = Mutex<EvidencePartWrites?>(nil)
         let counted = Mutex<[CountedRefusals]>([])
         let outcome = try await RepeatedWrite(database: database, plan: { operation.writePlan(registry) })
             .perform { connection, attempt in
-                // The changes of an earlier run were not committed.
-                let parts = EvidencePartWrites(evidenceParts)
-                latest.withLock { $0 = parts }
                 let notes = RefusalNotes()
                 let transaction = LedgerTransaction(
                     connection: connection, now: clock(), registry: registry, entryKey: entryKey,
-                    evidenceParts: parts, entitlementWrites: EntitlementWrites(), verifier: verifier,
+                    entitlementWrites: EntitlementWrites(), verifier: verifier,
                     attempt: attempt, refusalNotes: notes)
                 if operation is any FinishesMerges, try transaction.move() != nil { throw MergeInProgress() }
                 let outcome = try operation.perform(transaction)
                 counted.withLock { $0 = notes.counted }
                 return outcome
             }
-        latest.withLock { $0 }?.commit()
         refusalCounts.add(counted.withLock { $0 })
         return outcome
     }

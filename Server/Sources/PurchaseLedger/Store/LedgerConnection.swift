@@ -35,10 +35,6 @@ public protocol LedgerConnection {
     /// next statement that has a result, or with the commit; its error is then thrown there.
     func send(to table: String, _ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError)
 
-    /// Whether a row that may exist is looked up before it is inserted, so that the insertion has no result. Otherwise
-    /// a rule of the table skips an existing row.
-    var looksBeforeInserting: Bool { get }
-
     /// What the transaction has found before its first write; `nil` if it checks no schema.
     var schemaInForce: SchemaInForce? { get }
 
@@ -92,7 +88,6 @@ extension LedgerConnection {
         try execute(sql, parameters)
     }
 
-    public var looksBeforeInserting: Bool { false }
     public var schemaInForce: SchemaInForce? { nil }
 
     public func settledEvent() throws(LedgerStorageError) -> Int64? { nil }

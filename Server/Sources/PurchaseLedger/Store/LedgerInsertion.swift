@@ -10,8 +10,6 @@ public struct LedgerInsertion: Sendable {
     public let conflict: [String]
     /// What happens to such a row. It has no parameters.
     public let resolution: String
-    /// The condition without which the row is skipped. Its parameters follow the values.
-    public let condition: String?
     /// Portable SQL with the values `?1`, `?2`…
     public let sql: String
 
@@ -22,17 +20,8 @@ public struct LedgerInsertion: Sendable {
     ///   - resolution: `DO NOTHING` or `DO UPDATE SET …`.
     public init(_ table: String, _ columns: [String], onConflict conflict: [String] = [], _ resolution: String = "") {
         (self.table, self.columns, self.conflict, self.resolution) = (table, columns, conflict, resolution)
-        condition = nil
         let places = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
         let tail = conflict.isEmpty ? "" : " ON CONFLICT (\(conflict.joined(separator: ", "))) \(resolution)"
         sql = "INSERT INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(places))\(tail)"
-    }
-
-    /// An insertion of rows that satisfy a condition; others are skipped.
-    public init(_ table: String, _ columns: [String], where condition: String) {
-        (self.table, self.columns, self.condition) = (table, columns, condition)
-        (conflict, resolution) = ([], "")
-        let places = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-        sql = "INSERT INTO \(table) (\(columns.joined(separator: ", "))) SELECT \(places) WHERE \(condition)"
     }
 }

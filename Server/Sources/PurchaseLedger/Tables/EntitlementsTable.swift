@@ -8,13 +8,6 @@ struct EntitlementsTable {
         DO UPDATE SET kind = excluded.kind, balance = excluded.balance, shortfall = excluded.shortfall,
         timeline = excluded.timeline, reason = excluded.reason
         """)
-    private static let addition =
-        EntitlementRow.table.insertion.sql + """
-             ON CONFLICT (customer_key, product_key, environment, ground)
-            DO UPDATE SET balance = entitlements.balance + ?10, shortfall = entitlements.shortfall + ?11,
-            reason = NULL
-            RETURNING balance, shortfall, (SELECT count(*) FROM customer_moves WHERE target_key = ?1)
-            """
     /// The customer whose rows still move to the first parameter.
     private static let moving = "(SELECT customer_key FROM customer_moves WHERE target_key = ?1)"
     /// The columns of the row that stands for a claimed seat.
@@ -89,6 +82,7 @@ struct EntitlementsTable {
         let parameters: [LedgerValue] = [.integer(customer), .integer(product), .integer(environment)]
         let product = EntitlementWrites.Product(customer: customer, product: product, environment: environment)
         if let writes, writes.isKnown(product) {
+            if let known = writes.rows(of: product) { return known.sorted { $0.ground < $1.ground } }
             var rows: [EntitlementRow] = []
             for row in try connection.rows(
                 Self.ofName.sql, parameters,
@@ -98,6 +92,7 @@ struct EntitlementsTable {
                 rows.append(try EntitlementRow(&reader))
             }
             if rows.allSatisfy({ $0.customerKey == customer }) {
+                writes.note(rows, read: product)
                 return writes.applied(to: rows, of: product).sorted { $0.ground < $1.ground }
             }
         } else {
@@ -136,26 +131,15 @@ struct EntitlementsTable {
         _ balance: Int64, shortfall: Int64, to row: EntitlementRow
     ) throws(LedgerStorageError) -> (balance: Int64, shortfall: Int64, isMoving: Bool) {
         var row = row
-        var isMoving = false
+        let rows = try rows(of: row.customerKey, product: row.productKey, environment: row.environment)
+        let former = rows.first { $0.ground == row.ground && $0.customerKey == row.customerKey }
         // Without a row, both were 0.
-        (row.balance, row.shortfall, row.reason) = (max(0, balance), max(0, shortfall), nil)
-        if connection.looksBeforeInserting {
-            let rows = try rows(of: row.customerKey, product: row.productKey, environment: row.environment)
-            isMoving = rows.contains { $0.customerKey != row.customerKey }
-            let former = rows.first { $0.ground == row.ground && $0.customerKey == row.customerKey }
-            if let former { (row.balance, row.shortfall) = (former.balance + balance, former.shortfall + shortfall) }
-            try write(row)
-        } else {
-            let rows = try connection.changedRows(Self.addition, row.values + [.integer(balance), .integer(shortfall)])
-            guard var reader = rows.first?.reader else {
-                throw LedgerStorageError(.constraint, "no row was inserted into entitlements")
-            }
-            (row.balance, row.shortfall) = (try reader.integer(), try reader.integer())
-            isMoving = try reader.integer() > 0
-            writes?.forget(row)
-        }
+        row.balance = former.map { $0.balance + balance } ?? max(0, balance)
+        row.shortfall = former.map { $0.shortfall + shortfall } ?? max(0, shortfall)
+        row.reason = nil
+        try write(row)
         if row.balance == 0 { try explain(row) }
-        return (row.balance, row.shortfall, isMoving)
+        return (row.balance, row.shortfall, rows.contains { $0.customerKey != row.customerKey })
     }
 
     /// Records why a balance is empty: the reason of its newest lot, or that the used units belong to another customer.

@@ -17,25 +17,20 @@ struct EvidenceTable {
             "WHERE evidence_key > ?1 ORDER BY evidence_key LIMIT ?2", [.integer(key), .integer(limit)], connection)
     }
 
-    private static let withPart = LedgerInsertion(
-        EvidenceRow.table.name, EvidenceRow.table.insertion.columns,
-        where: "EXISTS (SELECT 1 FROM evidence_parts WHERE part_key = ?4 AND content IS NOT NULL)")
     static let bySHA256 = ReadShape(
         EvidenceRow.table.select("WHERE sha256 = ?1"), of: ReadScope(EvidenceRow.table.name, by: "sha256"), [.value])
 
-    /// Inserts a row unless its hash exists. The table's rule skips a duplicate, so an engine in the same process looks
-    /// up the row only after that.
+    /// Inserts a row.
     ///
-    /// - Parameter part: a shared part that the content refers to and that must exist; an erasure could have deleted
-    ///   it.
-    /// - Returns: the key of the new row; `nil` if the hash exists, or if the part does not.
-    func insertIfNew(_ row: EvidenceRow, part: Int64? = nil) throws(LedgerStorageError) -> Int64? {
-        if connection.looksBeforeInserting {
-            guard try self.row(sha256: row.sha256) == nil else { return nil }
-            return try EvidenceRow.table.insert(row.values, connection)
-        }
-        guard let part else { return try EvidenceRow.table.insertIfNew(row.values, connection) }
-        return try connection.insert(Self.withPart, key: "evidence_key", row.values + [.integer(part)])
+    /// - Returns: its key.
+    func insert(_ row: EvidenceRow) throws(LedgerStorageError) -> Int64 {
+        try EvidenceRow.table.insert(row.values, connection)
+    }
+
+    /// The key of the row with a hash, which is inserted if there is none.
+    func keyToWrite(_ row: EvidenceRow) throws(LedgerStorageError) -> Int64 {
+        if let known = try self.row(sha256: row.sha256) { return known.key }
+        return try insert(row)
     }
 
     /// The first 128 bytes of the content of the rows on one side of a key, the nearest first.

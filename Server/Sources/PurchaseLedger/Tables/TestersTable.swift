@@ -2,13 +2,15 @@ import PurchaseVerification
 
 /// The customers whose sandbox purchases count.
 struct TestersTable {
+    /// The row of the customer with a name.
+    static let ofName = ReadShape(
+        "SELECT 1 FROM testers WHERE app_key = ?1 AND customer_key = ?2",
+        of: ReadScope("testers", by: "app_key", "customer_key"), [.value, .column(0, of: CustomersTable.byName)])
+
     let connection: any LedgerConnection
 
     func contains(_ customer: Int64, appKey: Int64) throws(LedgerStorageError) -> Bool {
-        !(try connection.rows(
-            "SELECT 1 FROM testers WHERE app_key = ?1 AND customer_key = ?2", [.integer(appKey), .integer(customer)],
-            of: ["testers"]
-        ).isEmpty)
+        !(try connection.rows(Self.ofName, [.integer(appKey), .integer(customer)]).isEmpty)
     }
 
     /// - Returns: whether the customer was not a tester before.

@@ -214,6 +214,10 @@ private struct EvidenceReads {
             customer == nil
             ? (EntitlementsTable.ofOwner, OrdersTable.openOfOwner) : (EntitlementsTable.ofName, OrdersTable.openOfName)
         reads.append(ExpectedRead(entitlements, who + productID + [.integer(environment)]))
+        if let customer, facts.key.environment != .production, app.settings.sandboxAccess == .testers {
+            let tester: [LedgerValue] = [.integer(app.key), .integer(app.key), .text(customer)]
+            reads.append(ExpectedRead(TestersTable.ofName, tester))
+        }
         if let date = facts.purchaseDate {
             reads.append(
                 ExpectedRead(

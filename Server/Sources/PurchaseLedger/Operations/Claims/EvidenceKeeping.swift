@@ -11,7 +11,7 @@ extension LedgerTransaction {
     package func keep(
         _ evidence: StorableEvidence, app: RegistryApp?, keyID: String?
     ) throws(LedgerStorageError) -> KeptEvidence {
-        let store = EvidenceStore(connection: connection, parts: evidenceParts)
+        let store = EvidenceStore(connection: connection)
         guard !evidence.isVerified else {
             if let known = situation?.evidence(evidence.sha256) { return known }
             let stored = try store.keep(evidence)

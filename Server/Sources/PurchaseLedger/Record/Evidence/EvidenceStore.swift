@@ -7,15 +7,8 @@ package struct EvidenceStore {
     static let largest = 16 << 20
 
     let connection: any LedgerConnection
-    /// The shared parts that the write knows; if it is `nil`, each part is looked up.
-    var parts: EvidencePartWrites?
 
-    init(connection: any LedgerConnection, parts: EvidencePartWrites?) {
-        self.connection = connection
-        self.parts = parts
-    }
-
-    package init(connection: any LedgerConnection) { self.init(connection: connection, parts: nil) }
+    package init(connection: any LedgerConnection) { self.connection = connection }
 
     /// Stores evidence unless it is already stored.
     ///
@@ -25,19 +18,10 @@ package struct EvidenceStore {
         _ evidence: StorableEvidence, allowance: Int64? = nil
     ) throws(LedgerStorageError) -> (evidence: KeptEvidence, bytes: Int64) {
         let table = EvidenceTable(connection: connection)
-        var (content, part) = try content(of: evidence, allowance: allowance, trustsKnownParts: true)
-        var row = EvidenceRow(sha256: evidence.sha256, size: Int64(evidence.bytes.count), content: content)
-        if let key = try table.insertIfNew(row, part: part) { return stored(key, evidence, content) }
-        let known = try table.row(sha256: evidence.sha256)
-        if part != nil {
-            (content, part) = try self.content(of: evidence, allowance: allowance, trustsKnownParts: false)
-            row.content = content
-        }
-        guard let known else {
-            guard let key = try table.insertIfNew(row, part: nil) else {
-                throw LedgerStorageError(.constraint, "no row was inserted into evidence")
-            }
-            return stored(key, evidence, content)
+        guard let known = try table.row(sha256: evidence.sha256) else {
+            let content = try content(of: evidence, allowance: allowance)
+            let row = EvidenceRow(sha256: evidence.sha256, size: Int64(evidence.bytes.count), content: content)
+            return stored(try table.insert(row), evidence, content)
         }
         let isKnownPrefix = known.content.flatMap(StoredContent.form) == .prefix
         // The content is replaced for erased evidence that a customer sends again, and for evidence that verifies under
@@ -47,6 +31,7 @@ package struct EvidenceStore {
             kept.part = known.content.flatMap { StoredContent.parts(of: $0).first } ?? 0
             return (kept, 0)
         }
+        let content = try content(of: evidence, allowance: allowance)
         try table.refill(known.key, content)
         return stored(known.key, evidence, content)
     }
@@ -60,28 +45,16 @@ package struct EvidenceStore {
         return (kept, Int64(content.count))
     }
 
-    /// The form in which evidence is stored.
-    ///
-    /// - Parameter trustsKnownParts: whether the key of a part that an earlier write stored is used without a lookup.
-    /// - Returns: the stored bytes, and the part that an erasure can have deleted in the meantime, even in another
-    ///   process.
+    /// The bytes in which evidence is stored.
     private func content(
-        of evidence: StorableEvidence, allowance: Int64?, trustsKnownParts: Bool
-    ) throws(LedgerStorageError) -> (bytes: [UInt8], part: Int64?) {
-        guard evidence.bytes.count <= Self.largest else { return (StoredContent.prefix(of: evidence.bytes), nil) }
+        of evidence: StorableEvidence, allowance: Int64?
+    ) throws(LedgerStorageError) -> [UInt8] {
+        guard evidence.bytes.count <= Self.largest else { return StoredContent.prefix(of: evidence.bytes) }
         let content: [UInt8]
-        var unchecked: Int64?
         if let compressed = evidence.compressed {
             var keys: [Int64] = []
-            let trustsKnownParts =
-                trustsKnownParts && compressed.parts.count == 1 && !connection.looksBeforeInserting
             for (part, sha256) in zip(compressed.parts, evidence.partHashes) {
-                if trustsKnownParts, let parts, !parts.isCertain(sha256), let key = parts.key(sha256) {
-                    unchecked = key
-                    keys.append(key)
-                } else {
-                    keys.append(try key(of: part, sha256: sha256))
-                }
+                keys.append(try key(of: part, sha256: sha256))
             }
             content = compressed.stored(keys: keys)
         } else {
@@ -89,23 +62,16 @@ package struct EvidenceStore {
         }
         guard !evidence.isVerified, let allowance, content.count > allowance,
             content.count > StoredContent.prefixBytes
-        else { return (content, unchecked) }
-        return (StoredContent.prefix(of: evidence.bytes), nil)
+        else { return content }
+        return StoredContent.prefix(of: evidence.bytes)
     }
 
-    /// The key of a shared part, which is stored if it is missing.
+    /// The key of a shared part, which is stored if it is missing or was erased.
     private func key(of part: [UInt8], sha256: [UInt8]) throws(LedgerStorageError) -> Int64 {
-        if let parts, parts.isCertain(sha256), let key = parts.key(sha256) { return key }
         let table = EvidencePartsTable(connection: connection)
-        let key: Int64
-        if let known = try table.state(sha256: sha256) {
-            key = known.key
-            if !known.hasContent { try table.refill(key, part) }
-        } else {
-            key = try table.insert(sha256: sha256, part)
-        }
-        parts?.note(sha256, key)
-        return key
+        guard let known = try table.state(sha256: sha256) else { return try table.insert(sha256: sha256, part) }
+        if !known.hasContent { try table.refill(known.key, part) }
+        return known.key
     }
 
     /// The evidence with a hash, as it was sent; `nil` if there is none, if it was erased, or if only a prefix is

@@ -100,7 +100,6 @@ final class PostgreSQLWriteConnection: LedgerConnection {
     }
 
     func insert(_ insertion: LedgerInsertion, _ parameters: [LedgerValue]) throws(LedgerStorageError) {
-        guard insertion.condition == nil else { return try send(to: insertion.table, insertion.sql, parameters) }
         let insertion = transaction.session.insertions[insertion]
         try change(PostgreSQLChange(content: .insertion(insertion), parameters: parameters))
     }
@@ -108,8 +107,7 @@ final class PostgreSQLWriteConnection: LedgerConnection {
     func insert(
         _ insertion: LedgerInsertion, key: String, _ parameters: [LedgerValue]
     ) throws(LedgerStorageError) -> Int64? {
-        guard locked != nil, insertion.conflict.isEmpty, insertion.condition == nil,
-            let number = try number("\(insertion.table).\(key)")
+        guard locked != nil, insertion.conflict.isEmpty, let number = try number("\(insertion.table).\(key)")
         else {
             guard var reader = try changedRows("\(insertion.sql) RETURNING \(key)", parameters).first?.reader else {
                 return nil
@@ -120,8 +118,6 @@ final class PostgreSQLWriteConnection: LedgerConnection {
         try change(PostgreSQLChange(content: .insertion(insertion), parameters: parameters + [.integer(number)]))
         return number
     }
-
-    var looksBeforeInserting: Bool { locked != nil }
 
     /// A number for a new row.
     ///

@@ -12,8 +12,6 @@ public final class LedgerTransaction {
     let registry: Registry
     /// Authenticates the entries that are written.
     let entryKey: EntryKey?
-    /// The shared parts of evidence that the write knows.
-    let evidenceParts: EvidencePartWrites?
     /// The entitlements that the write changed; if it is `nil`, all are read from the database.
     let entitlementWrites: EntitlementWrites?
     /// Verifies stored evidence again; `nil` in a query.
@@ -29,7 +27,7 @@ public final class LedgerTransaction {
     /// What a write of several pieces of evidence knows; `nil` for any other.
     private(set) var situation: Situation?
     /// The change that wrote facts last.
-    private weak var lastChange: LedgerChanges?
+    private weak var lastChange: AnyObject?
     private var hasWritten = false
     /// Whether all facts that were written belong to one change.
     private(set) var hasOneChange = true
@@ -41,7 +39,7 @@ public final class LedgerTransaction {
 
     init(
         connection: any LedgerConnection, now: Timestamp, registry: Registry, entryKey: EntryKey? = nil,
-        evidenceParts: EvidencePartWrites? = nil, entitlementWrites: EntitlementWrites? = nil,
+        entitlementWrites: EntitlementWrites? = nil,
         verifier: PurchaseVerifier? = nil, erasures: Erasures? = nil,
         attempt: WriteAttempt? = nil, refusalNotes: RefusalNotes? = nil, unmoved: UnmovedRows? = nil,
         rules: Int64? = nil
@@ -51,7 +49,6 @@ public final class LedgerTransaction {
         self.now = now
         self.registry = registry
         self.entryKey = entryKey
-        self.evidenceParts = evidenceParts
         self.entitlementWrites = entitlementWrites
         self.verifier = verifier
         self.erasures = erasures
@@ -84,26 +81,17 @@ public final class LedgerTransaction {
         return [customer, move.customerKey]
     }
 
-    /// Reads what the ledger has for several pieces of evidence, before anything is written. From then on, each
-    /// decision about them sees the effects of those before it without reading them.
-    ///
-    /// - Parameter app: the app that the evidence was sent for.
-    func load(_ evidence: [ExaminedEvidence], claimedFor app: RegistryApp) throws(LedgerStorageError) {
-        guard evidence.count > 1 else { return }
-        situation = Situation()
+    /// Begins to note what the write knows, so that each decision sees the effects of those before it without reading
+    /// them.
+    func beginSituation() -> Situation {
+        let new = Situation()
+        situation = new
         entitlementWrites?.explainLast()
-        for piece in evidence {
-            guard case .success(let observation) = piece.verified,
-                let observer = registry.observer(of: piece, claimedFor: app)
-            else { continue }
-            let open = OpenHistories(
-                self, app: observer, CustomerIdentities(self, app: observer), situation, movesMerged: true)
-            for facts in observation.transactionFacts where facts.productID != nil { try open.load(facts) }
-        }
+        return new
     }
 
     /// Notes a change that writes facts.
-    func note(_ change: LedgerChanges) {
+    func noteFacts(of change: AnyObject) {
         if hasWritten, lastChange !== change { hasOneChange = false }
         (lastChange, hasWritten) = (change, true)
     }

@@ -212,7 +212,7 @@ final class LedgerChanges {
 
     /// Writes originals and transactions with their owners.
     private func writeFacts() throws(LedgerStorageError) {
-        transaction.note(self)
+        transaction.noteFacts(of: self)
         for index in open.histories.indices where open.histories[index].records.contains(where: \.isChanged) {
             if open.histories[index].isNew {
                 open.histories[index].original = try OriginalsTable(connection: connection)
