@@ -107,7 +107,7 @@ struct ReplayStep {
         input.storedEvidence = evidence?.key
         input.answer = stated?.word
         (input.isBudgeted, input.isAnnounced) = (false, claims?.imported?.announced ?? true)
-        var write = EvidenceWrite(input, transaction)
+        let write = EvidenceWrite(input, transaction)
         try write.decide()
         if let claims { try requirePriorClaims(claims, write.changes) }
         var delivery: ImportedDelivery?

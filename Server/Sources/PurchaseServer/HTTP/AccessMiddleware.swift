@@ -95,7 +95,7 @@ struct AccessMiddleware: RouterMiddleware {
                 expected: "Bearer KEY", found: parts.count == 2 ? "another scheme" : "one word")
         }
         guard parts[1].count <= APIKeyText.largestBytes,
-            let sent = APIKeyText(Substring(parts[1]).trimmingCharacters(in: .whitespaces)),
+            let sent = APIKeyText(String(Substring(parts[1].trimmingSpace))),
             let key = try await keys.key(sent)
         else { throw Problem(.unauthorized, "key_unknown", "The key is unknown or was revoked.") }
         return key
@@ -157,5 +157,15 @@ extension ReasonCode {
         case .notAccepted: self == .issuerUnknown
         case .worthless: false
         }
+    }
+}
+
+extension Substring.UTF8View {
+    /// Without spaces and tabs at either end (RFC 9110, section 5.6.3).
+    fileprivate var trimmingSpace: Substring.UTF8View {
+        func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        let start = drop(while: isSpace)
+        guard let last = start.lastIndex(where: { !isSpace($0) }) else { return start }
+        return start[...last]
     }
 }

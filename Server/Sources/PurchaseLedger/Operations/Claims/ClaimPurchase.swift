@@ -38,7 +38,7 @@ public struct ClaimPurchase: LedgerOperation {
         let (submission, app) = (examined.submission, try transaction.app(examined.submission.app))
         var input = EvidenceInput(app: app, examined.evidence, claims: .named(submission.claim))
         (input.keyID, input.flaw, input.answer) = (submission.keyID, examined.flaw, word)
-        var write = EvidenceWrite(input, transaction)
+        let write = EvidenceWrite(input, transaction)
         try write.decide()
         let answer = try ClaimAnswer(examined, app, write)
         if try write.isBeyondBudget() {

@@ -7,7 +7,7 @@ import struct Foundation.UUID
 ///
 /// `decide` does everything up to the journal entry. Then the caller composes the entry from the outcome, and `record`
 /// appends it and writes the rows that refer to it.
-struct EvidenceWrite {
+final class EvidenceWrite {
     let transaction: LedgerTransaction
     let input: EvidenceInput
     /// The app that observes the evidence; `nil` if none does.
@@ -41,7 +41,7 @@ struct EvidenceWrite {
     }
 
     /// Stores and observes the evidence, and decides the claims.
-    mutating func decide() throws(LedgerStorageError) {
+    func decide() throws(LedgerStorageError) {
         try observe()
         try select()
         for purchase in proven { try bind(purchase) }
@@ -52,7 +52,7 @@ struct EvidenceWrite {
     }
 
     /// Decides the claims as far as the ledger already knows the evidence, and changes nothing.
-    mutating func review() throws(LedgerStorageError) {
+    func review() throws(LedgerStorageError) {
         isReview = true
         try select()
         for purchase in proven { try bind(purchase) }
@@ -63,7 +63,7 @@ struct EvidenceWrite {
 
     /// Stores the evidence and observes it, whatever becomes of the claims. If the App Store refused them, they have no
     /// effect, so the evidence is not observed either.
-    mutating func observe() throws(LedgerStorageError) {
+    func observe() throws(LedgerStorageError) {
         guard let evidence = input.evidence else { return }
         let key: Int64
         if let stored = input.storedEvidence {
@@ -103,7 +103,7 @@ struct EvidenceWrite {
     }
 
     /// Finds the purchases that are claimed, and the customer and order of the claim.
-    private mutating func select() throws(LedgerStorageError) {
+    private func select() throws(LedgerStorageError) {
         refusal = input.answer?.answer.refusal ?? input.flaw
         switch input.claims {
         case .recorded(let recorded):
@@ -143,7 +143,7 @@ struct EvidenceWrite {
     }
 
     /// Claims a purchase, unless the claim disagrees with its own evidence.
-    private mutating func bind(_ purchase: ObservedTransaction) throws(LedgerStorageError) {
+    private func bind(_ purchase: ObservedTransaction) throws(LedgerStorageError) {
         guard let customer = parties.customer else { return }
         guard let place = try place(of: purchase.key) else {
             if let fields { refusal = Rejection(.transactionNotFound, expected: fields.transactionID) }
@@ -171,7 +171,7 @@ struct EvidenceWrite {
         claims.append(claim)
     }
 
-    private mutating func bind(
+    private func bind(
         _ key: TransactionKey, _ customer: CustomerRow, _ transfer: TransferPolicy,
         _ place: (history: Int, record: Int)
     ) {
@@ -186,7 +186,7 @@ struct EvidenceWrite {
     }
 
     /// Repeats the claims of an entry that bound.
-    private mutating func bindRecorded() throws(LedgerStorageError) {
+    private func bindRecorded() throws(LedgerStorageError) {
         guard let recorded else { return }
         named = recorded.named
         guard let customer = recorded.customer else { return }
@@ -198,7 +198,7 @@ struct EvidenceWrite {
     }
 
     /// Computes owners, and writes facts and entitlements.
-    mutating func settle() throws(LedgerStorageError) { try changes.settle(except: named) }
+    func settle() throws(LedgerStorageError) { try changes.settle(except: named) }
 
     // MARK: Judge
 
@@ -208,7 +208,7 @@ struct EvidenceWrite {
     }
 
     /// Reads what the decision about a claim needs, and pays the order if the decision says so.
-    private mutating func judge(_ index: Int) throws(LedgerStorageError) {
+    private func judge(_ index: Int) throws(LedgerStorageError) {
         guard let customer = parties.customer else { return }
         let (claim, record) = (claims[index], record(of: claims[index]))
         let order = claim.step.order == .none ? nil : parties.order
@@ -233,7 +233,7 @@ struct EvidenceWrite {
         }
     }
 
-    private mutating func pay(
+    private func pay(
         _ order: OrderRow, with record: TransactionRecord, in history: Int
     ) throws(LedgerStorageError) {
         guard !isReview else {
@@ -245,7 +245,7 @@ struct EvidenceWrite {
 
     /// Pays the orders that an entry paid: the one that it names, and those that erased purchases paid, of which no
     /// facts are left.
-    private mutating func payRecorded() throws(LedgerStorageError) {
+    private func payRecorded() throws(LedgerStorageError) {
         guard let recorded else { return }
         if let named, let paid = recorded.paid { try pay(paid, with: named) }
         for outcome in recorded.outcomes {
@@ -257,7 +257,7 @@ struct EvidenceWrite {
     }
 
     /// Pays an order that is open.
-    private mutating func pay(_ id: UUID, with key: TransactionKey) throws(LedgerStorageError) {
+    private func pay(_ id: UUID, with key: TransactionKey) throws(LedgerStorageError) {
         guard let order = try transaction.orders.row(id: id), order.status == .created,
             let place = try place(of: key)
         else { return }

@@ -1,7 +1,8 @@
 public import PurchaseVerification
 
-/// Evidence with the result of its verification, and its stored form.
-public struct ExaminedEvidence: Sendable {
+/// Evidence with the result of its verification, and its stored form. It is a class because every step of a write passes
+/// it on.
+public final class ExaminedEvidence: Sendable {
     /// The kind, if it could be recognised.
     public let kind: EvidenceKind?
     let verified: Result<Observation, VerificationError>
@@ -15,7 +16,17 @@ public struct ExaminedEvidence: Sendable {
     /// The notification, if it is one.
     let notification: NotificationFacts?
     /// Where it belongs among the receipts of a download, if it is an app receipt.
-    var receiptPlace: ReceiptPlace?
+    let receiptPlace: ReceiptPlace?
+
+    init(
+        kind: EvidenceKind?, verified: Result<Observation, VerificationError>, objection: VerificationError?,
+        bundleID: ExactText?, environment: AppStoreEnvironment?, stored: StorableEvidence, isEmptyReceipt: Bool,
+        notification: NotificationFacts?, receiptPlace: ReceiptPlace? = nil
+    ) {
+        (self.kind, self.verified, self.objection, self.bundleID) = (kind, verified, objection, bundleID)
+        (self.environment, self.stored, self.isEmptyReceipt) = (environment, stored, isEmptyReceipt)
+        (self.notification, self.receiptPlace) = (notification, receiptPlace)
+    }
 
     /// Why it failed verification; `nil` if it is genuine.
     var rejection: Rejection? { error.map { Rejection($0) } }

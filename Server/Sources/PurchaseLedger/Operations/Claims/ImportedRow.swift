@@ -82,7 +82,7 @@ struct ImportedRow {
         guard let customer = try transaction.customer(submission.customerID, app),
             try isKnown(evidence, proven, order, customer)
         else { return nil }
-        var write = EvidenceWrite(input(evidence, customer, order), transaction)
+        let write = EvidenceWrite(input(evidence, customer, order), transaction)
         try write.review()
         // Settings can have changed so that the claim binds, or that the purchase pays the order.
         return write.isNews ? nil : write
@@ -150,7 +150,7 @@ struct ImportedRow {
         _ evidence: ExaminedEvidence, _ proven: [ObservedTransaction], _ order: OrderRow?
     ) throws(LedgerStorageError) {
         let customer = try transaction.customerToWrite(submission.customerID, app)
-        var write = EvidenceWrite(input(evidence, customer, order), transaction)
+        let write = EvidenceWrite(input(evidence, customer, order), transaction)
         try write.decide()
         let delivered = try ImportedDelivery(consumables, to: customer, write.changes).take(proven, transaction)
         var details = ClaimDetails(

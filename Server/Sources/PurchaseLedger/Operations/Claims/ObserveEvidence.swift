@@ -57,7 +57,7 @@ public struct ObserveEvidence: LedgerOperation {
         let (submission, evidence) = (examined.submission, examined.evidence)
         var input = EvidenceInput(app: submission.app.flatMap(transaction.registry.app), evidence)
         input.keyID = submission.keyID
-        var write = EvidenceWrite(input, transaction)
+        let write = EvidenceWrite(input, transaction)
         if let counted = try counted ?? refusalToCount(write.budget) {
             let code = submission.flaw?.code ?? counted.code
             transaction.count(

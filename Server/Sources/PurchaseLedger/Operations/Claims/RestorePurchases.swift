@@ -107,7 +107,7 @@ public struct RestorePurchases: LedgerOperation {
             guard !isAlone else { continue }
             var input = EvidenceInput(app: app, evidence)
             input.keyID = examined.submission.keyID
-            var write = EvidenceWrite(input, transaction)
+            let write = EvidenceWrite(input, transaction)
             try write.observe()
             let news = write.changes.histories.lazy.flatMap(\.records).first(where: \.isChanged)?.facts.key
             guard news != nil || write.changes.hasNewRenewal else { continue }
@@ -139,7 +139,7 @@ public struct RestorePurchases: LedgerOperation {
             customer: customer, besides: Set(seen.keys), transfer: app.settings.transfer)
         var input = EvidenceInput(app: app, evidence, claims: .every(every))
         (input.keyID, input.answer) = (submission.keyID, word)
-        var write = EvidenceWrite(input, transaction)
+        let write = EvidenceWrite(input, transaction)
         try write.decide()
         let repeated = evidence.claimed().proven.compactMap { seen[$0.key] }.first
         for claim in write.claims { seen[claim.proven.key] = claim.code }
