@@ -32,6 +32,7 @@
 #   dev/torture.sh news-servers [ROUNDS]  the same while notifications arrive, 100 rounds by default
 #   dev/torture.sh soak [MINUTES]         the server: memory and WAL under load, 10 minutes by default
 #   dev/torture.sh abuse [MINUTES]        the server: eight kinds of abuse at once beside honest purchases, 5 minutes by default
+#   dev/torture.sh benchmarks             the benchmarks: all are compiled, and those of the ledger run once with few purchases
 #   dev/torture.sh debug                  all tests in debug, with the assertions of Swift and of SwiftNIO
 #   dev/torture.sh opinion --seed 7 --mutations 20000
 #
@@ -55,6 +56,19 @@ core() {
 
 # All tests with assertions: `make test` runs them in the build that ships, which has none.
 debug() { make test-debug; }
+
+# Benchmarks run by hand, so nothing else notices that one does not compile, or does not know a new column.
+benchmarks() {
+    say "Building the benchmarks"
+    swift build -c release --package-path Benchmarks/ServerBenchmarks --scratch-path "$scratch" --disable-build-manifest-caching
+    say "Running those of the ledger"
+    bin=$(products_folder release)
+    "$bin/ledger-benchmark" 2000 1
+    "$bin/ledger-benchmark" --merge 500
+    if place=$(dev/throwaway-postgres.sh $$); then
+        "$bin/ledger-benchmark" --postgresql "$(printf '%s\n' "$place" | sed -n 1p)" "$(printf '%s\n' "$place" | sed -n 2p)" 2000 1
+    fi
+}
 
 # Measures the cost of one byte at each route of the server, and whether /healthz answers meanwhile.
 server() {
@@ -241,9 +255,10 @@ upgrade() {
 }
 
 case ${1:-} in
-    '') debug; core; server; store; news; faults; backfill; numbers; histories; erasures; worlds; mutations; role; ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
+    '') debug; benchmarks; core; server; store; news; faults; backfill; numbers; histories; erasures; worlds; mutations; role; ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
         ASSAY_SHARED_CLAIMS=1000 suite 'threeProcesses|sameClaims'; kill_rounds; server_rounds; upgrade; news_server_rounds; soak; abuse ;;
     debug) debug ;;
+    benchmarks) benchmarks ;;
     role) role ;;
     order) ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests ;;
     tables) ASSAY_FUZZ_ROWS=${ASSAY_FUZZ_ROWS:-one} suite TableFuzzTests ;;

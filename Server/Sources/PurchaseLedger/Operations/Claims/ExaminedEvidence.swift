@@ -1,7 +1,7 @@
 public import PurchaseVerification
 
-/// Evidence with the result of its verification, and its stored form. It is a class because every step of a write passes
-/// it on.
+/// Evidence with the result of its verification, and its stored form. It is a class because every step of a write
+/// passes it on.
 public final class ExaminedEvidence: Sendable {
     /// The kind, if it could be recognised.
     public let kind: EvidenceKind?
