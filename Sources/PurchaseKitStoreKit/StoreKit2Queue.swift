@@ -69,7 +69,12 @@
         }
 
         public func restore() async throws -> [PaymentTransaction] {
-            try await AppStore.sync()
+            do {
+                try await AppStore.sync()
+            } catch StoreKitError.userCancelled {
+                // The customer left the sign-in to the App Store.
+                throw PurchaseError(.paymentCancelled)
+            }
             return await CurrentTransactions.list().map { transaction in
                 var transaction = transaction
                 transaction.state = .restored

@@ -379,6 +379,10 @@ extension StoreKitAdapterTests {
                 #expect(result == .cancelled)
                 let failing = StoreKit2Queue { _, _ in throw StoreKitError.notEntitled }
                 await #expect(throws: StoreKitError.self) { try await failing.buy(payment) }
+                AppStore.standInRefusal = .userCancelled
+                defer { AppStore.standInRefusal = nil }
+                let refused = await #expect(throws: PurchaseError.self) { try await failing.restore() }
+                #expect(refused?.code == .paymentCancelled)
             }
         }
     }

@@ -102,7 +102,10 @@ final class KitQueue: PaymentQueue, Sendable {
         transaction.signedTransaction = "garbled"
         return .purchased(transaction)
     }
-    func restore() async throws -> [PaymentTransaction] { try await device.restore() }
+    func restore() async throws -> [PaymentTransaction] {
+        if let error = refusal.withLock({ $0 }) { throw error }
+        return try await device.restore()
+    }
 
     func finish(_ transaction: PaymentTransaction) async throws {
         let fails = failures.withLock { failures in

@@ -37,7 +37,8 @@ extension PurchaseEngine {
             }
             try await settle(transactions, &summary)
         } catch {
-            summary.error = PurchaseError(.queueFailed, error)
+            let failure = PurchaseError(.queueFailed, error)
+            summary.error = failure.isCancellation ? PurchaseError(.paymentCancelled) : failure
         }
         await endWork()
         return summary

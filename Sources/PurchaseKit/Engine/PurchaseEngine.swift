@@ -57,6 +57,10 @@ public actor PurchaseEngine {
     /// The pause of the loop that repeats attempts.
     var sleeper: Task<Void, Never>?
     private var listeners: [UUID: AsyncStream<PurchaseEvent>.Continuation] = [:]
+    /// The listeners of the app.
+    private var appListeners: Set<UUID> = []
+    /// The last product that a customer chose on the App Store while the app did not listen yet.
+    private var waitingPromotion: PurchaseEvent?
     /// That the store was set aside in this run: it is read before most listeners exist.
     private var setAside: PurchaseEvent?
     weak var delegate: (any PurchaseDelegate)?
@@ -209,12 +213,23 @@ public actor PurchaseEngine {
     // MARK: Events
 
     /// Every event from now on, and that the store was set aside before in this run. Each call creates a separate
-    /// stream.
-    public func events() -> AsyncStream<PurchaseEvent> {
+    /// stream. The first one also has the product that a customer chose on the App Store before: that choice starts
+    /// the app.
+    public func events() -> AsyncStream<PurchaseEvent> { stream(isOfApp: true) }
+
+    /// The same for the kit itself, which does not act on a product that a customer chose on the App Store.
+    func ownEvents() -> AsyncStream<PurchaseEvent> { stream(isOfApp: false) }
+
+    private func stream(isOfApp: Bool) -> AsyncStream<PurchaseEvent> {
         let id = UUID()
         return AsyncStream { continuation in
             listeners[id] = continuation
             if let setAside { continuation.yield(setAside) }
+            if isOfApp {
+                appListeners.insert(id)
+                if let waitingPromotion { continuation.yield(waitingPromotion) }
+                waitingPromotion = nil
+            }
             continuation.onTermination = { _ in Task { await self.removeListener(id) } }
         }
     }
@@ -225,14 +240,19 @@ public actor PurchaseEngine {
     /// Reports that the App Store asks for the purchase of a product that the customer chose there
     /// (`shouldAddStorePayment`, `PurchaseIntent`). The app decides, and calls `buy`.
     public func promote(_ productID: String, offer: PaymentOffer? = nil) {
-        emit(.promoted(productID: productID, offer: offer))
+        let event = PurchaseEvent.promoted(productID: productID, offer: offer)
+        if appListeners.isEmpty { waitingPromotion = event }
+        emit(event)
     }
 
     func emit(_ event: PurchaseEvent) {
         for listener in listeners.values { listener.yield(event) }
     }
 
-    private func removeListener(_ id: UUID) { listeners[id] = nil }
+    private func removeListener(_ id: UUID) {
+        listeners[id] = nil
+        appListeners.remove(id)
+    }
 
     // MARK: The record
 

@@ -7,7 +7,8 @@ public struct RestoreSummary: Sendable, Equatable {
     public var refused: [String: PurchaseError] = [:]
     /// Could not be verified now; tried again later.
     public var undetermined: [String: PurchaseError] = [:]
-    /// Why nothing could be restored; `nil` if the restore took place.
+    /// Why nothing could be restored; `nil` if the restore took place. The code is `paymentCancelled` if the customer
+    /// left the sign-in to the App Store: then there is nothing to tell them.
     public var error: PurchaseError?
 
     /// An empty summary.

@@ -16,7 +16,7 @@ extension PurchaseEngine {
     /// Calls a closure with the entitlements whenever they differ from those before.
     private func follow(_ changed: @Sendable ([PurchaseEntitlement]) -> Void) async {
         let (looks, look) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let events = events()
+        let events = ownEvents()
         let source = Task {
             for await _ in events { look.yield() }
             look.finish()

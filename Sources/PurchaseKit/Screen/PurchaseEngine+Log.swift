@@ -6,7 +6,7 @@
         /// code. Events have no evidence and no key.
         public nonisolated func logEvents(subsystem: String, category: String = "purchases") async {
             let logger = Logger(subsystem: subsystem, category: category)
-            for await event in await events() {
+            for await event in await ownEvents() {
                 let line = event.logLine
                 logger.notice("\(line, privacy: .public)")
             }

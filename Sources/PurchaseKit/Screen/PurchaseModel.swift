@@ -62,7 +62,7 @@ public final class PurchaseModel {
     /// goes away, another.
     public init(_ engine: PurchaseEngine) {
         self.engine = engine
-        let events = Task { await engine.events() }
+        let events = Task { await engine.ownEvents() }
         self.events = events
         work.append(Task { await engine.runAfterOthers() })
         work.append(

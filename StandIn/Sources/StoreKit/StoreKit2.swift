@@ -337,7 +337,16 @@ public enum AppStore {
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 
-    public static func sync() async throws {}
+    private static let lock = NSLock()
+    nonisolated(unsafe) private static var refusal: StoreKitError?
+
+    /// The error of each `sync` from now on, which a test sets; `nil` if the customer signs in.
+    public static var standInRefusal: StoreKitError? {
+        get { lock.withLock { refusal } }
+        set { lock.withLock { refusal = newValue } }
+    }
+
+    public static func sync() async throws { if let standInRefusal { throw standInRefusal } }
 
     /// StoreKit's own is not asynchronous, either: the identifier is known when the app runs.
     public static var deviceVerificationID: UUID? { StandInDevice.id }

@@ -19,6 +19,9 @@ public struct AddressRange: Sendable, Equatable {
         prefixLength = length
     }
 
+    /// Whether it has every address of IPv4 or IPv6.
+    var isEverything: Bool { prefixLength == 0 }
+
     /// Whether an address is in the range.
     public func contains(_ address: String) -> Bool {
         Self.bytes(of: address).map(contains) ?? false

@@ -11,12 +11,14 @@ public enum CheckpointPlace: Sendable, Equatable {
 
     /// Reads `-`, a URL of `http` or `https`, or a path.
     ///
-    /// - Returns: `nil` for a URL without a host, and for another scheme.
+    /// - Returns: `nil` for a URL without a host, for one with a user, and for another scheme.
     package init?(_ text: String) {
         if text == "-" {
             self = .standardOutput
         } else if Self.isURL(text) {
-            guard let url = URL(string: text), ["http", "https"].contains(url.scheme), url.host()?.isEmpty == false
+            // The URL is in the log and in answers, where a password has no place.
+            guard let url = URL(string: text), ["http", "https"].contains(url.scheme), url.host()?.isEmpty == false,
+                url.user() == nil, url.password() == nil
             else { return nil }
             self = .url(url)
         } else {

@@ -104,7 +104,15 @@ extension ServerSetting {
     package static let trustedProxies = ServerSetting(
         "server.trusted_proxies", variable: "ASSAY_TRUSTED_PROXIES", option: "--trusted-proxy", default: "none",
         "Proxies whose X-Forwarded-For is believed, as addresses or ranges", isList: true
-    ) { value, _, configuration throws(SettingFault) in configuration.trustedProxies = try addressRanges(value) }
+    ) { value, _, configuration throws(SettingFault) in
+        let ranges = try addressRanges(value)
+        guard !ranges.contains(where: \.isEverything) else {
+            throw SettingFault(
+                "believes every address, so each client could choose the address that is recorded and limited",
+                "Write the addresses or the private range of the proxies: 10.0.0.0/8")
+        }
+        configuration.trustedProxies = ranges
+    }
 
     package static let logLevel = ServerSetting(
         "server.log_level", variable: "ASSAY_LOG_LEVEL", option: "--log-level", default: "info",
@@ -153,7 +161,10 @@ extension ServerSetting {
         var places: [CheckpointPlace] = []
         for text in value.texts {
             guard let place = CheckpointPlace(text) else {
-                throw SettingFault("has '\(text)'", "Write a file, https://example.com/checkpoint, or -")
+                let isWithUser = text.contains("@")
+                throw SettingFault(
+                    isWithUser ? "has a URL with a user" : "has '\(text)'",
+                    "Write a file, https://example.com/checkpoint, or -")
             }
             places.append(place)
         }
