@@ -1,6 +1,7 @@
 import Foundation
 import KitTestSupport
 import PurchaseKit
+import Synchronization
 import Testing
 
 @Suite("Products that customers choose on the App Store, and restores that they cancel")
