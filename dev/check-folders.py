@@ -15,6 +15,8 @@ ORDERS = {
         "Store", "Evidence", "Requests", "Storage", "ServerAPI", "Service", "VerifyReceipt", "ServerAPIAnswers", "Attacks",
         "Notifications", "Scenario", "Server",
     ],
+    "Server/Sources/HTTPConnections": ["."],
+    "Server/Sources/PurchaseConsole": ["."],
     "Server/Sources/PurchaseServer": [
         "Answers", "Configuration", "Metrics", "HTTP", "Record", "Webhooks", "VerifyReceipt", "AppStore", "Purchases",
         "Notifications", ".",
@@ -25,6 +27,7 @@ ORDERS = {
     ],
     "Sources/PurchaseAPI": ["JSON", ".", "VerifyReceipt", "Requests", "Purchases"],
     "Sources/PurchaseKit": ["Terms", "Products", "Outside", "Record", "Server", "Events", "Device", "Engine", "Screen"],
+    "Sources/PurchaseKitSimulator": ["."],
     "Sources/PurchaseMessages": [".", "Signatures"],
     "Sources/PurchaseVerification": [
         "Terms", "Bytes", "ASN1", "Platform", "Certificates", "CMS", "AppReceipt", "TransactionReceipt", "JWS",

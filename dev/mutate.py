@@ -18,7 +18,7 @@ HOME = pathlib.Path(__file__).resolve().parent.parent
 LEDGER = HOME / "Server/Sources/PurchaseLedger"
 TESTS = HOME / "Server/Tests"
 STEPS = ["Observe", "Own", "Entitle", "Order", "Claim"]
-FOLDERS = ["Observe", "Own", "Entitle", "Claim", "Tell"]
+FOLDERS = ["Observe", "Own", "Entitle", "Order", "Claim", "Tell"]
 HELPERS = ["PurchaseLedgerTests/Support/SeededGenerator.swift"]
 # The corpus is genuine evidence, which takes long and is not everywhere.
 NEEDS_DATABASE = re.compile(r"\b(Corpus\.items|LedgerWorld|TestEngine|SQLiteDatabase|PostgreSQLDatabase|LedgerDatabase)\b")

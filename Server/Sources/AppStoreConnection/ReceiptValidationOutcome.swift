@@ -1,5 +1,3 @@
-import PurchaseAPI
-
 /// The outcome of a question to `verifyReceipt`.
 public enum ReceiptValidationOutcome: Sendable {
     /// Apple answered with a final status: 0, 21003, 21004, 21006, 21010, or 21007 or 21008 after the switch to the

@@ -45,7 +45,7 @@ extension Console {
         if let survivor = purchases.mergedInto {
             values["notice"] = "The customer was merged into \(survivor), whose purchases are shown."
         }
-        if let timeline = AccessTimeline.fields(purchases.purchases, now: surroundings.clock(), claims: submissions) {
+        if let timeline = AccessDrawing.fields(purchases.purchases, now: surroundings.clock(), claims: submissions) {
             values["timeline"] = timeline
         }
         if let next = purchases.next {

@@ -145,7 +145,7 @@ final class ReloadableServer: Sendable {
             RefusalRecording(ledger: ledger, logger: logger),
             RefusedNotifications.LogLines(refused: refusedNotifications, logger: logger),
             MergeResumption(ledger: ledger, logger: logger), receiptRecording,
-            RefundDesk(access: appStoreAccess, clock: clock, logger: logger), extensions,
+            RefundRequestService(access: appStoreAccess, clock: clock, logger: logger), extensions,
         ]
     }
 
@@ -153,7 +153,9 @@ final class ReloadableServer: Sendable {
         RequestLogMiddleware(refusedNotifications: refusedNotifications, metrics: metrics, times: answerTimes)
     }
 
-    private var extensions: ExtensionDesk { ExtensionDesk(access: appStoreAccess, clock: clock, logger: logger) }
+    private var extensions: ExtensionRequestService {
+        ExtensionRequestService(access: appStoreAccess, clock: clock, logger: logger)
+    }
 
     /// The values that metrics read for each scrape.
     var readings: [MetricSample] {
@@ -332,7 +334,7 @@ final class ReloadableServer: Sendable {
         ).add(to: group)
         RefundRoutes(api: api).add(to: group)
         OfferRoutes(api: api, access: appStoreAccess).add(to: group)
-        ExtensionRoutes(api: api, desk: extensions).add(to: group)
+        ExtensionRoutes(api: api, service: extensions).add(to: group)
         GrantRoutes(api: api).add(to: group)
         OwnerRoutes(api: api).add(to: group)
         TesterRoutes(api: api).add(to: group)

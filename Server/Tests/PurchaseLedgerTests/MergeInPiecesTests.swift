@@ -30,7 +30,7 @@ struct MergeInPiecesTests {
     }
 
     /// What happens while a merge is in progress.
-    enum Happening: CaseIterable {
+    enum Act: CaseIterable {
         case claim, claimOfAnother, refund, newPurchase, newPeriod, restore, consumption, repeatedConsumption,
             fulfilment
         case newPass, token, order
@@ -39,8 +39,8 @@ struct MergeInPiecesTests {
 
     @Test(
         "Claims, refunds, consumption and deliveries in the middle of a merge answer as after it",
-        arguments: [Happening.allCases, Happening.allCases.reversed()])
-    func happenings(_ happenings: [Happening]) async throws {
+        arguments: [Act.allCases, Act.allCases.reversed()])
+    func acts(_ acts: [Act]) async throws {
         // The stages differ most at their ends; a write of one stage meets moved and unmoved rows at the others.
         var answers: [[String]] = []
         for stage in [Int.max, 0, 5] {
@@ -48,8 +48,8 @@ struct MergeInPiecesTests {
                 var moved = 0
                 while moved < stage, try await merging.moveOriginal() { moved += 1 }
                 var answer: [String] = []
-                for happening in happenings {
-                    answer.append("\(happening): \(try await Self.perform(happening, merging))")
+                for act in acts {
+                    answer.append("\(act): \(try await Self.perform(act, merging))")
                 }
                 let outcomes = answer
                 answer += try await merging.answers()
@@ -72,12 +72,12 @@ struct MergeInPiecesTests {
         text.replacing(/[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}/, with: "ID")
     }
 
-    private static func perform(_ happening: Happening, _ merging: MergingWorld) async throws -> String {
+    private static func perform(_ act: Act, _ merging: MergingWorld) async throws -> String {
         let (world, ledger) = (merging.world, merging.world.ledger)
         func text(_ outcome: PurchaseOutcome) -> String {
             "\(outcome.code) \(outcome.isReplayed) \(outcome.entitlement as Any)"
         }
-        switch happening {
+        switch act {
         case .claim:
             return text(try await world.claim("1", customer: "alice", try MergingWorld.coins("1", 5)))
         case .claimOfAnother:

@@ -1,5 +1,3 @@
-import Foundation
-
 /// The identity of a transaction: two environments may use the same numbers.
 public struct PurchaseKey: Sendable, Codable, Hashable {
     /// The environment; `nil` if nothing signed names it yet.

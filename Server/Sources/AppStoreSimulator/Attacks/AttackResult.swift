@@ -1,5 +1,3 @@
-import Foundation
-
 /// The result of an attack.
 public struct AttackResult: Sendable {
     public let attack: Attack

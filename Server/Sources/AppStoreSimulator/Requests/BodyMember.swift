@@ -1,5 +1,3 @@
-import Foundation
-
 /// The name of a member, and the members of its value if that is an object or an array of objects.
 struct BodyMember: Sendable, ExpressibleByStringLiteral {
     let name: String

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A strong entity tag (RFC 9110, 8.8.3).
 struct EntityTag {
     let text: String

@@ -1,6 +1,5 @@
 import HTTPTypes
 import Hummingbird
-import PurchaseAPI
 
 extension StoreError.Code {
     var httpStatus: HTTPResponse.Status {

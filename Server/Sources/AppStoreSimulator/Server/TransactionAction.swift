@@ -1,4 +1,3 @@
-import EvidenceMint
 import Foundation
 import Hummingbird
 

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A fault of the certificates of the next HTTPS connections.
 struct CertificateFault: Codable, Equatable, RequestBody {
     var fault: Kind

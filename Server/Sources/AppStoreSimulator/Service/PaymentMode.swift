@@ -1,5 +1,3 @@
-import Foundation
-
 /// The outcome of a customer's payments.
 enum PaymentMode: String, Codable, CaseIterable, Sendable {
     case normal

@@ -60,7 +60,7 @@ extension ReplayStep {
 
 extension DecisionDetails {
     /// The App Store's answer that the decision applied.
-    var word: AnsweredClaim? {
+    var answered: AnsweredClaim? {
         guard let claim = UUID(uuidString: claim) else { return nil }
         var answer = AppStoreAnswer()
         answer.cancellations = cancellations

@@ -105,7 +105,7 @@ struct ReplayStep {
         var input = EvidenceInput(
             app: app, evidence?.examined, claims: try claims.map { try recorded($0, app) } ?? .nothing)
         input.storedEvidence = evidence?.key
-        input.answer = stated?.word
+        input.answer = stated?.answered
         (input.isBudgeted, input.isAnnounced) = (false, claims?.imported?.announced ?? true)
         let write = EvidenceWrite(input, transaction)
         try write.decide()

@@ -19,7 +19,7 @@ struct ReplayedDecision {
     private let evidence: ExaminedEvidence
     private let recorded: ClaimDetails
     /// The App Store's answer, for the decision about a claim that waited.
-    private let word: AnsweredClaim?
+    private let answered: AnsweredClaim?
     /// Whether the evidence states a member's copy.
     private let isOfMember: Bool
 
@@ -44,11 +44,11 @@ struct ReplayedDecision {
             } else {
                 recorded = try ClaimDetails(encoded: step.details)
             }
-            word = nil
+            answered = nil
         } else {
             let decision = try DecisionDetails(encoded: step.details)
-            guard let word = decision.word else { return nil }
-            (recorded, self.word) = (decision.decided, word)
+            guard let answered = decision.answered else { return nil }
+            (recorded, self.answered) = (decision.decided, answered)
         }
         // The order may be an erased customer's, of which only the id is left.
         if step.hasErasures, recorded.order != nil, step.leaf.order == nil { return nil }
@@ -138,11 +138,11 @@ struct ReplayedDecision {
                 app: leaf.app, customerID: recorded.customer ?? "", evidence: [[]])
             submission.keyID = recorded.keyID
             let examined = ExaminedRestore(submission: submission, evidence: [evidence])
-            let restore = word.map { RestorePurchases(examined, word: $0) } ?? RestorePurchases(examined)
+            let restore = answered.map { RestorePurchases(examined, answered: $0) } ?? RestorePurchases(examined)
             _ = try restore.perform(transaction)
         } else {
             _ = try ClaimPurchase(ExaminedSubmission(submission: submission, evidence: evidence, flaw: nil))
-                .decide(transaction, after: word)
+                .decide(transaction, after: answered)
         }
         let last = try journal.last()
         return last > before ? try journal.row(key: last) : nil

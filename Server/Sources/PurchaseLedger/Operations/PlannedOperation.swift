@@ -1,5 +1,3 @@
-import PurchaseVerification
-
 /// An operation that can predict its reads. For other operations each read is a round trip to a database on another
 /// machine.
 protocol PlannedOperation: LedgerOperation {

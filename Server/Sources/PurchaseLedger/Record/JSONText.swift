@@ -81,8 +81,7 @@ struct JSONText {
         case 0x0D: bytes += #"\r"#.utf8
         case 0..<0x20:
             bytes += #"\u00"#.utf8
-            let digits = Array("0123456789abcdef".utf8)
-            bytes += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            bytes += [byte].hexadecimal.utf8
         default: bytes.append(byte)
         }
     }

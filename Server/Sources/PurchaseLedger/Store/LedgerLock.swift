@@ -60,7 +60,7 @@ public struct LedgerLock: Sendable, Hashable {
     static func seat(_ id: String) -> LedgerLock { LedgerLock(12, id.lowercased().utf8) }
 
     /// The leases of the answers to refund requests, and of extensions.
-    static var refundDesk: LedgerLock { LedgerLock(15, []) }
+    static var requestLeases: LedgerLock { LedgerLock(15, []) }
 
     /// A request for an extension.
     static func extensionRequest(_ app: String, _ id: String) -> LedgerLock { LedgerLock(16, app.utf8, id.utf8) }

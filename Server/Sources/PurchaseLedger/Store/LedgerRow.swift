@@ -1,5 +1,3 @@
-import PurchaseVerification
-
 /// A row of a query.
 public struct LedgerRow: Sendable {
     /// The values, in the order of the query's columns.

@@ -10,8 +10,6 @@ final class EntitlementWrites {
 
     /// The rows by product and ground; `nil` for a deleted row.
     private var rows: [Product: [Int64: EntitlementRow?]] = [:]
-    /// The rows of the database by product, as the write read them first.
-    private var read: [Product: [EntitlementRow]] = [:]
     /// Products whose rows were changed by a statement that only the database can evaluate.
     private var unknown: Set<Product> = []
     private var isEverythingUnknown = false
@@ -20,12 +18,6 @@ final class EntitlementWrites {
 
     /// Whether the rows of a product are those of the database with the changes noted here.
     func isKnown(_ product: Product) -> Bool { !isEverythingUnknown && !unknown.contains(product) }
-
-    /// Notes what the database has of a product.
-    func note(_ rows: [EntitlementRow], read product: Product) { read[product] = rows }
-
-    /// The rows of a product after the changes, if the write has read them before.
-    func rows(of product: Product) -> [EntitlementRow]? { read[product].map { applied(to: $0, of: product) } }
 
     func note(_ row: EntitlementRow) {
         let product = Product(customer: row.customerKey, product: row.productKey, environment: row.environment)

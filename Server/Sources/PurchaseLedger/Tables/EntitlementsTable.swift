@@ -82,7 +82,6 @@ struct EntitlementsTable {
         let parameters: [LedgerValue] = [.integer(customer), .integer(product), .integer(environment)]
         let product = EntitlementWrites.Product(customer: customer, product: product, environment: environment)
         if let writes, writes.isKnown(product) {
-            if let known = writes.rows(of: product) { return known.sorted { $0.ground < $1.ground } }
             var rows: [EntitlementRow] = []
             for row in try connection.rows(
                 Self.ofName.sql, parameters,
@@ -92,7 +91,6 @@ struct EntitlementsTable {
                 rows.append(try EntitlementRow(&reader))
             }
             if rows.allSatisfy({ $0.customerKey == customer }) {
-                writes.note(rows, read: product)
                 return writes.applied(to: rows, of: product).sorted { $0.ground < $1.ground }
             }
         } else {

@@ -1,5 +1,3 @@
-import PurchaseVerification
-
 /// A leaf of the Merkle log with its journal entry.
 struct LogEntryRow: Sendable {
     let leafNumber: Int64

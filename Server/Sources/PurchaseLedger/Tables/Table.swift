@@ -27,17 +27,10 @@ struct Table: Sendable {
     ///
     /// - Returns: its key.
     func insert(_ values: [LedgerValue], _ connection: any LedgerConnection) throws(LedgerStorageError) -> Int64 {
-        guard let key = try insertIfNew(values, connection) else {
+        guard let key else { throw LedgerStorageError(.other, "\(name) does not number its rows") }
+        guard let number = try connection.insert(insertion, key: key, values) else {
             throw LedgerStorageError(.constraint, "no row was inserted into \(name)")
         }
-        return key
-    }
-
-    /// Inserts a row unless a rule of the table skips it.
-    ///
-    /// - Returns: its key.
-    func insertIfNew(_ values: [LedgerValue], _ connection: any LedgerConnection) throws(LedgerStorageError) -> Int64? {
-        guard let key else { throw LedgerStorageError(.other, "\(name) does not number its rows") }
-        return try connection.insert(insertion, key: key, values)
+        return number
     }
 }

@@ -1,5 +1,3 @@
-import PurchaseVerification
-
 /// The permissions of a key.
 public enum APIKeyScope: String, Sendable, CaseIterable {
     /// Apps: submit purchases.

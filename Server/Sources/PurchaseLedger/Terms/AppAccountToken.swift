@@ -47,10 +47,7 @@ public struct AppAccountToken: Sendable, Hashable, Comparable {
 extension AppAccountToken: CustomStringConvertible {
     /// The UUID in lower case, as the App Store writes it.
     public var description: String {
-        let digits = [high, low].map { word in
-            let text = String(word, radix: 16)
-            return String(repeating: "0", count: 16 - text.utf8.count) + text
-        }.joined()
+        let digits = bytes.hexadecimal
         var (text, rest) = ("", digits[...])
         for length in [8, 4, 4, 4, 12] {
             text += (text.isEmpty ? "" : "-") + rest.prefix(length)
@@ -62,11 +59,12 @@ extension AppAccountToken: CustomStringConvertible {
 
 extension AppAccountToken {
     /// The token as 16 bytes.
-    var uuid: UUID {
-        let bytes = [high, low].flatMap { word in
-            stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }
+    var uuid: UUID { UUID(bytes: bytes) ?? UUID() }
+
+    fileprivate var bytes: [UInt8] {
+        [high, low].flatMap { half in
+            stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: half >> UInt64($0)) }
         }
-        return UUID(bytes: bytes) ?? UUID()
     }
 
     /// A token from 16 bytes.

@@ -1,5 +1,3 @@
-import PurchaseVerification
-
 /// The states of an order.
 public enum OrderStatus: String, Sendable, CaseIterable {
     /// It waits for payment.

@@ -1,5 +1,3 @@
-import PurchaseVerification
-
 /// The holder of an earlier claim.
 public enum PriorClaim: String, Sendable, CaseIterable {
     case anotherCustomer = "another_customer"

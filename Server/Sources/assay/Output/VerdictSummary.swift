@@ -1,5 +1,3 @@
-import PurchaseVerification
-
 /// The number of verdicts of each kind.
 struct VerdictSummary {
     private(set) var verified = 0

@@ -18,10 +18,10 @@ struct AppStoreRecordTests {
             #expect(again.isReplayed && again.asksAppStore == nil, "the App Store is asked once")
             let date = Timestamp(millisecondsSince1970: world.clock.now.millisecondsSince1970 - 1000)
             // The cancellation of an unclaimed purchase counts, too.
-            let word = LedgerWorld.agreement {
+            let answer = LedgerWorld.agreement {
                 $0.cancellations = ["1", "2", "99"].map { AppStoreAnswer.Cancellation(LedgerWorld.key($0), at: date) }
             }
-            guard case .confirmed = try await world.answer(claim.submissionID, word) else {
+            guard case .confirmed = try await world.answer(claim.submissionID, answer) else {
                 Issue.record("not confirmed")
                 return
             }

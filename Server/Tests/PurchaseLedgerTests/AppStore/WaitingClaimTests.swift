@@ -77,7 +77,7 @@ struct WaitingClaimTests {
             #expect(reply?.bytes == LedgerWorld.agreement().reply)
             // A second server with the same answer is too late.
             guard case .alreadyRecorded = try await world.answer(claim.submissionID, LedgerWorld.agreement()) else {
-                Issue.record("the word was recorded twice")
+                Issue.record("the answer was recorded twice")
                 return
             }
             let event = try #require(
@@ -87,7 +87,7 @@ struct WaitingClaimTests {
     }
 
     @Test(
-        "A refusal, a contradiction, a wrong secret and no word grant nothing, and are said to be what they are",
+        "A refusal, a contradiction, a wrong secret and no answer grant nothing, and are said to be what they are",
         arguments: [
             (DecisionCode.appStoreRefused, Disposition.refused, Verdict.rejected),
             (.appStoreContradicts, .operator, .rejected), (.appStoreSecretMismatch, .operator, .rejected),
@@ -155,9 +155,9 @@ struct WaitingClaimTests {
             let token = UUID()
             _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "carol", token: token))
             let stated = try #require(AppAccountToken(token.text))
-            let word = LedgerWorld.agreement { $0.tokens = [LedgerWorld.key("1"): stated] }
+            let answer = LedgerWorld.agreement { $0.tokens = [LedgerWorld.key("1"): stated] }
             let claim = try await world.claim("1", customer: "mallory", try LedgerWorld.coinReceipt(1))
-            let decided = try await world.decision(claim.submissionID, word)
+            let decided = try await world.decision(claim.submissionID, answer)
             #expect(decided.code == "app_account_token_mismatch")
             #expect(try await world.balance(of: "mallory") == nil)
             #expect(
@@ -176,9 +176,9 @@ struct WaitingClaimTests {
         try await Self.waiting { world in
             let (token, signedToken) = (UUID(), UUID())
             let stated = try #require(AppAccountToken(token.text))
-            let word = LedgerWorld.agreement { $0.tokens = [LedgerWorld.key("1"): stated] }
+            let answer = LedgerWorld.agreement { $0.tokens = [LedgerWorld.key("1"): stated] }
             let claim = try await world.claim("1", customer: "mallory", try LedgerWorld.coinReceipt(1))
-            #expect(try await world.decision(claim.submissionID, word).code == "accepted")
+            #expect(try await world.decision(claim.submissionID, answer).code == "accepted")
             _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "carol", token: token))
             #expect(try await world.balance(of: "carol") == 3)
             _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "dora", token: signedToken))
@@ -206,8 +206,8 @@ struct WaitingClaimTests {
             _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "alice", token: token))
             let stated = try #require(AppAccountToken(token.text))
             let first = try await world.claim("1", try LedgerWorld.coinReceipt(1))
-            let word = LedgerWorld.agreement { $0.tokens = [LedgerWorld.key("1"): stated] }
-            #expect(try await world.decision(first.submissionID, word).code == "accepted")
+            let answer = LedgerWorld.agreement { $0.tokens = [LedgerWorld.key("1"): stated] }
+            #expect(try await world.decision(first.submissionID, answer).code == "accepted")
             let second = try await world.claim("2", try LedgerWorld.coinReceipt(2))
             #expect(try await world.decision(second.submissionID, LedgerWorld.agreement()).code == needed)
             #expect(try await world.claim("2", try LedgerWorld.coinReceipt(2)).code == needed)

@@ -53,7 +53,7 @@ struct ArrivalHistory {
 
     private func name(_ customer: Int) -> String { "h\(prefix)c\(customer)" }
 
-    // MARK: Happening
+    // MARK: Acts
 
     /// Applies everything to a world.
     ///

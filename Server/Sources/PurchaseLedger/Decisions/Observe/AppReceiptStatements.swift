@@ -40,7 +40,7 @@ extension InAppPurchaseContent where Trust == VerifiedContent {
     private var otherClaims: [UInt8]? {
         var claims: [String: JSONValue] = [:]
         for attribute in attributes where !Self.isField(attribute.type) && attribute.value.count > 2 {
-            claims["\(attribute.type)"] = .string(Self.hexadecimal(attribute.value))
+            claims["\(attribute.type)"] = .string(attribute.value.hexadecimal)
         }
         return CanonicalJSON.otherClaims(claims)
     }
@@ -51,11 +51,6 @@ extension InAppPurchaseContent where Trust == VerifiedContent {
         case 1701...1708, 1710...1713, 1719, 1721, 1722: true
         default: false
         }
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }
 

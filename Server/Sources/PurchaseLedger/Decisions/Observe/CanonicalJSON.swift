@@ -44,12 +44,11 @@ enum CanonicalJSON {
     }
 
     private static func write(_ text: String, to bytes: inout [UInt8]) {
-        let digits = Array("0123456789abcdef".utf8)
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-            case 0..<0x20: bytes += Array("\\u00".utf8) + [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            case 0..<0x20: bytes += Array("\\u00\([byte].hexadecimal)".utf8)
             default: bytes.append(byte)
             }
         }

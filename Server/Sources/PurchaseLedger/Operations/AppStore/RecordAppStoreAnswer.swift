@@ -140,16 +140,16 @@ public struct RecordAppStoreAnswer: LedgerOperation {
     private func decide(
         _ app: RegistryApp, _ transaction: LedgerTransaction
     ) throws -> (outcome: Outcome, entry: JournalEntry) {
-        let word = AnsweredClaim(claim: claim.id, answer: answer)
+        let answered = AnsweredClaim(claim: claim.id, answer: answer)
         guard claim.details.isRestore else {
-            let (outcome, entry) = try ClaimPurchase(submission).decide(transaction, after: word)
+            let (outcome, entry) = try ClaimPurchase(submission).decide(transaction, after: answered)
             return (.decided(outcome), entry)
         }
         var restore = RestoreSubmission(
             app: claim.app, customerID: claim.details.customer ?? "", evidence: [claim.evidence ?? []])
         (restore.keyID, restore.sourceAddress) = (claim.details.keyID, claim.details.sourceAddress)
         let evidence = [examined.evidence].compactMap(\.self)
-        let outcome = try RestorePurchases(ExaminedRestore(submission: restore, evidence: evidence), word: word)
+        let outcome = try RestorePurchases(ExaminedRestore(submission: restore, evidence: evidence), answered: answered)
             .perform(transaction)
         guard let id = outcome.entries.last,
             let entry = try JournalTable(connection: transaction.connection).row(id: id)

@@ -55,12 +55,12 @@ struct WaitingClaim {
             return refused(Rejection(.appAccountTokenMismatch, found: proven.accountToken?.description))
         }
         guard app.settings.mode == .apple else { return .isDecided }
-        let word = try transaction.recentWord(on: evidence, customer: customer)
-        if let word, word.rejection.map(\.isWithoutEffect) != true { return .isDecided }
+        let recent = try transaction.recentAnswer(on: evidence, customer: customer)
+        if let recent, recent.rejection.map(\.isWithoutEffect) != true { return .isDecided }
         return .waits(
             WaitingClaim(
                 transaction: transaction, app: app, examined: examined, evidence: evidence, customer: customer,
-                order: parties.order, refusal: word))
+                order: parties.order, refusal: recent))
     }
 
     /// Records the claim, unless an equal claim already waits.
@@ -142,7 +142,7 @@ extension LedgerTransaction {
 
     /// A recent answer of the App Store that decided a claim of the customer with this receipt: an agreement, or a
     /// refusal that asking again would only repeat.
-    func recentWord(
+    func recentAnswer(
         on evidence: ExaminedEvidence, customer: CustomerRow
     ) throws(LedgerStorageError) -> DecidedClaim? {
         guard let known = try EvidenceTable(connection: connection).row(sha256: evidence.stored.sha256) else {

@@ -23,9 +23,9 @@ struct WaitingRestore {
             isFirst = try !transaction.hasOwner(proven.key)
         }
         guard isFirst else { return nil }
-        let word = try transaction.recentWord(on: evidence, customer: customer)
-        if let word, word.rejection.map(\.isWithoutEffect) != true { return nil }
-        refusal = word
+        let recent = try transaction.recentAnswer(on: evidence, customer: customer)
+        if let recent, recent.rejection.map(\.isWithoutEffect) != true { return nil }
+        refusal = recent
         (self.transaction, self.app, self.submission) = (transaction, app, submission)
         (self.evidence, self.customer) = (evidence, customer)
     }

@@ -31,13 +31,13 @@ public struct ClaimPurchase: LedgerOperation {
 
     /// Decides the claim now.
     ///
-    /// - Parameter word: the App Store's answer, if the claim waited for it.
+    /// - Parameter answered: the App Store's answer, if the claim waited for it.
     func decide(
-        _ transaction: LedgerTransaction, after word: AnsweredClaim? = nil
+        _ transaction: LedgerTransaction, after answered: AnsweredClaim? = nil
     ) throws -> (outcome: PurchaseOutcome, entry: JournalEntry) {
         let (submission, app) = (examined.submission, try transaction.app(examined.submission.app))
         var input = EvidenceInput(app: app, examined.evidence, claims: .named(submission.claim))
-        (input.keyID, input.flaw, input.answer) = (submission.keyID, examined.flaw, word)
+        (input.keyID, input.flaw, input.answer) = (submission.keyID, examined.flaw, answered)
         let write = EvidenceWrite(input, transaction)
         try write.decide()
         let answer = try ClaimAnswer(examined, app, write)

@@ -350,7 +350,7 @@ final class EvidenceWrite {
     func record(
         _ draft: JournalDraft, _ details: ClaimDetails, refusal: Rejection?
     ) throws(LedgerStorageError) -> (entry: JournalEntry, isAsked: Bool) {
-        guard let word = input.answer else {
+        guard let answered = input.answer else {
             var details = details
             let isAsked =
                 input.asksAppStore && app.settings.mode == .both && givesFirstOwner
@@ -367,8 +367,8 @@ final class EvidenceWrite {
         let entry = try transaction.journal.append(
             draft,
             DecisionDetails(
-                claim: word.claim.text, cancellations: counts ? word.answer.cancellations : [],
-                tokens: counts ? word.answer.statedTokens : [], decided: details))
+                claim: answered.claim.text, cancellations: counts ? answered.answer.cancellations : [],
+                tokens: counts ? answered.answer.statedTokens : [], decided: details))
         try finish(entry, refusal: refusal)
         return (entry, false)
     }

@@ -14,7 +14,7 @@ extension PurchaseLedger {
 public struct RestorePurchases: LedgerOperation {
     let examined: ExaminedRestore
     /// The App Store's answer about the only piece of evidence, if the restore waited for it.
-    var word: AnsweredClaim?
+    var answered: AnsweredClaim?
     /// Genuine pieces beyond the daily budget that an earlier run found, by their places: they are counted, and nothing
     /// is written.
     private var counted: [Int: IdlePiece] = [:]
@@ -22,9 +22,9 @@ public struct RestorePurchases: LedgerOperation {
     /// A restore whose evidence was verified.
     public init(_ examined: ExaminedRestore) { self.examined = examined }
 
-    init(_ examined: ExaminedRestore, word: AnsweredClaim) {
+    init(_ examined: ExaminedRestore, answered: AnsweredClaim) {
         self.examined = examined
-        self.word = word
+        self.answered = answered
     }
 
     public func perform(_ transaction: LedgerTransaction) throws -> RestoreOutcome {
@@ -34,7 +34,7 @@ public struct RestorePurchases: LedgerOperation {
         let app = try transaction.app(examined.submission.app)
         try transaction.lockCustomers(of: examined.evidence, claimedFor: app)
         var outcome = RestoreOutcome(purchases: [], refused: [], entitlements: [])
-        let refusals = word == nil ? RestoreRefusals(of: examined) : nil
+        let refusals = answered == nil ? RestoreRefusals(of: examined) : nil
         let isCounted = try refusals?.count(app, transaction, &outcome) ?? false
         count(transaction, &outcome)
         var done = Set(counted.keys).union(isCounted ? refusals?.places ?? [] : [])
@@ -91,7 +91,7 @@ public struct RestorePurchases: LedgerOperation {
     private func observeTogether(
         _ places: [Int], _ app: RegistryApp, _ customer: CustomerRow, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) {
-        guard word == nil, app.settings.mode != .apple else { return }
+        guard answered == nil, app.settings.mode != .apple else { return }
         var (names, hashes): (Set<ExactText>, Set<[UInt8]>) = ([], [])
         for index in places where counted[index] == nil {
             let evidence = examined.evidence[index]
@@ -131,14 +131,14 @@ public struct RestorePurchases: LedgerOperation {
         _ transaction: LedgerTransaction, _ outcome: inout RestoreOutcome, _ seen: inout [TransactionKey: String]
     ) throws -> IdlePiece? {
         let (evidence, submission) = (examined.evidence[index], examined.submission)
-        if word == nil, let waiting = try WaitingRestore(of: evidence, submission, customer, transaction, app) {
+        if answered == nil, let waiting = try WaitingRestore(of: evidence, submission, customer, transaction, app) {
             try waiting.write(&outcome, &seen)
             return nil
         }
         let every = EvidenceInput.EveryPurchase(
             customer: customer, besides: Set(seen.keys), transfer: app.settings.transfer)
         var input = EvidenceInput(app: app, evidence, claims: .every(every))
-        (input.keyID, input.answer) = (submission.keyID, word)
+        (input.keyID, input.answer) = (submission.keyID, answered)
         let write = EvidenceWrite(input, transaction)
         try write.decide()
         let repeated = evidence.claimed().proven.compactMap { seen[$0.key] }.first

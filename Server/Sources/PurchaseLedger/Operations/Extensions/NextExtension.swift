@@ -12,7 +12,7 @@ public struct NextExtension: LedgerOperation {
         self.requestID = requestID
     }
 
-    public var locks: LedgerLocks { .parts([.refundDesk]) }
+    public var locks: LedgerLocks { .parts([.requestLeases]) }
 
     /// - Returns: `nil` if none is due.
     public func perform(_ transaction: LedgerTransaction) throws -> ExtensionRecord? {

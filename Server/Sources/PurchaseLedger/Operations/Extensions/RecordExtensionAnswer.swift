@@ -24,7 +24,7 @@ public struct RecordExtensionAnswer: LedgerOperation {
         self.answer = answer
     }
 
-    public var locks: LedgerLocks { .parts([.refundDesk, .extensionRequest(app, requestID)]) }
+    public var locks: LedgerLocks { .parts([.requestLeases, .extensionRequest(app, requestID)]) }
 
     /// - Returns: the request with its answer; `nil` if it is not known.
     public func perform(_ transaction: LedgerTransaction) throws -> ExtensionRecord? {

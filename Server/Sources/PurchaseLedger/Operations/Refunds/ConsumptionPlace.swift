@@ -26,7 +26,7 @@ struct ConsumptionPlace {
     func lock() throws(LedgerStorageError) {
         let original = try OriginalsTable(connection: transaction.connection).row(row.originalKey)
         try transaction.connection.lock { () throws(LedgerStorageError) in
-            [.refundDesk, .original(environment, original.originalID)]
+            [.requestLeases, .original(environment, original.originalID)]
         }
     }
 

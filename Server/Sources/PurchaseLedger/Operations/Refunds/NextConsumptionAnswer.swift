@@ -22,7 +22,7 @@ public struct NextConsumptionAnswer: LedgerOperation {
         case send(ConsumptionWork)
     }
 
-    public var locks: LedgerLocks { .parts([.refundDesk]) }
+    public var locks: LedgerLocks { .parts([.requestLeases]) }
 
     public func perform(_ transaction: LedgerTransaction) throws -> Outcome {
         let requests = ConsumptionRequestsTable(connection: transaction.connection)

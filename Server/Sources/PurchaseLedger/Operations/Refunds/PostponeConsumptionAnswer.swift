@@ -11,7 +11,7 @@ public struct PostponeConsumptionAnswer: LedgerOperation {
         self.next = next
     }
 
-    public var locks: LedgerLocks { .parts([.refundDesk]) }
+    public var locks: LedgerLocks { .parts([.requestLeases]) }
 
     public func perform(_ transaction: LedgerTransaction) throws {
         guard let entry = try JournalTable(connection: transaction.connection).row(id: work.request) else { return }

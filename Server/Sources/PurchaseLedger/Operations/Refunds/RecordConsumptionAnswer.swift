@@ -13,7 +13,7 @@ public struct RecordConsumptionAnswer: LedgerOperation {
         self.number = number
     }
 
-    public var locks: LedgerLocks { .parts([.refundDesk]) }
+    public var locks: LedgerLocks { .parts([.requestLeases]) }
 
     /// - Returns: whether this is the first record.
     public func perform(_ transaction: LedgerTransaction) throws -> Bool {

@@ -7,7 +7,7 @@ import PurchaseVerification
 struct ExtensionRoutes {
     let api: PurchaseAPIContext
     /// Asks Apple.
-    let desk: ExtensionDesk
+    let service: ExtensionRequestService
 
     func add(to group: RouterGroup<ServerContext>) {
         group.post("subscriptions/:id/extensions") { request, context in try await extend(request, context) }
@@ -33,14 +33,14 @@ struct ExtensionRoutes {
                 }
                 return reason
             }
-            guard !desk.access.terms.keys[app.id, default: []].isEmpty else { throw Problem.appStoreNotConfigured }
+            guard !service.access.terms.keys[app.id, default: []].isEmpty else { throw Problem.appStoreNotConfigured }
             let outcome = try await api.ledger.perform(
                 RequestExtension(
                     app: app.id, originalTransactionID: original, environment: try wanted.environment?.known(to: app),
                     requestID: wanted.requestID, days: wanted.days, extensionReason: reason ?? .undeclared,
                     reason: wanted.reason))
             var record = outcome.record
-            if !outcome.isReplayed, let asked = try await desk.ask(wanted.requestID) { record = asked }
+            if !outcome.isReplayed, let asked = try await service.ask(wanted.requestID) { record = asked }
             var message = ExtensionMessage(record)
             message.replayed = outcome.isReplayed
             return try Response.json(message, status: outcome.isReplayed ? .ok : .created)

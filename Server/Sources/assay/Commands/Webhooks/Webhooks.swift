@@ -1,5 +1,4 @@
 import ArgumentParser
-import PurchaseLedger
 
 /// `assay webhooks`: the state of deliveries.
 struct Webhooks: AsyncParsableCommand {

@@ -3,7 +3,7 @@ import PurchaseVerification
 
 /// A drawing of when a customer had access to what: a bar for each purchase, in a row for each product, with marks for
 /// what happened.
-struct AccessTimeline {
+struct AccessDrawing {
     private static let (left, width, rowHeight) = (6.0, 588.0, 38.0)
 
     private let first: Int64
@@ -20,7 +20,7 @@ struct AccessTimeline {
         guard let first = starts.min() else { return nil }
         let ends = purchases.flatMap { [$0.expiresAt, $0.graceEnd] }.compactMap { $0?.millisecondsSince1970 }
         let now = now.millisecondsSince1970
-        let timeline = AccessTimeline(first: first, last: max(now, ends.max() ?? now, first + 1), now: now)
+        let timeline = AccessDrawing(first: first, last: max(now, ends.max() ?? now, first + 1), now: now)
         let products = Dictionary(grouping: purchases, by: \.productID).sorted { $0.key < $1.key }
         let rows = products.enumerated().map { index, row in
             timeline.row(

@@ -6,7 +6,7 @@ import ServiceLifecycle
 
 /// Asks Apple for the extensions of subscriptions that operators want: at once in their request, and later if Apple
 /// could not be asked.
-struct ExtensionDesk: Service {
+struct ExtensionRequestService: Service {
     /// The pause between two looks at the ledger without work.
     static let interval = Duration.seconds(15)
     /// The pauses between attempts, in milliseconds: doubled from the first to the last.

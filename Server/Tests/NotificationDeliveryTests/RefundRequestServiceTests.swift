@@ -12,7 +12,7 @@ import Testing
 /// Refund requests, extensions and refreshed subscriptions: the server asks and answers the simulated store over real
 /// HTTP, as it asks Apple.
 @Suite("29.3 The refund desk beside the store's truth")
-struct RefundDeskTests {
+struct RefundRequestServiceTests {
     private static let token = "6f1b5b5e-3c1e-4c0f-9f0a-0d7f4c1e2a3b"
 
     /// A store with two products and a customer, and a server with a key of its Server API.

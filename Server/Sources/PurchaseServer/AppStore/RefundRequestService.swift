@@ -8,7 +8,7 @@ import ServiceLifecycle
 ///
 /// The ledger decides what is said. An answer without a reply is sent again exactly as it was, so Apple never hears two
 /// different ones.
-struct RefundDesk: Service {
+struct RefundRequestService: Service {
     /// The pause between two looks at the ledger without work.
     static let interval = Duration.seconds(2)
     /// The pauses between attempts, in milliseconds: doubled from the first to the last.
