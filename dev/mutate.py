@@ -46,6 +46,9 @@ EQUIVALENT = {
     ("SpanList.swift", "] + names", "+ becomes -"),
     # Of two equal values, either is kept.
     ("FactsMerge.swift", "(left.stamp, left.token) < (right.stamp, right.token) ? right : left", "< becomes <="),
+    # No two orders have the same number.
+    ("OrderBook.swift", "($0.status == .created ? 0 : 1, $0.key) < ($1.status == .created ? 0 : 1, $1.key)",
+     "< becomes <="),
     # Only periods with an end are asked whether they have ended.
     ("SubscriptionRenewals.swift",
      "period.end.map { $0 <= stamp.adding(milliseconds: period.allowance, times: 1) } ?? false", "false is negated"),
