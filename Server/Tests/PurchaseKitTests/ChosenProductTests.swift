@@ -27,6 +27,19 @@ struct ChosenProductTests {
         }
     }
 
+    @Test("A product that was chosen more than five minutes before the app listens is forgotten")
+    func forgotten() async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            let engine = try await device.engine()
+            await engine.promote("pro")
+            try await world.pass(days: 1, device)
+            var events = await engine.events().makeAsyncIterator()
+            await engine.promote("coins")
+            #expect(await next(&events) == .promoted(productID: "coins", offer: nil))
+        }
+    }
+
     private func next(_ events: inout AsyncStream<PurchaseEvent>.Iterator) async -> PurchaseEvent? {
         while let event = await events.next() { if case .promoted = event { return event } }
         return nil

@@ -85,13 +85,17 @@ struct ServerSettingTests {
                 "--trusted-proxy has 'x/y'. Write addresses or ranges: 127.0.0.1, 10.0.0.0/8, fd00::/8."
             ),
             (
-                ["--trusted-proxy": ["10.0.0.0/8", "0.0.0.0/0"]], [:],
-                "--trusted-proxy believes every address, so each client could choose the address that is recorded and limited. "
-                    + "Write the addresses or the private range of the proxies: 10.0.0.0/8."
+                ["--trusted-proxy": ["10.0.0.0/8", "fc00::/7", "128.0.0.0/1"]], [:],
+                "--trusted-proxy believes addresses of the whole internet, so each client could choose the address that is "
+                    + "recorded. Write the addresses or the private range of the proxies: 10.0.0.0/8."
             ),
             (
                 ["--checkpoints": ["https://me:secret@example.com/checkpoint"]], [:],
-                "--checkpoints has a URL with a user. Write a file, https://example.com/checkpoint, or -."
+                "--checkpoints has a place that is none. Write a file, https://example.com/checkpoint without a user, or -."
+            ),
+            (
+                ["--checkpoints": ["me:secret@example.com/checkpoint"]], [:],
+                "--checkpoints has a place that is none. Write a file, https://example.com/checkpoint without a user, or -."
             ),
             (
                 ["--log-level": ["loud"]], [:],

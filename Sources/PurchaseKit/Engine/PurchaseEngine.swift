@@ -60,7 +60,10 @@ public actor PurchaseEngine {
     /// The listeners of the app.
     private var appListeners: Set<UUID> = []
     /// The last product that a customer chose on the App Store while the app did not listen yet.
-    private var waitingPromotion: PurchaseEvent?
+    private var waitingPromotion: (event: PurchaseEvent, at: Date)?
+    /// How long it waits, in seconds. An app listens within seconds of its start; much later, the customer has
+    /// forgotten what they chose.
+    private static let promotionSeconds = 300.0
     /// That the store was set aside in this run: it is read before most listeners exist.
     private var setAside: PurchaseEvent?
     weak var delegate: (any PurchaseDelegate)?
@@ -213,8 +216,8 @@ public actor PurchaseEngine {
     // MARK: Events
 
     /// Every event from now on, and that the store was set aside before in this run. Each call creates a separate
-    /// stream. The first one also has the product that a customer chose on the App Store before: that choice starts
-    /// the app.
+    /// stream. If there is no other, it also has the product that a customer chose on the App Store in the five minutes
+    /// before: that choice starts the app.
     public func events() -> AsyncStream<PurchaseEvent> { stream(isOfApp: true) }
 
     /// The same for the kit itself, which does not act on a product that a customer chose on the App Store.
@@ -227,7 +230,11 @@ public actor PurchaseEngine {
             if let setAside { continuation.yield(setAside) }
             if isOfApp {
                 appListeners.insert(id)
-                if let waitingPromotion { continuation.yield(waitingPromotion) }
+                if let waiting = waitingPromotion,
+                    abs(time.now.timeIntervalSince(waiting.at)) < Self.promotionSeconds
+                {
+                    continuation.yield(waiting.event)
+                }
                 waitingPromotion = nil
             }
             continuation.onTermination = { _ in Task { await self.removeListener(id) } }
@@ -241,7 +248,7 @@ public actor PurchaseEngine {
     /// (`shouldAddStorePayment`, `PurchaseIntent`). The app decides, and calls `buy`.
     public func promote(_ productID: String, offer: PaymentOffer? = nil) {
         let event = PurchaseEvent.promoted(productID: productID, offer: offer)
-        if appListeners.isEmpty { waitingPromotion = event }
+        if appListeners.isEmpty { waitingPromotion = (event, time.now) }
         emit(event)
     }
 

@@ -19,8 +19,8 @@ public struct AddressRange: Sendable, Equatable {
         prefixLength = length
     }
 
-    /// Whether it has every address of IPv4 or IPv6.
-    var isEverything: Bool { prefixLength == 0 }
+    /// Whether it is larger than the largest private range, 10.0.0.0/8 of IPv4 and fc00::/7 of IPv6.
+    var isLargerThanPrivate: Bool { prefixLength < (bytes.count == 4 ? 8 : 7) }
 
     /// Whether an address is in the range.
     public func contains(_ address: String) -> Bool {

@@ -11,7 +11,8 @@ public enum CheckpointPlace: Sendable, Equatable {
 
     /// Reads `-`, a URL of `http` or `https`, or a path.
     ///
-    /// - Returns: `nil` for a URL without a host, for one with a user, and for another scheme.
+    /// - Returns: `nil` for a URL without a host, for one with a user, for another scheme, and for a path with `@` and
+    ///   a colon.
     package init?(_ text: String) {
         if text == "-" {
             self = .standardOutput
@@ -21,6 +22,9 @@ public enum CheckpointPlace: Sendable, Equatable {
                 url.user() == nil, url.password() == nil
             else { return nil }
             self = .url(url)
+        } else if text.contains("@"), text.contains(":") {
+            // A misspelled URL with a password would be printed as the name of a file.
+            return nil
         } else {
             self = .file(text)
         }

@@ -106,9 +106,9 @@ extension ServerSetting {
         "Proxies whose X-Forwarded-For is believed, as addresses or ranges", isList: true
     ) { value, _, configuration throws(SettingFault) in
         let ranges = try addressRanges(value)
-        guard !ranges.contains(where: \.isEverything) else {
+        guard !ranges.contains(where: \.isLargerThanPrivate) else {
             throw SettingFault(
-                "believes every address, so each client could choose the address that is recorded and limited",
+                "believes addresses of the whole internet, so each client could choose the address that is recorded",
                 "Write the addresses or the private range of the proxies: 10.0.0.0/8")
         }
         configuration.trustedProxies = ranges
@@ -161,10 +161,9 @@ extension ServerSetting {
         var places: [CheckpointPlace] = []
         for text in value.texts {
             guard let place = CheckpointPlace(text) else {
-                let isWithUser = text.contains("@")
+                // The text can have a password.
                 throw SettingFault(
-                    isWithUser ? "has a URL with a user" : "has '\(text)'",
-                    "Write a file, https://example.com/checkpoint, or -")
+                    "has a place that is none", "Write a file, https://example.com/checkpoint without a user, or -")
             }
             places.append(place)
         }
