@@ -121,10 +121,11 @@ stand_in() {
 beside "lint" dev/lint.sh
 beside "installation of schemathesis" dev/check-api.sh --install
 step "compilation, root" compile .
-join "lint"
 join "installation of schemathesis"
 beside "tests, root" run_tests . .build/release/assayPackageTests.xctest root
+# The largest modules are optimised on one processor, so lint, which takes minutes, has the other one.
 step "compilation, server" compile Server
+join "lint"
 beside "description of the HTTP interface" dev/check-api.sh .build/release
 join "tests, root"
 step "tests, server" run_tests Server .build/release/assay-serverPackageTests.xctest server
