@@ -106,6 +106,26 @@ struct OrderSettlementTests {
         #expect(stored.changes(Self.transaction([], then: [Self.coins()])) == ["3 paid by 1"])
     }
 
+    @Test("An order is newly paid if the change pays it, and not if it only changes what was paid before")
+    func newlyPaid() {
+        var stored = StoredOrders()
+        stored.open = [[Self.open(3)]]
+        let paid = stored.settle([Self.transaction([], then: [Self.coins()])]).book
+        #expect(paid.isNewlyPaid(by: .sample("1"))?.key == 3)
+        stored.payments = ["1": Self.order(7, .paid, by: "1")]
+        let refunded = stored.settle([Self.transaction([Self.coins()], then: [Self.coins(revoked: 5, stamp: 6)])]).book
+        #expect(refunded.hasChanges)
+        #expect(refunded.isNewlyPaid(by: .sample("1")) == nil)
+    }
+
+    @Test("A refunded order stays refunded while its purchase is withdrawn, whatever else is signed about it")
+    func staysRefunded() {
+        var stored = StoredOrders()
+        stored.payments = ["1": Self.order(7, .refunded, by: "1")]
+        let again = Self.transaction([Self.coins(revoked: 5, stamp: 6)], then: [Self.coins(revoked: 5, stamp: 9)])
+        #expect(stored.changes(again).isEmpty)
+    }
+
     @Test("Open orders are asked for page by page, until one matches")
     func pages() {
         var stored = StoredOrders()
