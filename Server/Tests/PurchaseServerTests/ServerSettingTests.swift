@@ -91,11 +91,13 @@ struct ServerSettingTests {
             ),
             (
                 ["--checkpoints": ["https://me:secret@example.com/checkpoint"]], [:],
-                "--checkpoints has a place that is none. Write a file, https://example.com/checkpoint without a user, or -."
+                "--checkpoints has a value that is neither a file nor a URL without a user. "
+                    + "Write a file, https://example.com/checkpoint, or -."
             ),
             (
                 ["--checkpoints": ["me:secret@example.com/checkpoint"]], [:],
-                "--checkpoints has a place that is none. Write a file, https://example.com/checkpoint without a user, or -."
+                "--checkpoints has a value that is neither a file nor a URL without a user. "
+                    + "Write a file, https://example.com/checkpoint, or -."
             ),
             (
                 ["--log-level": ["loud"]], [:],

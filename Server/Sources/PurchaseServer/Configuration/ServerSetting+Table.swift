@@ -163,7 +163,8 @@ extension ServerSetting {
             guard let place = CheckpointPlace(text) else {
                 // The text can have a password.
                 throw SettingFault(
-                    "has a place that is none", "Write a file, https://example.com/checkpoint without a user, or -")
+                    "has a value that is neither a file nor a URL without a user",
+                    "Write a file, https://example.com/checkpoint, or -")
             }
             places.append(place)
         }
