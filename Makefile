@@ -81,7 +81,7 @@ torture: setup ## Flips every bit, cuts every prefix, measures the cost of hosti
 format: ## Formats the sources.
 	dev/format.sh
 
-lint: ## Checks format, imports, availability, links, and committed files.
+lint: ## Checks format, imports, availability, links, and committed files; prints the size of the repository.
 	dev/lint.sh
 
 clean: ## Removes the products of builds.

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the checks that need no build: format, imports, availability, committed files, links in documents, and the scripts
-# themselves.
+# themselves. It ends with the size of the repository.
 set -eu
 cd "$(dirname "$0")/.."
 . dev/lib.sh
@@ -19,3 +19,4 @@ if has shellcheck || install_packages shellcheck; then
 else
     echo "scripts: not checked, because shellcheck cannot be installed here"
 fi
+dev/lines.sh
