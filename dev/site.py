@@ -23,7 +23,7 @@ PAGES = {
                                 "docs/transcript.md", "docs/notifications.md", "docs/webhooks.md", "docs/ask-apple.md", "docs/refunds.md", "docs/offers.md", "docs/simulator.md"],
     "Change over": ["docs/from-verifyreceipt.md", "docs/drop-in.md", "docs/drop-in-two-years.md", "docs/clients.md",
                     "docs/from-revenuecat.md", "docs/from-nakama.md", "docs/import.md", "docs/compare.md"],
-    "Run it": ["docs/operations.md", "docs/running.md", "docs/console.md", "docs/metrics.md", "docs/postgresql.md",
+    "Run it": ["docs/operations.md", "docs/running.md", "docs/metrics.md", "docs/postgresql.md",
                "docs/record.md", "docs/threat-model.md", "docs/scaling.md", "docs/compatibility.md", "SECURITY.md"],
     "Change it": ["CONTRIBUTING.md", "docs/ledger.md", "docs/two-years.md", "docs/receipt-format.md", "docs/reason-codes.md",
                   "docs/decisions.md", "Benchmarks/README.md", "Torture/README.md", "CHANGELOG.md"],
