@@ -25,7 +25,7 @@ PAGES = {
                     "docs/from-revenuecat.md", "docs/from-nakama.md", "docs/import.md", "docs/compare.md"],
     "Run it": ["docs/operations.md", "docs/running.md", "docs/metrics.md", "docs/postgresql.md",
                "docs/record.md", "docs/threat-model.md", "docs/scaling.md", "docs/compatibility.md", "SECURITY.md"],
-    "Change it": ["CONTRIBUTING.md", "docs/ledger.md", "docs/two-years.md", "docs/receipt-format.md", "docs/reason-codes.md",
+    "Change it": ["CONTRIBUTING.md", "docs/ledger.md", "docs/two-years.md", "docs/receipt-format.md",
                   "docs/decisions.md", "Benchmarks/README.md", "Torture/README.md", "CHANGELOG.md"],
 }
 

@@ -5,9 +5,9 @@ import Testing
 
 @Suite("Documentation")
 struct DocumentationTests {
-    @Test("docs/reason-codes.md lists every code once, and no others")
+    @Test("docs/codes.md lists every code once, and no others")
     func reasonCodes() throws {
-        let url = Corpus.projectFolder.appendingPathComponent("docs/reason-codes.md")
+        let url = Corpus.projectFolder.appendingPathComponent("docs/codes.md")
         let text = try String(contentsOf: url, encoding: .utf8)
         for code in ReasonCode.allCases {
             let count = text.components(separatedBy: "`\(code.rawValue)`").count - 1

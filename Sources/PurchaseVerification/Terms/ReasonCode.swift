@@ -1,6 +1,6 @@
 /// The stable codes of all reasons to reject evidence, grouped by subject.
 ///
-/// The raw value is the contract; it never changes its meaning. `docs/reason-codes.md` lists the codes for users.
+/// The raw value is the contract; it never changes its meaning. `docs/codes.md` lists the codes for users.
 public enum ReasonCode: String, Sendable, CaseIterable {
     // Size and form of the evidence.
     case evidenceEmpty = "evidence_empty"

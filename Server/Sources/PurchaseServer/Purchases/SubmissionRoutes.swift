@@ -69,7 +69,7 @@ struct SubmissionRoutes {
         guard let code = try request.identifier("code") else { return nil }
         guard !codes.contains(where: { $0.utf8.elementsEqual(code.utf8) }) else { return code }
         let meant = WordSuggestion.nearest(to: code, among: codes)
-        throw Problem.parameter("code", meant ?? "a code of docs/codes.md or docs/reason-codes.md", found: code)
+        throw Problem.parameter("code", meant ?? "a code of docs/codes.md", found: code)
     }
 
     private static let codes = DecisionCode.allCases.map(\.rawValue) + ReasonCode.allCases.map(\.rawValue)
