@@ -9,7 +9,7 @@ docc=$(command -v docc || xcrun --find docc) || fail "docc is missing; it comes 
 site=.build/documentation
 rm -rf "$site"
 mkdir -p "$site"
-python3 dev/check-links.py
+dev/check.py links
 
 # The documentation of the modules of one package.
 document() {

@@ -7,12 +7,8 @@ cd "$(dirname "$0")/.."
 
 dev/format.sh --check
 echo "format: as swift format writes it"
-dev/check-imports.sh
-python3 dev/check-availability.py
-python3 dev/check-types.py
-python3 dev/check-columns.py
-python3 dev/check-committed.py
-python3 dev/check-links.py
+dev/check.py
+dev/check.py --self-test
 if has shellcheck || install_packages shellcheck; then
     shellcheck --external-sources --severity=warning dev/*.sh deploy/backup.sh deploy/docker/health.sh .ci/run
     echo "scripts: nothing for shellcheck to say"

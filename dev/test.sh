@@ -101,7 +101,7 @@ run_tests() {
 
 # The samples in the documents, the tutorial as a new user runs it, the demonstration, and a subscription over two years.
 check_documents() {
-    dev/check-samples.py .build/release/assay || return
+    dev/check.py samples .build/release/assay || return
     dev/check-tutorial.sh .build/release || return
     ASSAY_BIN=.build/release dev/demo.py >"$folder/demo" || { tail -50 "$folder/demo"; return 1; }
     tail -1 "$folder/demo"

@@ -1,5 +1,5 @@
-// What the libraries take from CryptoKit, declared without an implementation, for dev/check-availability.py. All of it
-// is older than iOS 15 and macOS 12, except what says otherwise.
+// What the libraries take from CryptoKit, declared without an implementation, for dev/availability/compiler.py. All of
+// it is older than iOS 15 and macOS 12, except what says otherwise.
 
 public import Foundation
 

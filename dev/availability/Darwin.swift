@@ -1,4 +1,5 @@
-// The functions of the C library that the kit calls, declared without an implementation, for dev/check-availability.py.
+// The functions of the C library that the kit calls, declared without an implementation, for
+// dev/availability/compiler.py.
 
 public var O_RDONLY: Int32 { 0 }
 public var O_WRONLY: Int32 { 0 }

@@ -1,6 +1,6 @@
 // What the libraries take from Foundation, Core Foundation and Dispatch, declared without an implementation, for
-// dev/check-availability.py. All of it is older than iOS 15, macOS 12, tvOS 15 and watchOS 8; nothing here is ever run.
-// Toll-free bridging is left out: a type of Core Foundation is the type that it is bridged to.
+// dev/availability/compiler.py. All of it is older than iOS 15, macOS 12, tvOS 15 and watchOS 8; nothing here is ever
+// run. Toll-free bridging is left out: a type of Core Foundation is the type that it is bridged to.
 
 public typealias CFData = Data
 public typealias CFString = String
@@ -220,6 +220,7 @@ open class JSONSerialization {
 
 open class NSNumber: NSObject {
     public init(value: Int64) {}
+    public init(value: Bool) {}
     public var doubleValue: Double { fatalError() }
     public var objCType: UnsafePointer<CChar> { fatalError() }
 }

@@ -1,4 +1,4 @@
-// What the libraries take from Security, declared without an implementation, for dev/check-availability.py. Core
+// What the libraries take from Security, declared without an implementation, for dev/availability/compiler.py. Core
 // Foundation's types are bridged by name only.
 
 public import Foundation

@@ -1,5 +1,5 @@
 // What the adapters take from StoreKit, with the availability and the isolation that Apple declares (Apple,
-// "StoreKit"), without an implementation, for dev/check-availability.py.
+// "StoreKit"), without an implementation, for dev/availability/compiler.py.
 
 public import Foundation
 public import SwiftUI

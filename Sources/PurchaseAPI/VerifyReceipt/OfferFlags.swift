@@ -16,6 +16,7 @@ public struct OfferFlags: Sendable, Equatable {
         isInIntroOfferPeriod = isFree ? purchaseDate >= Self.trialsAreIntroductorySince : isIntroductory
     }
 
-    /// 2024-07-01. The last recorded free trial without the flag is of March 2024, the first one with it of November 2024.
+    /// 2024-07-01. The last recorded free trial without the flag is of March 2024, the first one with it of
+    /// November 2024.
     static let trialsAreIntroductorySince: Int64 = 1_719_792_000_000
 }

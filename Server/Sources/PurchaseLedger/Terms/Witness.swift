@@ -23,6 +23,7 @@ extension Timestamp {
     /// 1970-01-01T00:00:00Z.
     static let epoch = Timestamp(millisecondsSince1970: 0)
 
-    /// The years 0 to 9999, which evidence can state, with a day on each side for time zones, in milliseconds since 1970.
+    /// The years 0 to 9999, which evidence can state, with a day on each side for time zones, in milliseconds
+    /// since 1970.
     static let storable: ClosedRange<Int64> = -62_167_305_600_000...253_402_387_199_999
 }
