@@ -6,8 +6,8 @@
 #   dev/bench.sh instructions   one verification: instructions, by callgrind
 #   dev/bench.sh programs       assay verify, assay serve, and their start
 #   dev/bench.sh ledger         durable purchases beside the database's bare loop
-#   dev/bench.sh purchases      purchases over HTTP beside verifyReceipt
-#   dev/bench.sh notifications  notifications of the App Store, and a flood of forged ones
+#   dev/bench.sh units          purchases, renewals, answers and audits of a server, in verifications of P-256 by OpenSSL
+#   dev/bench.sh notifications  notifications of the App Store beside forged ones, and realtime requests
 #   dev/bench.sh webhooks       deliveries of events beside purchases
 #   dev/bench.sh postgresql     the same with PostgreSQL, on one customer, and with 2 ms more for each round trip
 #   dev/bench.sh merge          how long claims wait while a customer with 50,000 originals is merged
@@ -17,11 +17,11 @@ set -eu
 cd "$(dirname "$0")/.."
 . dev/lib.sh
 
-parts=${*:-receipts instructions programs ledger purchases notifications webhooks postgresql merge}
+parts=${*:-receipts instructions programs ledger units notifications webhooks postgresql merge}
 for part in $parts; do
     case $part in
-        receipts | instructions | programs | ledger | purchases | notifications | webhooks | postgresql | merge) ;;
-        *) say "dev/bench.sh has no part '$part': receipts, instructions, programs, ledger, purchases, notifications, webhooks, postgresql, merge"; exit 2 ;;
+        receipts | instructions | programs | ledger | units | notifications | webhooks | postgresql | merge) ;;
+        *) say "dev/bench.sh has no part '$part': receipts, instructions, programs, ledger, units, notifications, webhooks, postgresql, merge"; exit 2 ;;
     esac
 done
 wants() { case " $parts " in *" $1 "*) true ;; *) false ;; esac; }
@@ -40,7 +40,7 @@ if ! has_openssl_headers; then
 fi
 missing=""
 if wants instructions; then has valgrind || missing="$missing valgrind"; fi
-if wants programs || wants purchases; then
+if wants programs; then
     has wrk || missing="$missing wrk"
     has curl || missing="$missing curl"
 fi
@@ -266,101 +266,29 @@ merge_part() {
     "$bin/ledger-benchmark" --merge "$originals" "$(printf '%s\n' "$place" | sed -n 1p)" "$(printf '%s\n' "$place" | sed -n 2p)"
 }
 
+# Scenarios of dev/load.py, which sign their evidence.
+load_part() {
+    tools=$(python_tools load cryptography) || { say "PyPI's cryptography is missing; skipping $1."; return 0; }
+    if [ -z "${ASSAY_PROGRAM:-}" ]; then
+        say "Building assay"
+        build_product release Server assay
+    fi
+    printf '\n## %s\n\n' "$2"
+    "$tools/bin/python" dev/load.py "$1" "${ASSAY_PROGRAM:-$bin/assay}"
+}
+
+units_part() { load_part units "What things cost, in verifications of P-256"; }
+
 notifications_part() {
-    tools=$(python_tools flood cryptography) || { say "PyPI's cryptography is missing; skipping notifications."; return 0; }
-    if [ -z "${ASSAY_PROGRAM:-}" ]; then
-        say "Building assay"
-        build_product release Server assay
-    fi
-    say "Sending notifications"
-    printf '\n## Notifications of the App Store\n'
-    "$tools/bin/python" dev/notification_flood.py "${ASSAY_PROGRAM:-$bin/assay}"
-    printf '\n## Realtime requests of the Retention Messaging API\n\n'
-    "$tools/bin/python" dev/realtime_load.py "${ASSAY_PROGRAM:-$bin/assay}"
-}
-
-# Purchases over HTTP beside what /verifyReceipt answers: no request is sent twice.
-purchases_part() {
-    { has wrk && has curl; } || { say "wrk or curl is missing, so purchases over HTTP are not measured."; return 0; }
-    if [ -z "${ASSAY_PROGRAM:-}" ]; then
-        say "Building assay"
-        build_product release Server assay
-    fi
-    program=${ASSAY_PROGRAM:-$bin/assay}
-    count=${ASSAY_BENCH_PURCHASES:-40000}
-    say "Building the ledger's benchmark"
-    build_product release Benchmarks/ServerBenchmarks ledger-benchmark
-    say "Minting $count purchases of each kind"
-    "$bin/ledger-benchmark" --export "$folder/purchases" "$count"
-    cat >"$folder/purchases.yaml" <<END
-server: { trust: [purchases/receipts.der, purchases/payloads.der] }
-limits:
-  per_key: { per_second: 1000000, burst: 1000000 }
-  per_address: { per_second: 1000000, burst: 1000000 }
-apps:
-  example:
-    bundle_ids: [com.example.app]
-    sandbox_access: everyone
-    products: { com.example.app.coins: { kind: consumable } }
-END
-    cat >"$folder/lines.lua" <<'END'
-local lines, place = {}, 0
-function init(arguments)
-    for line in io.lines(arguments[1]) do lines[#lines + 1] = line end
-    wrk.headers["Content-Type"] = "application/json"
-    if arguments[2] then wrk.headers["Authorization"] = "Bearer " .. arguments[2] end
-end
-function request()
-    place = place + 1
-    if place > #lines then wrk.thread:stop() place = 1 end
-    return wrk.format("POST", nil, nil, lines[place])
-end
-END
-    say "Buying over HTTP"
-    for round in 1 2 3 4 5; do
-        database=sqlite:$folder/purchases-$round.sqlite
-        key=$("$program" keys create --app example --scope client --config "$folder/purchases.yaml" \
-            --database "$database" | grep -o 'assay_[^ ]*')
-        start_server purchases "$program" serve --config "$folder/purchases.yaml" --database "$database" --port 0 \
-            --log-level warning
-        lines "$address/sandbox/verifyReceipt" verify.ndjson >>"$folder/verify.loads"
-        lines "$address/v1/purchases" receipts.ndjson "$key" >>"$folder/receipts.loads"
-        lines "$address/v1/purchases" signed.ndjson "$key" >>"$folder/signed.loads"
-        stop_server || true
-        rm -f "$folder/purchases-$round.sqlite"* "$folder"/assay-*
-    done
-    # shellcheck disable=SC2046
-    set -- $(middle "$folder/verify.loads") $(middle "$folder/receipts.loads") $(middle "$folder/signed.loads")
-    printf '\n## Purchases over HTTP, 64 connections, median of %s rounds\n\n' "$round"
-    printf '| endpoint | requests per second | ratio to verifyReceipt | p50 | p99 | server CPU, µs a request |\n'
-    printf '|---|---:|---:|---:|---:|---:|\n'
-    awk -v verify="$1" -v verify_half="$2" -v verify_most="$3" -v verify_cpu="$4" \
-        -v receipt="$5" -v receipt_half="$6" -v receipt_most="$7" -v receipt_cpu="$8" \
-        -v signed="$9" -v signed_half="${10}" -v signed_most="${11}" -v signed_cpu="${12}" 'BEGIN {
-        row = "| %s | %.0f | %.2f | %s | %s | %.0f |\n"
-        printf row, "verifyReceipt, one purchase", verify, 1, verify_half, verify_most, verify_cpu
-        printf row, "purchases, app receipts", receipt, receipt / verify, receipt_half, receipt_most, receipt_cpu
-        printf row, "purchases, signed transactions", signed, signed / verify, signed_half, signed_most, signed_cpu
-    }'
-}
-
-# The load of a file of requests, each sent once.
-lines() {
-    before=$(ticks)
-    # shellcheck disable=SC2086
-    wrk -t1 -c64 -d4s --latency -s "$folder/lines.lua" "$1" -- "$folder/purchases/$2" ${3:-} >"$folder/wrk"
-    after=$(ticks)
-    if grep -E 'Non-2xx|Socket errors' "$folder/wrk" >&2; then exit 1; fi
-    awk -v ticks=$((after - before)) -v second="$(getconf CLK_TCK)" '
-        / 50%/ { half = $2 } / 99%/ { most = $2 } / requests in / { count = $1 } /Requests\/sec/ { rate = $2 }
-        END { print rate, half, most, ticks / second / count * 1000000 }' "$folder/wrk"
+    load_part flood "Notifications beside forgeries"
+    load_part realtime "Realtime requests of the Retention Messaging API"
 }
 
 if wants receipts; then receipts_part; fi
 if wants instructions; then instructions_part; fi
 if wants programs; then programs_part; fi
 if wants ledger; then ledger_part; fi
-if wants purchases; then purchases_part; fi
+if wants units; then units_part; fi
 if wants notifications; then notifications_part; fi
 if wants webhooks; then webhooks_part; fi
 if wants postgresql; then postgresql_part; fi

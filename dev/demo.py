@@ -17,7 +17,7 @@ import time
 import urllib.error
 import urllib.request
 
-from running_server import RunningServer, ServerFailed
+from loads.server import RunningServer, ServerFailed
 
 BUNDLE = "com.example.game"
 COINS, PRO, MONTHLY = "com.example.game.coins", "com.example.game.pro", "com.example.game.monthly"

@@ -48,7 +48,7 @@ start_server serve "$program" serve --port 0 --trust assay-authority/trust.pem -
 echo "inapppy and itunes-iap, asking the drop-in"
 "$tools/bin/python" "$clients/clients.py" "$address" production.b64 sandbox.b64
 echo "inapppy and itunes-iap over two simulated years: the drop-in beside the store"
-ASSAY_BIN=$(dirname "$program") "$tools/bin/python" "$clients/two_years.py" --check >two-years || { cat two-years; exit 1; }
+ASSAY_BIN=$(dirname "$program") "$tools/bin/python" "$clients/../two_years.py" --drop-in --check >two-years || { cat two-years; exit 1; }
 tail -1 two-years
 echo "app-store-server-library, over signed payloads of the simulator"
 "$tools/bin/python" "$clients/signed-data-verifier.py" assay-authority/signed-data/root.der <signed | tee verdicts

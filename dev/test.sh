@@ -110,7 +110,7 @@ check_documents() {
 }
 
 # A few rounds of `dev/torture.sh news-servers`.
-kill_servers() { dev/kill_under_news.py .build/release/assay --rounds 4 --no-webhook; }
+kill_servers() { dev/load.py news-servers .build/release/assay --rounds 4 --webhook 0; }
 
 # Tests the StoreKit adapters with a stand-in, on systems without StoreKit.
 stand_in() {

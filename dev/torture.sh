@@ -74,17 +74,20 @@ benchmarks() {
     fi
 }
 
-# Measures the cost of one byte at each route of the server, and whether /healthz answers meanwhile.
-server() {
+# Runs a scenario of dev/load.py.
+#
+#   load SCENARIO [OPTION…]
+load() {
     if [ -z "${ASSAY_PROGRAM:-}" ]; then
         say "Building assay"
         build_product release Server assay
         ASSAY_PROGRAM="$(products_folder release)/assay"
     fi
-    for check in cost_per_byte healthz_under_attack; do
-        say "Running dev/$check.py"
-        python3 "dev/$check.py" "$ASSAY_PROGRAM"
-    done
+    tools=$(python_tools load cryptography) || fail "PyPI's cryptography cannot be installed"
+    scenario=$1
+    shift
+    say "Running dev/load.py $scenario"
+    "$tools/bin/python" dev/load.py "$scenario" "$ASSAY_PROGRAM" "$@"
 }
 
 # Compares the ledger with the store, while evidence is lost, repeated and delayed. The ordinary tests have four histories.
@@ -127,17 +130,6 @@ backfill() {
     grep -h -A 3 'recorded an issue' "$folder"/*.log | cut -c -600 || true
     grep -h 'Test run with' "$folder"/*.log
     [ "$failed" -eq 0 ]
-}
-
-# The time of an import must be the one that it prints first.
-numbers() {
-    if [ -z "${ASSAY_PROGRAM:-}" ]; then
-        say "Building assay"
-        build_product release Server assay
-        ASSAY_PROGRAM="$(products_folder release)/assay"
-    fi
-    say "Importing numbers alone"
-    python3 dev/import_numbers.py "$ASSAY_PROGRAM"
 }
 
 # Facts, owners and entitlements must not depend on when evidence arrived, through real operations on SQLite.
@@ -185,61 +177,6 @@ suite() {
     "$(products_folder release)/assay-serverPackageTests.xctest" --testing-library swift-testing --filter "$1"
 }
 
-# Generates purchases for a server under load, and builds the server.
-#
-#   purchases COUNT
-purchases() {
-    say "Building the load"
-    build_product release Benchmarks/ServerBenchmarks ledger-benchmark
-    if [ -z "${ASSAY_PROGRAM:-}" ]; then
-        say "Building assay"
-        build_product release Server assay
-        ASSAY_PROGRAM="$(products_folder release)/assay"
-    fi
-    mkdir -p .torture
-    "$(products_folder release)/ledger-benchmark" --export "$PWD/.torture/purchases" "$1"
-}
-
-# A round answers 300 to 600 purchases.
-kill_rounds() {
-    purchases "$((${1:-100} * 1000))"
-    say "Killing the server under load"
-    python3 dev/kill_under_load.py "$ASSAY_PROGRAM" .torture/purchases --rounds "${1:-100}"
-}
-
-server_rounds() {
-    purchases "$((${1:-100} * 1000))"
-    say "Killing servers and PostgreSQL under load"
-    python3 dev/kill_servers.py "$ASSAY_PROGRAM" .torture/purchases --rounds "${1:-100}"
-}
-
-news_server_rounds() {
-    if [ -z "${ASSAY_PROGRAM:-}" ]; then
-        say "Building assay"
-        build_product release Server assay
-        ASSAY_PROGRAM="$(products_folder release)/assay"
-    fi
-    say "Killing servers and PostgreSQL while notifications arrive"
-    python3 dev/kill_under_news.py "$ASSAY_PROGRAM" --rounds "${1:-100}"
-}
-
-# Memory, /healthz and honest purchases while a server is abused in eight ways.
-abuse() {
-    if [ -z "${ASSAY_PROGRAM:-}" ]; then
-        say "Building assay"
-        build_product release Server assay
-        ASSAY_PROGRAM="$(products_folder release)/assay"
-    fi
-    say "Abusing the server for ${1:-5} minutes"
-    python3 dev/mixed_abuse.py "$ASSAY_PROGRAM" --minutes "${1:-5}"
-}
-
-soak() {
-    purchases 60000
-    say "Buying for ${1:-10} minutes"
-    python3 dev/soak.py "$ASSAY_PROGRAM" .torture/purchases --minutes "${1:-10}"
-}
-
 # Two releases over one PostgreSQL: this one, and the next as ASSAY_NEXT_RELEASE imagines it. ASSAY_PREVIOUS names the program of an
 # earlier one, to replace that instead.
 upgrade() {
@@ -259,26 +196,24 @@ upgrade() {
 }
 
 case ${1:-} in
-    '') debug; benchmarks; core; server; store; news; faults; backfill; numbers; histories; erasures; worlds; mutations; role; ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
-        ASSAY_SHARED_CLAIMS=1000 suite 'threeProcesses|sameClaims'; kill_rounds; server_rounds; upgrade; news_server_rounds; soak; abuse ;;
+    '') debug; benchmarks; core; load cost; load attack; store; news; faults; backfill; load numbers; histories; erasures; worlds; mutations; role; ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
+        ASSAY_SHARED_CLAIMS=1000 suite 'threeProcesses|sameClaims'; load kill; load servers; upgrade; load news-servers; load soak; load abuse ;;
     debug) debug ;;
     benchmarks) benchmarks ;;
     role) role ;;
     order) ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests ;;
     tables) ASSAY_FUZZ_ROWS=${ASSAY_FUZZ_ROWS:-one} suite TableFuzzTests ;;
     postgres) ASSAY_SHARED_CLAIMS="${2:-1000}" suite 'threeProcesses|sameClaims' ;;
-    kill) kill_rounds "${2:-}" ;;
     upgrade) upgrade ;;
-    servers) server_rounds "${2:-}" ;;
-    abuse) abuse "${2:-}" ;;
-    soak) soak "${2:-}" ;;
-    server) server ;;
+    kill | servers | news-servers) load "$1" --rounds "${2:-100}" ;;
+    soak) load soak --minutes "${2:-10}" ;;
+    abuse) load abuse --minutes "${2:-5}" ;;
+    server) load cost; load attack ;;
+    numbers) load numbers ;;
     store) store ;;
     news) news "${2:-}" ;;
-    news-servers) news_server_rounds "${2:-}" ;;
     faults) faults ;;
     backfill) backfill "${2:-}" ;;
-    numbers) numbers ;;
     histories) histories "${2:-}" ;;
     erasures) erasures "${2:-}" ;;
     worlds) worlds "${2:-}" ;;

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""A subscription over two simulated years: the server's entitlement beside the store's truth, after each step.
+"""A subscription over two simulated years: what the server says beside the store's truth, after each step.
 
-    dev/two_years.py [--check]
+    dev/two_years.py [--drop-in] [--check]
 
-Starts `assay dev`, lets the store live through two years, and asks the server after each step. The server learns everything from the
-store's notifications; nobody claims anything. Writes docs/two-years.md, or with --check compares it. The exit status is 0 only if the
-two agreed at each step.
+Starts `assay dev`, lets the store live through two years, and asks after each step. The server learns everything from the store's
+notifications; nobody claims anything. Asked are the entitlements; with --drop-in verifyReceipt of the store and of the server with
+the receipt of the first purchase, which is never renewed, through inapppy and itunes-iap of PyPI, and every value of
+latest_receipt_info and pending_renewal_info is compared. Writes the page of docs/, or with --check compares it. The exit status is 0
+only if the two agreed at each step.
 """
-
 import datetime
 import os
 import pathlib
@@ -15,15 +16,63 @@ import sys
 import tempfile
 
 from demo import StepFailed, ask, expect
-from running_server import RunningServer, ServerFailed
+from loads.server import RunningServer, ServerFailed
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "two-years.md"
+DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 BUNDLE = "com.example.app"
 TOKEN = "6f1b5b5e-3c1e-4c0f-9f0a-0d7f4c1e2a3b"
-START = "2030-01-31T12:00:00Z"
+START, END = "2030-01-31T12:00:00Z", "2032-01-31T12:00:00Z"
 
-HEAD = f"""\
+# A step: what it asks of the store, with `S` for the subscription and `T` for its present transaction, and the words of the page. A
+# step without words is not compared.
+LIFE = [
+    ("purchase silver", None, "Ada subscribes to silver, with a free week"),
+    ("clock", {"advance": "P1W"}, "the free week is over"),
+    ("clock", {"advance": "P2M"}, "two months pass"),
+    ("products/price", {"bundle_id": BUNDLE, "product_id": "silver", "price": 5990, "needs_consent": True}, "the price rises, and Ada is asked"),
+    ("S/accept-price", {}, "she agrees"),
+    ("clock", {"advance": "P1M"}, "a month passes"),
+    ("S/cancel", {}, "she cancels; what is paid stays"),
+    ("clock", {"advance": "P1W"}, "a week passes"),
+    ("S/resume", {}, "she changes her mind"),
+    ("S/change-product", {"product_id": "gold"}, "she upgrades to gold, at once"),
+    ("clock", {"advance": "P1M"}, "a month passes"),
+    ("S/change-product", {"product_id": "silver"}, "she downgrades, from the next month on"),
+    ("clock", {"advance": "P1M"}, "a month passes"),
+    ("S/fail-billing", {}, "her card expires: 16 days of grace"),
+    ("clock", {"advance": "P1W"}, "a week passes"),
+    ("S/recover", {}, "the new card works"),
+    ("S/fail-billing", {}, "the payment fails again"),
+    ("clock", {"advance": "P20D"}, "the grace period is over"),
+    ("clock", {"advance": "P20D"}, "the store keeps trying"),
+    ("S/recover", {}, "the payment succeeds: a new month from now on"),
+    ("clock", {"advance": "P3D"}, "three days pass"),
+    ("T/ask-for-refund", {}, "she asks for a refund"),
+    ("T/refund", {}, "Apple refunds this month"),
+    ("clock", {"advance": "P1D"}, "a day passes"),
+    ("T/reverse-refund", {}, "and reverses the refund"),
+    ("S/resume", {}, "she turns the renewal on again"),
+    ("clock", {"advance": "P1M"}, "a month passes"),
+    ("S/extend", {"days": 10}, "ten days more, as compensation for an outage"),
+    ("clock", {"advance": "P6M"}, "six months pass"),
+    ("S/cancel", {}, "she cancels"),
+    ("clock", {"advance": "P2M"}, "two months pass"),
+    ("purchase gold", None, "she comes back, to gold"),
+    ("clock", {"advance": "P3M"}, "three months pass"),
+    ("products/sale", {"bundle_id": BUNDLE, "product_id": "gold", "is_for_sale": False}, "gold is no longer for sale"),
+    ("clock", {"time": END}, "the two years are over"),
+]
+
+
+def day(text):
+    return text[:10]
+
+
+class TwoYears:
+    """The entitlements of the server beside the store's state."""
+
+    page = DOCS / "two-years.md"
+    head = f"""\
 # A subscription over two years
 
 Each row is a step in the life of one subscription in the simulated store, with the notifications that the store sent
@@ -38,133 +87,68 @@ step.
 |---|---|---|---|---|
 """
 
-
-def day(text):
-    return text[:10]
-
-
-class TwoYears:
     def __init__(self, store, server, key):
         self.store, self.server, self.key = store, server, key
-        self.rows, self.known = [], 0
+        self.rows, self.known, self.id, self.receipt, self.refunded = [], 0, None, None, None
 
-    def control(self, path, body=None, method=None):
-        status, answer = ask(self.store, "/control/" + path, {} if body is None and method is None else body, method=method)
+    def control(self, path, body=None):
+        status, answer = ask(self.store, "/control/" + path, body)
         expect(status in (200, 201), f"The store takes {path}", answer)
         return answer
 
     def run(self):
-        self.open_store()
-        first = self.control("purchases", {"bundle_id": BUNDLE, "product_id": "silver", "customer_id": "ada", "app_account_token": TOKEN})
-        self.id = first["transaction"]["original_transaction_id"]
-        subscription = f"subscriptions/{self.id}/"
-        self.compare("Ada subscribes to silver, with a free week")
-        self.advance("P1W", "the free week is over")
-        self.advance("P2M", "two months pass")
-        self.control("products/price", {"bundle_id": BUNDLE, "product_id": "silver", "price": 5990, "needs_consent": True})
-        self.compare("the price rises, and Ada is asked")
-        self.control(subscription + "accept-price")
-        self.compare("she agrees")
-        self.advance("P1M", "a month passes")
-        self.control(subscription + "cancel")
-        self.compare("she cancels; what is paid stays")
-        self.advance("P1W", "a week passes")
-        self.control(subscription + "resume")
-        self.compare("she changes her mind")
-        self.control(subscription + "change-product", {"product_id": "gold"})
-        self.compare("she upgrades to gold, at once")
-        self.advance("P1M", "a month passes")
-        self.control(subscription + "change-product", {"product_id": "silver"})
-        self.compare("she downgrades, from the next month on")
-        self.advance("P1M", "a month passes")
-        self.control(subscription + "fail-billing")
-        self.compare("her card expires: 16 days of grace")
-        self.advance("P1W", "a week passes")
-        self.control(subscription + "recover")
-        self.compare("the new card works")
-        self.control(subscription + "fail-billing")
-        self.compare("the payment fails again")
-        self.advance("P20D", "the grace period is over")
-        self.advance("P20D", "the store keeps trying")
-        self.control(subscription + "recover")
-        self.compare("the payment succeeds: a new month from now on")
-        self.advance("P3D", "three days pass")
-        present = self.control(subscription.rstrip("/"), method="GET")["transaction"]["transaction_id"]
-        self.control(f"transactions/{present}/ask-for-refund")
-        self.compare("she asks for a refund")
-        self.control(f"transactions/{present}/refund")
-        self.compare("Apple refunds this month")
-        self.advance("P1D", "a day passes")
-        self.control(f"transactions/{present}/reverse-refund")
-        self.compare("and reverses the refund")
-        self.control(subscription + "resume")
-        self.compare("she turns the renewal on again")
-        self.advance("P1M", "a month passes")
-        self.control(subscription + "extend", {"days": 10})
-        self.compare("ten days more, as compensation for an outage")
-        self.advance("P6M", "six months pass")
-        self.control(subscription + "cancel")
-        self.compare("she cancels")
-        self.advance("P2M", "two months pass")
-        self.control("purchases", {"bundle_id": BUNDLE, "product_id": "gold", "customer_id": "ada", "app_account_token": TOKEN})
-        self.compare("she comes back, to gold")
-        self.advance("P3M", "three months pass")
-        self.control("products/sale", {"bundle_id": BUNDLE, "product_id": "gold", "is_for_sale": False})
-        self.compare("gold is no longer for sale")
-        self.clock({"time": "2032-01-31T12:00:00Z"}, "the two years are over")
-
-    def open_store(self):
-        self.clock({"time": START, "rate": 0})
+        self.control("clock", {"time": START, "rate": 0})
         terms = {"group_id": "pages", "period": "P1M"}
         trial = {"offer_id": "week", "kind": "introductory", "mode": "FREE_TRIAL", "period": "P1W"}
         for product, level, offers in (("gold", 1, []), ("silver", 2, [trial])):
-            self.control("products", {
-                "bundle_id": BUNDLE, "product_id": product, "kind": "auto-renewable", "price": 4990,
-                "subscription": {**terms, "level": level, "offers": offers}})
+            self.control("products", {"bundle_id": BUNDLE, "product_id": product, "kind": "auto-renewable", "price": 4990,
+                                      "subscription": {**terms, "level": level, "offers": offers}})
         self.control("customers", {"customer_id": "ada", "environment": "production"})
         status, answer = ask(self.server, "/v1/customers/ada/app_account_token", {"app_account_token": TOKEN}, self.key, "PUT")
         expect(status == 200, "The token is Ada's", answer)
         self.control("faults/notifications", {"kind": "shuffle", "count": 10000})
         self.control("faults/notifications", {"kind": "repeat", "percentage": 50, "count": 10000})
+        for path, body, words in LIFE:
+            if path.startswith("purchase "):
+                bought = self.control("purchases", {"bundle_id": BUNDLE, "product_id": path.split()[1], "customer_id": "ada",
+                                                    "app_account_token": TOKEN})
+                self.id = self.id or bought["transaction"]["original_transaction_id"]
+                self.receipt = self.receipt or bought["evidence"]["app_receipt"]
+            else:
+                if path.startswith("T/"):
+                    # The month that she asks about is the one that is refunded, and reversed.
+                    self.refunded = self.refunded or self.control(f"subscriptions/{self.id}")["transaction"]["transaction_id"]
+                places = {"S": f"subscriptions/{self.id}", "T": f"transactions/{self.refunded}"}
+                self.control("/".join(places.get(part, part) for part in path.split("/")), body)
+            counts = self.control("notifications/deliver", {})
+            expect(counts["waiting"] == counts["failed"] == 0, "All notifications were accepted", counts)
+            now = self.control("clock")["now"]
+            left, truth, found, right = self.compare(now)
+            print(f"{day(now)}  {words:46}  {truth:44}  {'=' if truth == found else 'but ' + found}", *right, flush=True)
+            expect(truth == found, f"{day(now)}, {words}: the store has '{truth}'", found)
+            self.rows.append("| " + " | ".join([day(now), words, *left, truth, found, *right]) + " |")
 
-    def clock(self, change, words=None):
-        self.control("clock", change)
-        if words:
-            self.compare(words)
-
-    def advance(self, period, words):
-        self.clock({"advance": period}, words)
-
-    def compare(self, words):
-        """Waits for the notifications, and compares the two sides."""
-        counts = self.control("notifications/deliver")
-        expect(counts["waiting"] == counts["failed"] == 0, "All notifications were accepted", counts)
-        sent = sorted(self.control("lists/notifications?limit=200", method="GET")["items"], key=lambda each: each["number"])
+    def compare(self, now):
+        """The cells before, the store's truth, what the server says, and the cells after."""
+        sent = sorted(self.control("lists/notifications?limit=200")["items"], key=lambda each: each["number"])
         types = [" ".join(each[name] for name in ("type", "subtype") if each.get(name)) for each in sent if each["number"] > self.known]
         self.known = max([self.known] + [each["number"] for each in sent])
-        subscription = self.control(f"subscriptions/{self.id}", method="GET")["subscription"]
+        listed = ", ".join(f"{types.count(each)} × {each}" if types.count(each) > 1 else each for each in dict.fromkeys(types))
         status, answer = ask(self.server, "/v1/customers/ada/entitlements", key=self.key)
         expect(status == 200, "The entitlements are answered", answer)
-        truth, found = self.truth(subscription), self.found(answer["entitlements"])
-        now = day(self.control("clock", method="GET")["now"])
-        print(f"{now}  {words:46}  {truth:44}  {'=' if truth == found else 'but ' + found}", flush=True)
-        expect(truth == found, f"{now}, {words}: the store has '{truth}'", found)
-        listed = ", ".join(f"{types.count(each)} × {each}" if types.count(each) > 1 else each for each in dict.fromkeys(types))
-        self.rows.append(f"| {now} | {words} | {listed} | {truth} | {found} |")
+        return [listed], self.truth(self.control(f"subscriptions/{self.id}")["subscription"]), self.found(answer["entitlements"]), []
 
     @staticmethod
     def truth(subscription):
         """The access that the store's state gives."""
-        product, end = subscription["product_id"], subscription["expires_date"]
+        product = subscription["product_id"]
         match subscription["status"]:
             case "active":
-                return f"{product} until {day(end)}"
+                return f"{product} until {day(subscription['expires_date'])}"
             case "grace-period":
                 return f"{product} until {day(subscription['grace_period_expires_date'])}, in grace"
-            case "billing-retry":
-                return f"no {product}: billing retry"
-            case "revoked":
-                return f"no {product}: revoked"
+            case "billing-retry" | "revoked" as state:
+                return f"no {product}: {state.replace('-', ' ')}"
             case _:
                 return f"no {product}: expired"
 
@@ -173,41 +157,147 @@ class TwoYears:
         """The access that the server gives: what is active, or else the product of the last period."""
         active = [each for each in entitlements if each["state"] == "active"]
         if active:
-            grace = {"in_grace": ", in grace"}
-            return "; ".join(f"{each['product_id']} until {day(each['until'])}{grace.get(each.get('reason'), '')}" for each in active)
+            return "; ".join(f"{each['product_id']} until {day(each['until'])}{', in grace' * (each.get('reason') == 'in_grace')}" for each in active)
         last = max(entitlements, key=lambda each: each.get("until") or each.get("since") or "", default=None)
-        if not last:
-            return "nothing"
-        return f"no {last['product_id']}: {last['reason'].replace('_', ' ')}"
+        return f"no {last['product_id']}: {last['reason'].replace('_', ' ')}" if last else "nothing"
+
+
+class DropIn(TwoYears):
+    """The answers of verifyReceipt: of the server beside those of the store."""
+
+    page = DOCS / "drop-in-two-years.md"
+    head = """\
+# verifyReceipt over two years
+
+The life of [a subscription over two years](two-years.md), asked another way: after each step the app's backend sends
+the receipt of the first purchase, which is as old as the life, to `verifyReceipt`, once to the simulated store and once
+to the drop-in. inapppy and itunes-iap, unmodified, read both answers. The verdicts are those of a backend that looks at
+the newest period, its cancellation and the grace period; they are reached twice, from the JSON that inapppy returns and
+from the typed values of itunes-iap, and have to be the same. The last column counts the values of `latest_receipt_info`
+and `pending_renewal_info` that are the same in both answers, and names those that differ.
+
+The drop-in learned everything from the store's notifications, of which every second one arrived twice, and those of one
+step in random order. The values that differ are those of the period that an upgrade ended: notifications carry the
+new period, and Apple signs the old one again only in answers of the App Store Server API.
+
+`dev/two_years.py --drop-in` writes this page with `assay dev`, and with `--check` compares it. It fails if a verdict
+differs.
+
+| date | in the store | the store answers | the drop-in answers | `Assay-State` | values |
+|---|---|---|---|---|---|
+"""
+
+    def compare(self, now):
+        import requests
+        store, server = (address + "/verifyReceipt" for address in (self.store, self.server))
+        truth, theirs = self.verdict(store, now)
+        found, ours = self.verdict(server, now)
+        state = requests.post(server, json={"receipt-data": self.receipt}, timeout=30).headers.get("Assay-State")
+        expect(state in ("live", "as-of-signing"), "The answer has its state", state)
+        same, different = self.values(theirs, ours)
+        # The clock stands still between steps. Of two renewal infos of the same millisecond, nobody knows which is newer.
+        later = datetime.datetime.fromisoformat(now.replace("Z", "+00:00")) + datetime.timedelta(seconds=1)
+        self.control("clock", {"time": later.strftime("%Y-%m-%dT%H:%M:%SZ")})
+        return [], truth, found, [state, f"{same}" + (f"; other: {', '.join(f'`{key}`' for key in different)}" if different else "")]
+
+    def verdict(self, url, now):
+        """The verdict of a backend, which is the same by both clients, and the answer."""
+        import inapppy
+        import itunesiap
+        import itunesiap.request
+
+        class Validator(inapppy.AppStoreValidator):
+            def _change_url_by_sandbox(self):
+                self.url = url
+
+        answer = Validator(auto_retry_wrong_env_request=False).validate(self.receipt, None)
+        itunesiap.request.RequestBase.PRODUCTION_VALIDATION_URL = url
+        response = itunesiap.verify(self.receipt, env=itunesiap.env.production)
+        expect(answer["status"] == response.status == 0, "Both clients read the answer", answer)
+        moment = datetime.datetime.fromisoformat(now.replace("Z", "+00:00"))
+        found, typed = self.by_keys(answer, moment), self.by_types(response, moment)
+        expect(found == typed, f"itunes-iap has the verdict '{found}'", typed)
+        return found, answer
+
+    @staticmethod
+    def by_keys(answer, moment):
+        """The verdict from the JSON that inapppy returns."""
+        newest = max(answer["latest_receipt_info"], key=lambda each: int(each["purchase_date_ms"]))
+        renewal = next((each for each in answer.get("pending_renewal_info", [])
+                        if each["original_transaction_id"] == newest["original_transaction_id"]), {})
+        end, product, now = newest["expires_date"][:10], newest["product_id"], moment.timestamp() * 1000
+        if newest.get("cancellation_date_ms"):
+            return f"no {product}: cancelled {newest['cancellation_date'][:10]}"
+        if now < int(newest["expires_date_ms"]):
+            return f"{product} until {end}, then {'renews' if renewal.get('auto_renew_status') == '1' else 'ends'}"
+        if now < int(renewal.get("grace_period_expires_date_ms", 0)):
+            return f"{product} in grace until {renewal['grace_period_expires_date'][:10]}"
+        if renewal.get("is_in_billing_retry_period") == "1":
+            return f"no {product}: billing retry"
+        return f"no {product}: expired {end}, intent {renewal.get('expiration_intent', 'none')}"
+
+    @staticmethod
+    def by_types(response, moment):
+        """The verdict from the typed values of itunes-iap, which reads every value that it has a type for."""
+        renewals = response.pending_renewal_info if "pending_renewal_info" in response else []
+        for entry in [*response.receipt.in_app, *response.latest_receipt_info, *renewals]:
+            for name in type(entry).__FIELD_ADAPTERS__:
+                if name in entry:
+                    expect(getattr(entry, name) is not None, f"itunes-iap reads {name}", entry)
+        newest = max(response.latest_receipt_info, key=lambda each: each.purchase_date)
+        renewal = next((each for each in renewals if each["original_transaction_id"] == newest.original_transaction_id), {})
+        end, product = f"{newest.expires_date:%Y-%m-%d}", newest.product_id
+        if "cancellation_date" in newest:
+            return f"no {product}: cancelled {newest.cancellation_date:%Y-%m-%d}"
+        if moment < newest.expires_date:
+            return f"{product} until {end}, then {'renews' if renewal and renewal.auto_renew_status == 1 else 'ends'}"
+        # It has no type for the grace period.
+        if "grace_period_expires_date_ms" in renewal and moment.timestamp() * 1000 < int(renewal["grace_period_expires_date_ms"]):
+            return f"{product} in grace until {renewal['grace_period_expires_date'][:10]}"
+        if "is_in_billing_retry_period" in renewal and renewal.is_in_billing_retry_period == 1:
+            return f"no {product}: billing retry"
+        return f"no {product}: expired {end}, intent {renewal.expiration_intent if 'expiration_intent' in renewal else 'none'}"
+
+    @staticmethod
+    def values(theirs, ours):
+        """The number of equal values, and the keys of the others."""
+        same, different = 0, []
+        for member, key in (("latest_receipt_info", "transaction_id"), ("pending_renewal_info", "original_transaction_id")):
+            left, right = ({each[key]: each for each in answer.get(member, [])} for answer in (theirs, ours))
+            for name in sorted(set(left) | set(right)):
+                if name not in left or name not in right:
+                    different.append(f"{member} without {'the store' if name in right else 'ours'}")
+                    continue
+                for value in sorted(set(left[name]) | set(right[name])):
+                    if left[name].get(value) == right[name].get(value):
+                        same += 1
+                    elif value not in different and not value.endswith(("_ms", "_pst")):
+                        different.append(value)
+        return same, different
 
 
 def main():
-    program = os.environ.get("ASSAY_BIN", str(ROOT / ".build" / "debug"))
+    program = os.environ.get("ASSAY_BIN", str(DOCS.parent / ".build/debug"))
     os.environ["PATH"] = os.path.abspath(program) + os.pathsep + os.environ["PATH"]
+    kind, is_check = DropIn if "--drop-in" in sys.argv else TwoYears, "--check" in sys.argv
     with tempfile.TemporaryDirectory() as folder:
         server = RunningServer(["assay", "dev", "--port", "0", "--store-port", "0", "--no-open"], folder)
         try:
-            store = server.ready.split()[-1]
-            key = (pathlib.Path(folder) / "assay-dev" / "admin.key").read_text().strip()
-            years = TwoYears(store, server.address, key)
+            key = pathlib.Path(folder, "assay-dev/admin.key").read_text().strip()
+            years = kind(server.ready.split()[-1], server.address, key)
             years.run()
-        except StepFailed as error:
-            print(f"\nFailed: {error}", file=sys.stderr)
-            sys.exit(1)
         finally:
             server.stop()
-    text = HEAD + "\n".join(years.rows) + "\n"
-    if "--check" in sys.argv[1:]:
-        if not PAGE.exists() or PAGE.read_text() != text:
-            sys.exit(f"{PAGE.name} differs from this run; write it again with dev/two_years.py")
-        print(f"{len(years.rows)} steps: the server agreed with the store at each, and {PAGE.name} is up to date")
-    else:
-        PAGE.write_text(text)
-        print(f"{len(years.rows)} steps: the server agreed with the store at each; {PAGE.name} is written")
+    text = kind.head + "\n".join(years.rows) + "\n"
+    if not is_check:
+        kind.page.write_text(text)
+    elif not kind.page.exists() or kind.page.read_text() != text:
+        sys.exit(f"{kind.page.name} differs from this run; write it again with dev/two_years.py")
+    print(f"{len(years.rows)} steps: the server agreed with the store at each, and {kind.page.name} is {'up to date' if is_check else 'written'}")
 
 
 if __name__ == "__main__":
     try:
         main()
-    except ServerFailed as error:
-        sys.exit(str(error))
+    except (StepFailed, ServerFailed) as error:
+        sys.exit(f"\nFailed: {error}")

@@ -1,12 +1,11 @@
-"""Notifications for load scripts in this folder, signed by an authority of `assay mint`, and forgeries of them."""
-
+"""Signed transactions and notifications, and forgeries of them, by an authority of `assay mint`. Needs PyPI's cryptography."""
 import base64
+import datetime
 import json
 import os
 import subprocess
 import time
 import uuid
-from datetime import datetime, timezone
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -14,9 +13,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.x509.oid import NameOID
 
-BUNDLE = "com.example.app"
-COINS = "com.example.app.coins"
-CLUB = "com.example.app.club"
+from loads.server import BUNDLE, CLUB, COINS
+
 # Purchases of a month ago, which end in twelve hours, and refunds and renewals that were signed a minute ago.
 HOUR = 3_600_000
 NOW = int(time.time() * 1000) - HOUR // 60
@@ -28,32 +26,40 @@ def base64url(data):
     return base64.urlsafe_b64encode(data).rstrip(b"=")
 
 
-def body(payload):
-    """The request of a notification."""
-    return b'{"signedPayload":"' + payload + b'"}'
-
-
 def jws(header, key, claims):
     text = header + b"." + base64url(json.dumps(claims, separators=(",", ":")).encode())
     r, s = decode_dss_signature(key.sign(text, ec.ECDSA(hashes.SHA256())))
     return text + b"." + base64url(r.to_bytes(32, "big") + s.to_bytes(32, "big"))
 
 
-class NotificationMint:
-    """Signs transactions and notifications. The folder has the anchors that `purchase_load.PurchaseServer` trusts."""
+def body(payload):
+    """The request of a notification."""
+    return b'{"signedPayload":"' + payload + b'"}'
+
+
+def certificate(subject, issuer, key, issuer_key, first=datetime.datetime(2008, 1, 1), last=datetime.datetime(2049, 12, 31)):
+    builder = x509.CertificateBuilder(
+        subject_name=subject, issuer_name=issuer, public_key=key.public_key(), serial_number=x509.random_serial_number(),
+        not_valid_before=first, not_valid_after=last)
+    if key is issuer_key:
+        builder = builder.add_extension(x509.BasicConstraints(True, None), True)
+    return builder.sign(issuer_key, hashes.SHA384())
+
+
+def named(text):
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
+
+
+class Mint:
+    """Signs what Apple signs. `trust` are the anchors."""
 
     def __init__(self, program, folder):
-        self.folder = folder
         authority = os.path.join(folder, "authority")
-        sample = subprocess.run(
-            [program, "mint", "--authority", authority, "--kind", "notification"], cwd=folder, check=True,
-            capture_output=True).stdout
-        self.header = sample.split(b".")[0]
+        sample = subprocess.run([program, "mint", "--authority", authority, "--kind", "notification"], cwd=folder, check=True,
+                                capture_output=True).stdout
+        self.header, self.trust = sample.split(b".")[0], os.path.join(authority, "trust.pem")
         with open(f"{authority}/signed-data/leaf.key.pem", "rb") as file:
             self.key = serialization.load_pem_private_key(file.read(), None)
-        for name, source in [("payloads", "signed-data/root.der"), ("receipts", "root.der")]:
-            with open(f"{authority}/{source}", "rb") as read, open(f"{folder}/{name}.der", "wb") as write:
-                write.write(read.read())
         with open(f"{authority}/signed-data/root.der", "rb") as file:
             self.root = x509.load_der_x509_certificate(file.read())
 
@@ -61,7 +67,7 @@ class NotificationMint:
         return jws(self.header, self.key, claims)
 
     def transaction(self, number, product, **more):
-        """A signed transaction: the first one of its original, if `more` names no other."""
+        """A transaction: the first one of its original, if `more` names no other."""
         name = f"{2_000_000_000_000_000 + number * 7}"
         claims = {
             "transactionId": name, "originalTransactionId": name, "bundleId": BUNDLE, "productId": product,
@@ -71,17 +77,22 @@ class NotificationMint:
             "currency": "USD", "appTransactionId": f"{700_000_000_000_000_000 + number}",
         }
         if product == CLUB:
-            claims |= {"type": "Auto-Renewable Subscription", "subscriptionGroupIdentifier": "club",
-                       "expiresDate": ENDS}
+            claims |= {"type": "Auto-Renewable Subscription", "subscriptionGroupIdentifier": "club", "expiresDate": ENDS}
         return claims | more
 
-    def claim(self, number, product):
-        """A request that buys: the purchase before a refund or a renewal."""
-        transaction = self.transaction(number, product)
+    def claim(self, number, product=COINS, transaction=None):
+        """A request that buys."""
+        transaction = transaction or self.transaction(number, product)
         return json.dumps({
             "receipt_data": self.sign(transaction).decode(), "product_id": product,
-            "transaction_id": transaction["transactionId"], "customer_id": f"customer-{number}",
-        }).encode()
+            "transaction_id": transaction["transactionId"], "customer_id": f"customer-{number}"}).encode()
+
+    def period(self, number, place, last, token):
+        """The claims of a period of a weekly subscription, counted from 1, whose last one began an hour ago."""
+        first, begin = int(self.transaction(number, CLUB)["transactionId"]), NOW - HOUR - (last - 1) * 168 * HOUR
+        at = begin + (place - 1) * 168 * HOUR
+        return self.transaction(number, CLUB, originalPurchaseDate=begin, transactionId=f"{first + place - 1}", purchaseDate=at, signedDate=NOW,
+                                expiresDate=at + 168 * HOUR, transactionReason="RENEWAL" if place > 1 else "PURCHASE", appAccountToken=token)
 
     def notification(self, kind, transaction, renewal_info=None):
         data = {"bundleId": BUNDLE, "bundleVersion": "1", "environment": "Sandbox",
@@ -111,41 +122,22 @@ class NotificationMint:
             "environment": "Sandbox", "recentSubscriptionStartDate": BOUGHT, "renewalDate": end,
             "appTransactionId": first["appTransactionId"]})
 
-    def badly_signed(self, genuine):
-        """Copies of genuine requests with the signature of the request before."""
-        cuts = [text[:-2].rpartition(b".") for text in genuine]
-        return [head + dot + cuts[place - 1][2] + b'"}' for place, (head, dot, _) in enumerate(cuts)]
+    def forgeries(self, genuine):
+        """Copies of genuine requests with the signature of the request before, and as many notifications of cross-signed authorities.
 
-    def cross_signed(self, count):
-        """Notifications with cross-signed authorities, each with a header of its own.
-
-        Every second intermediate claims to be issued by the trusted root, so that its signature is checked, too: the
-        most that a search can cost.
+        Each of the latter has a header of its own, and every second intermediate claims to be issued by the trusted root, so that its
+        signature is checked, too: the most that a search can cost.
         """
+        cuts = [text[:-2].rpartition(b".") for text in genuine]
+        bad = [head + dot + cuts[place - 1][2] + b'"}' for place, (head, dot, _) in enumerate(cuts)]
         authority, key = (ec.generate_private_key(curve()) for curve in (ec.SECP384R1, ec.SECP256R1))
-        first, second, leaf = (
-            x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"Assay Simulator {name}")])
-            for name in ("First Cross CA", "Second Cross CA", "Data Signing"))
-        others = [certificate(second, first, authority, authority)]
+        first, second, leaf = (named(f"Assay Simulator {name}") for name in ("First Cross CA", "Second Cross CA", "Data Signing"))
+        other = certificate(second, first, authority, authority)
         intermediates = [certificate(first, issuer, authority, authority) for issuer in (second, self.root.subject)]
-        claims = {"notificationType": "TEST", "version": "2.0", "signedDate": NOW,
-                  "data": {"bundleId": BUNDLE, "environment": "Sandbox"}}
-        requests = []
-        for number in range(count):
-            chain = [certificate(leaf, first, key, authority), intermediates[number % 2], others[0]]
-            header = json.dumps(
-                {"alg": "ES256", "x5c": [base64.b64encode(der).decode() for der in chain]}, separators=(",", ":"))
-            claims["notificationUUID"] = str(uuid.uuid4())
-            requests.append(body(jws(base64url(header.encode()), key, claims)))
-        return requests
-
-
-def certificate(subject, issuer, key, issuer_key):
-    builder = x509.CertificateBuilder(
-        subject_name=subject, issuer_name=issuer, public_key=key.public_key(),
-        serial_number=x509.random_serial_number(),
-        not_valid_before=datetime(2008, 1, 1, tzinfo=timezone.utc),
-        not_valid_after=datetime(2049, 12, 31, tzinfo=timezone.utc))
-    if key is issuer_key:
-        builder = builder.add_extension(x509.BasicConstraints(True, None), True)
-    return builder.sign(issuer_key, hashes.SHA384()).public_bytes(serialization.Encoding.DER)
+        claims = {"notificationType": "TEST", "version": "2.0", "signedDate": NOW, "data": {"bundleId": BUNDLE, "environment": "Sandbox"}}
+        for number, text in enumerate(bad):
+            chain = [certificate(leaf, first, key, authority), intermediates[number % 2], other]
+            ders = [base64.b64encode(each.public_bytes(serialization.Encoding.DER)).decode() for each in chain]
+            header = json.dumps({"alg": "ES256", "x5c": ders}, separators=(",", ":"))
+            yield text
+            yield body(jws(base64url(header.encode()), key, claims | {"notificationUUID": str(uuid.uuid4())}))

@@ -1,0 +1,461 @@
+"""What all scenarios share: servers and databases that they start, requests that they send, and what they measure."""
+import base64
+import collections
+import http.server
+import json
+import math
+import os
+import pathlib
+import random
+import re
+import select
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+
+DEV = pathlib.Path(__file__).resolve().parent.parent
+BUNDLE = "com.example.app"
+COINS = "com.example.app.coins"
+CLUB = "com.example.app.club"
+
+
+class ServerFailed(Exception):
+    """The server did not start. The text contains its output."""
+
+
+class RunningServer:
+    """A program that prints its address on a line of its own when it is ready."""
+
+    def __init__(self, arguments, folder):
+        self.errors = tempfile.TemporaryFile(mode="w+")
+        self.process = subprocess.Popen(arguments, cwd=folder, stdout=subprocess.PIPE, stderr=self.errors, text=True)
+        self.ready = self.process.stdout.readline().strip()
+        found = re.search(r"(http://[^/ ]+:(\d+))", self.ready)
+        if not found:
+            self.stop()
+            self.errors.seek(0)
+            raise ServerFailed(f"{arguments[1]} did not start: {self.ready} {self.errors.read()}")
+        self.address, self.port = found.group(1), int(found.group(2))
+
+    def stop(self, at_once=False):
+        """Ends it, and returns its exit status. Kills it at once if it may be too busy to stop."""
+        self.process.kill() if at_once else self.process.terminate()
+        try:
+            return self.process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return self.process.wait()
+
+    def processor_seconds(self):
+        return processor_seconds(self.process.pid)
+
+    def resident(self):
+        """Resident memory in MB."""
+        with open(f"/proc/{self.process.pid}/status") as file:
+            return next(int(line.split()[1]) / 1024 for line in file if line.startswith("VmRSS"))
+
+
+def processor_seconds(process):
+    """The processor time of all threads of a process so far: its clock, as clock_getcpuclockid(3) names it."""
+    return time.clock_gettime((~process << 3) | 2)
+
+
+def percentile(values, part):
+    """A part of values that are not empty: 0.5 is their median, 1 the greatest."""
+    return sorted(values)[min(len(values) - 1, int(len(values) * part))]
+
+
+def ask(address, path, body=None, key=None, method=None):
+    """The status and the JSON of an answer."""
+    request = urllib.request.Request(address + path, None if body is None else json.dumps(body).encode(), method=method)
+    request.add_header("Content-Type", "application/json")
+    if key:
+        request.add_header("Authorization", f"Bearer {key}")
+    try:
+        with urllib.request.urlopen(request, timeout=600) as answer:
+            return answer.status, json.loads(answer.read() or b"null")
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read() or b"null")
+
+
+class Store(RunningServer):
+    """A simulated App Store."""
+
+    def __init__(self, program, folder, *options):
+        super().__init__([program, "simulate", "--port", "0", "--log-level", "error", *options], folder)
+        self.trust = os.path.join(folder, "assay-authority", "trust.pem")
+
+    def control(self, path, body=None, method=None):
+        status, answer = ask(self.address, f"/control/{path}", body, method=method)
+        if status not in (200, 201):
+            raise SystemExit(f"the store answers {path} with {status}: {answer}")
+        return answer
+
+    def sell(self, *products):
+        """Puts products up for sale: names, and whether they are subscriptions of a month."""
+        self.control("apps", {"bundle_id": BUNDLE})
+        for product, is_subscription in products:
+            terms = {"kind": "auto-renewable", "subscription": {"group_id": "club", "period": "P1M"}}
+            self.control("products", {"bundle_id": BUNDLE, "product_id": product, "kind": "consumable"} | (terms if is_subscription else {}))
+
+    def notification(self, number):
+        """The signed notification of an event; None if the event has none, False if there is no such event."""
+        status, answer = ask(self.address, f"/control/events/{number}/notification")
+        return answer["signed_payload"] if status == 200 else answer.get("code") != "unknown_event" and None
+
+
+class SQLite:
+    """A file in a folder."""
+
+    def __init__(self, folder, name="assay.sqlite"):
+        self.path = os.path.join(folder, name)
+        self.url = f"sqlite:{self.path}"
+
+    def rows(self, *queries):
+        """The rows of queries of one committed state, as texts."""
+        with sqlite3.connect(f"file:{self.path}?mode=ro", uri=True, timeout=60) as connection:
+            connection.execute("BEGIN")
+            return [[[str(value) for value in row] for row in connection.execute(query)] for query in queries]
+
+    def processor_seconds(self):
+        return 0
+
+    def bytes(self):
+        with sqlite3.connect(self.path, timeout=60) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return os.path.getsize(self.path)
+
+
+class PostgreSQL:
+    """A throwaway PostgreSQL, which ends with this process."""
+
+    def __init__(self, *settings):
+        lines = subprocess.run([DEV / "throwaway-postgres.sh", str(os.getpid()), *settings], check=True, capture_output=True,
+                               text=True).stdout.split("\n")
+        self.folder, self.port, self.programs = lines[0], int(lines[1]), lines[2]
+        self.place = ["-h", self.folder, "-p", str(self.port), "-U", "assay"]
+        subprocess.run([f"{self.programs}/createdb", *self.place, "--template", "template0", "assay"], check=True)
+        self.url = f"postgres:///assay?host={self.folder}&port={self.port}&user=assay"
+
+    def control(self, *arguments):
+        subprocess.run([f"{self.folder}/control", *arguments], check=True, capture_output=True)
+
+    def processes(self):
+        """The postmaster, and the processes of its connections."""
+        master = int(pathlib.Path(self.folder, "data/postmaster.pid").read_text().split()[0])
+        return [master, *map(int, pathlib.Path(f"/proc/{master}/task/{master}/children").read_text().split())]
+
+    def processor_seconds(self):
+        """The processor time of all processes, those that ended included."""
+        processes = self.processes()
+        ended = pathlib.Path(f"/proc/{processes[0]}/stat").read_text().rpartition(")")[2].split()
+        return sum(map(processor_seconds, processes)) + (int(ended[13]) + int(ended[14])) / os.sysconf("SC_CLK_TCK")
+
+    def signal(self, number):
+        for process in self.processes():
+            os.kill(process, number)
+
+    def strike(self, what):
+        """Ends the server, and starts it again."""
+        if what == "restart":
+            return self.control("restart", "-m", "fast")
+        if what == "crash":
+            self.control("stop", "-m", "immediate")
+        else:
+            os.kill(self.processes()[0], signal.SIGKILL)
+        for attempt in range(100):
+            # The processes of the killed one notice it, and the next one waits for them.
+            try:
+                return self.control("start")
+            except subprocess.CalledProcessError:
+                if attempt == 99:
+                    raise
+
+    def sql(self, text):
+        return subprocess.run([f"{self.programs}/psql", *self.place, "-qAt", "-F", " ", "-v", "ON_ERROR_STOP=1", "assay"], input=text,
+                              check=True, capture_output=True, text=True).stdout
+
+    def rows(self, *queries):
+        output = self.sql("BEGIN ISOLATION LEVEL REPEATABLE READ;\n" + "".join(f"{query};\n\\echo ---\n" for query in queries))
+        return [[line.split(" ") for line in part.strip().split("\n") if line] for part in output.split("---\n")[:-1]]
+
+    def bytes(self):
+        return int(self.sql("VACUUM; SELECT pg_database_size('assay')"))
+
+
+SETTINGS = """\
+server: {{ trust: [{trust}]{server} }}
+limits: {limits}
+apps:
+  example:
+    bundle_ids: [com.example.app]
+    environments: [Production, Sandbox]
+    sandbox_access: everyone
+    products:
+      com.example.app.coins: {{ kind: consumable }}
+      com.example.app.club: {{ kind: auto_renewable }}
+{more}"""
+UNLIMITED = "{ per_key: { per_second: 1000000, burst: 1000000 }, per_address: { per_second: 1000000, burst: 1000000 } }"
+
+
+class World:
+    """Servers of the program over one database, with settings in a folder. `more` is appended to the settings of the app."""
+
+    def __init__(self, program, folder, trust, database=None, more="", limits=UNLIMITED, server="", scope="client"):
+        self.program, self.folder, self.database = program, folder, database or SQLite(folder)
+        pathlib.Path(folder, "assay.yaml").write_text(SETTINGS.format(trust=trust, more=more, limits=limits, server=server))
+        self.key = self.new_key(scope)
+        self.servers = []
+
+    def new_key(self, scope):
+        return re.search(r"assay_\S+", self.run("keys", "create", "--app", "example", "--scope", scope)).group()
+
+    def run(self, *arguments):
+        """Runs a command of the program over the database, and returns what it printed."""
+        run = subprocess.run([self.program, *arguments, "--config", "assay.yaml", "--database", self.database.url], cwd=self.folder,
+                             capture_output=True, text=True)
+        if run.returncode:
+            raise SystemExit(f"{' '.join(arguments)}: exit {run.returncode}: {run.stdout[-2000:]} {run.stderr[-2000:]}")
+        return run.stdout
+
+    def start(self, log_level="error"):
+        """Starts one more server."""
+        self.servers.append(RunningServer([self.program, "serve", "--config", "assay.yaml", "--database", self.database.url, "--port", "0",
+                                           "--log-level", log_level], self.folder))
+        return self.servers[-1]
+
+    def stop(self, at_once=False):
+        """Stops all servers, and returns the greatest exit status."""
+        status = max((server.stop(at_once) for server in self.servers), default=0)
+        self.servers = []
+        return status
+
+    def wait_for_webhook(self):
+        """Waits until a server has seen the webhook of the settings. It begins with the events after that."""
+        for _ in range(600):
+            if "cursor" in self.run("webhooks", "list", "--app", "example"):
+                return
+            time.sleep(0.1)
+        raise SystemExit("no server has registered the webhook")
+
+    def check_record(self, *commands):
+        """Runs commands that check the record, and prints what each says."""
+        for command in commands or (["audit", "verify"],):
+            print(f"{' '.join(command)}: {self.run(*command).strip().splitlines()[-1:]}", flush=True)
+
+
+def post(path, body, key=None, more=""):
+    """A request."""
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n{more}Content-Length: {len(body)}\r\n"
+    return (head + (f"Authorization: Bearer {key}\r\n" if key else "") + "\r\n").encode() + body
+
+
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+
+
+class Sender:
+    """Connections of one thread to servers, each with at most one request that is not answered.
+
+    `on_answer` gets the name of a request, the status, the head and the content of its answer, and the seconds since it was due;
+    `on_lost` the name of a request whose connection broke.
+    """
+
+    def __init__(self, ports, connections, on_answer=None, on_lost=None):
+        self.ports, self.on_answer, self.on_lost = list(ports), on_answer, on_lost
+        self.poll, self.idle, self.busy = select.epoll(), [None] * connections, {}
+        self.statuses, self.seconds = collections.Counter(), []
+
+    def open(self):
+        for port in random.sample(self.ports, len(self.ports)):
+            try:
+                connection = socket.create_connection(("127.0.0.1", port), timeout=10)
+            except OSError:
+                continue
+            connection.setblocking(False)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.poll.register(connection, select.EPOLLIN)
+            return connection
+        return None
+
+    def send(self, name, data, due=None):
+        """Sends a request; false if no connection is free, or no server accepts one."""
+        if not self.idle:
+            return False
+        connection = self.idle.pop() or self.open()
+        if connection is None:
+            self.idle.insert(0, None)
+            time.sleep(0.02)
+            return False
+        self.busy[connection.fileno()] = [connection, name, due or time.monotonic(), memoryview(data), b""]
+        self.write(connection.fileno())
+        return True
+
+    def write(self, number):
+        request = self.busy[number]
+        try:
+            request[3] = request[3][request[0].send(request[3]):]
+        except BlockingIOError:
+            pass
+        except OSError:
+            return self.lose(number)
+        self.poll.modify(number, select.EPOLLIN | (select.EPOLLOUT if request[3] else 0))
+
+    def lose(self, number):
+        connection, name, *_ = self.busy.pop(number)
+        connection.close()
+        self.idle.append(None)
+        self.statuses["lost"] += 1
+        if self.on_lost:
+            self.on_lost(name)
+
+    def receive(self, timeout):
+        """Reads the answers that have arrived, or the first one within the time."""
+        for number, events in self.poll.poll(timeout):
+            request = self.busy.get(number)
+            if request is None:
+                # A connection without a request ended.
+                place = next(place for place, each in enumerate(self.idle) if each and each.fileno() == number)
+                self.idle[place].close()
+                self.idle[place] = None
+                continue
+            if events & select.EPOLLOUT and request[3]:
+                self.write(number)
+            if not events & ~select.EPOLLOUT or number not in self.busy:
+                continue
+            try:
+                part = request[0].recv(1 << 18)
+            except BlockingIOError:
+                continue
+            except OSError:
+                part = b""
+            request[4] += part
+            head, blank, content = request[4].partition(b"\r\n\r\n")
+            length = re.search(rb"(?i)content-length: *(\d+)", head)
+            if blank and len(content) >= (int(length.group(1)) if length else 0):
+                self.answered(number, head, content)
+            elif not part:
+                self.lose(number)
+
+    def answered(self, number, head, content):
+        connection, name, due, *_ = self.busy.pop(number)
+        status, seconds = int(head[9:12]), time.monotonic() - due
+        self.statuses[status] += 1
+        self.seconds.append(seconds)
+        if b"connection: close" in head.lower():
+            connection.close()
+            connection = None
+        self.idle.append(connection)
+        if self.on_answer:
+            self.on_answer(name, status, head, content, seconds)
+
+    def run(self, work, rate=None, is_over=lambda: False):
+        """Sends what `work` yields, names and requests, until that ends or it is over: the next one as soon as a connection is free, or at a
+        rate, whether or not earlier ones were answered. Returns how many of the latter had no connection."""
+        start, skipped = time.monotonic(), 0
+        for place, (name, data) in enumerate(work):
+            due = start + place / rate if rate else None
+            while not is_over():
+                wait = due - time.monotonic() if rate else 0
+                if wait > 0:
+                    self.receive(min(wait, 0.1))
+                elif self.send(name, data, due):
+                    break
+                elif rate:
+                    skipped += 1
+                    break
+                else:
+                    self.receive(0.1)
+            if is_over():
+                break
+            self.receive(0)
+        deadline = time.monotonic() + 60
+        while self.busy and time.monotonic() < deadline:
+            self.receive(1)
+        if self.busy:
+            raise SystemExit("a client waits for an answer longer than a minute")
+        return skipped
+
+    def close(self):
+        for connection in [*self.idle, *(request[0] for request in self.busy.values())]:
+            if connection:
+                connection.close()
+
+
+class Beside(threading.Thread):
+    """A function in a thread, whose result `get` returns, and whose error it raises."""
+
+    def __init__(self, function, *arguments):
+        super().__init__(daemon=True)
+        self.function, self.arguments, self.result, self.error = function, arguments, None, None
+        self.start()
+
+    def run(self):
+        try:
+            self.result = self.function(*self.arguments)
+        except BaseException as error:
+            self.error = error
+
+    def get(self):
+        self.join()
+        if self.error:
+            raise self.error
+        return self.result
+
+
+def probe(ports, seconds, rate=100):
+    """Asks /healthz at a rate over connections of its own. Returns the seconds of each answer from when it was due, and the lost ones."""
+    sender = Sender(ports, 100)
+    skipped = sender.run(((None, HEALTH) for _ in range(math.ceil(seconds * rate))), rate)
+    return sender.seconds, skipped + sum(count for status, count in sender.statuses.items() if status != 200)
+
+
+SECRET = "whsec_" + base64.b64encode(b"a secret of thirty-two bytes ...").decode()
+
+
+class WebhookReceiver:
+    """Answers webhooks with 204, and records their messages in the order of arrival."""
+
+    def __init__(self):
+        self.arrivals, self.ids, receiver = [], set(), self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                customer = json.loads(self.rfile.read(int(self.headers["content-length"]))).get("customer_id")
+                receiver.arrivals.append((customer, self.headers["webhook-id"]))
+                receiver.ids.add(self.headers["webhook-id"])
+                self.send_response(204)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        # A killed server breaks its connections.
+        self.server.handle_error = lambda *_: None
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.settings = (f"    webhooks:\n      - {{ url: 'http://127.0.0.1:{self.server.server_port}/', secrets: [{SECRET}], "
+                         "allow_hosts: [127.0.0.1] }\n")
+
+    def wait(self, expected, limit):
+        """Waits until every one of the expected messages has arrived, and checks that those of a customer came in their order."""
+        deadline = time.monotonic() + limit
+        while not expected <= self.ids and time.monotonic() < deadline:
+            time.sleep(0.02)
+        if missing := expected - self.ids:
+            raise SystemExit(f"{len(missing)} of {len(expected)} events did not arrive, such as {sorted(missing)[:3]}")
+        first, last = dict.fromkeys(self.arrivals), {}
+        for customer, identifier in first:
+            number = int(identifier.rsplit("_", 1)[1])
+            if number < last.get(customer, 0):
+                raise SystemExit(f"the events of {customer} arrived in another order")
+            last[customer] = number
