@@ -324,7 +324,6 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
-            exclude: ["Fixtures"],
             swiftSettings: strict
         ),
         .testTarget(

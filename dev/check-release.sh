@@ -257,7 +257,7 @@ upgrade_package() {
     purchase alice "$1"
     echo "upgrade: in $pause of the looks, ten a second, the server did not answer"
     inside grep -q com.example.game /etc/assay/assay.yaml || fail "the upgrade replaced the settings"
-    # The release before writes to the same ledger until 'assay migrate --contract' (docs/operations.md, "Upgrade").
+    # Both have the same schema (docs/operations.md, "Upgrade").
     timed "rollback: apt-get install of the version before, and the server is ready" \
         inside apt-get install -y -qq --allow-downgrades /root/assay.deb
     is_ready >/dev/null || fail "the server is not ready after the rollback"

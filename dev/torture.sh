@@ -27,8 +27,6 @@
 #   dev/torture.sh kill [ROUNDS]          the server: kill -9 under load, 100 rounds by default
 #   dev/torture.sh servers [ROUNDS]       three servers over one PostgreSQL: kill -9 of servers and of PostgreSQL under load, 100 rounds
 #                                         by default
-#   dev/torture.sh upgrade                two servers over one PostgreSQL, replaced by those of the next release under load; ASSAY_PREVIOUS
-#                                         names the program of an earlier release, to replace that one
 #   dev/torture.sh news-servers [ROUNDS]  the same while notifications arrive, 100 rounds by default
 #   dev/torture.sh soak [MINUTES]         the server: memory and WAL under load, 10 minutes by default
 #   dev/torture.sh abuse [MINUTES]        the server: eight kinds of abuse at once beside honest purchases, 5 minutes by default
@@ -177,34 +175,15 @@ suite() {
     "$(products_folder release)/assay-serverPackageTests.xctest" --testing-library swift-testing --filter "$1"
 }
 
-# Two releases over one PostgreSQL: this one, and the next as ASSAY_NEXT_RELEASE imagines it. ASSAY_PREVIOUS names the program of an
-# earlier one, to replace that instead.
-upgrade() {
-    if [ -z "${ASSAY_PROGRAM:-}" ]; then
-        say "Building assay"
-        build_product release Server assay
-        ASSAY_PROGRAM="$(products_folder release)/assay"
-    fi
-    mkdir -p .torture/next
-    say "Building the next release"
-    cp "$ASSAY_PROGRAM" .torture/next/assay-this
-    ASSAY_NEXT_RELEASE=1 build_product release Server assay
-    cp "$(products_folder release)/assay" .torture/next/assay-next
-    build_product release Server assay
-    say "Replacing servers of a release by those of the next, under load"
-    python3 dev/rolling_upgrade.py "${ASSAY_PREVIOUS:-.torture/next/assay-this}" .torture/next/assay-next
-}
-
 case ${1:-} in
     '') debug; benchmarks; core; load cost; load attack; store; news; faults; backfill; load numbers; histories; erasures; worlds; mutations; role; ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
-        ASSAY_SHARED_CLAIMS=1000 suite 'threeProcesses|sameClaims'; load kill; load servers; upgrade; load news-servers; load soak; load abuse ;;
+        ASSAY_SHARED_CLAIMS=1000 suite 'threeProcesses|sameClaims'; load kill; load servers; load news-servers; load soak; load abuse ;;
     debug) debug ;;
     benchmarks) benchmarks ;;
     role) role ;;
     order) ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests ;;
     tables) ASSAY_FUZZ_ROWS=${ASSAY_FUZZ_ROWS:-one} suite TableFuzzTests ;;
     postgres) ASSAY_SHARED_CLAIMS="${2:-1000}" suite 'threeProcesses|sameClaims' ;;
-    upgrade) upgrade ;;
     kill | servers | news-servers) load "$1" --rounds "${2:-100}" ;;
     soak) load soak --minutes "${2:-10}" ;;
     abuse) load abuse --minutes "${2:-5}" ;;
