@@ -10,10 +10,6 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-/// `ASSAY_NEXT_RELEASE=1` makes the program one of the release after this one, with a migration, rules and a kind of
-/// journal entries that no release has (`LedgerRelease.next`), to test upgrades (`dev/torture.sh upgrade`).
-let next: [SwiftSetting] = Context.environment["ASSAY_NEXT_RELEASE"] == "1" ? [.define("NEXT_RELEASE")] : []
-
 // What runs on servers and in tests: the ledger, the HTTP server, the simulator and the program. What apps link is the
 // package above this folder.
 let package = Package(
@@ -174,7 +170,7 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
-            swiftSettings: strict + next
+            swiftSettings: strict
         ),
         .target(
             name: "ServerTestSupport",

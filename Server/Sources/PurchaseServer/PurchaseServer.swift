@@ -14,7 +14,7 @@ import PurchaseVerification
 ///   - configuration: the settings.
 ///   - dependencies: the clocks, the database, and the requests to read the settings again.
 ///   - logger: where to log; messages are constant, facts are metadata, and no secret or receipt is among them.
-/// - Throws: `LedgerStorageError`, `LedgerRefusal`, `LogError`, `NewRulesRefusal`, `AppStoreConnectionSettingsError`,
+/// - Throws: `LedgerStorageError`, `LedgerRefusal`, `LogError`, `AppStoreConnectionSettingsError`,
 ///   and what `dependencies.openDatabase` throws. The database is closed then.
 public func startPurchaseServer(
     _ configuration: ServerConfiguration, _ dependencies: ServerDependencies = ServerDependencies(), logger: Logger
@@ -34,8 +34,6 @@ public func startPurchaseServer(
             database: database, verifier: PurchaseVerifier(anchors: configuration.anchors),
             apps: configuration.appsInOrder, clock: clock, entryKey: try await keys.entryKey(of: database))
         ledger.onVerification = { metrics.note($0) }
-        try await NewRulesRefusal.applyNewRules(to: ledger, logger)
-        try await SchemaNotice.log(database, logger)
         try await UncountedProductsWarning.log(configuration, ledger, logger)
         let signer = try keys.signer(logger)
         let sealing = try RecordSealing(

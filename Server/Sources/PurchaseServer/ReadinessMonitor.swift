@@ -37,7 +37,7 @@ package final class ReadinessMonitor: Service {
 
     /// A monitor of a ledger.
     convenience init(_ ledger: PurchaseLedger) {
-        self.init { try await ledger.probe() }
+        self.init { try await ledger.perform(ProbeReadiness()) }
     }
 
     /// The state now.

@@ -11,7 +11,7 @@ struct Assay: AsyncParsableCommand {
         commandName: "assay",
         abstract: "Verifies App Store purchases, offline and on your own machines.",
         version: "assay \(version) (\(source))",
-        subcommands: commands + commandsOfNextRelease)
+        subcommands: commands)
 
     private static let commands: [any ParsableCommand.Type] = [
         Verify.self, Inspect.self, Serve.self, DoctorCommand.self, Dev.self, DemoData.self, Simulate.self, Mint.self,
@@ -25,12 +25,6 @@ struct Assay: AsyncParsableCommand {
 
     static let version = "0.2.0"
 
-    #if NEXT_RELEASE
-        private static let commandsOfNextRelease: [any ParsableCommand.Type] = [NoteNextReleaseCommand.self]
-    #else
-        private static let commandsOfNextRelease: [any ParsableCommand.Type] = []
-    #endif
-
     /// The commit and its date; only `unknown` where the sources were not in a git repository.
     private static var source: String {
         [BuildInformation.commit, BuildInformation.date].filter { !$0.isEmpty }.joined(separator: ", ")
@@ -39,9 +33,6 @@ struct Assay: AsyncParsableCommand {
     /// Exit status 2 for wrong usage and for I/O, so that 1 means a negative result: evidence or an operator's action
     /// was refused, or an audit has findings.
     static func main() async {
-        #if NEXT_RELEASE
-            LedgerRelease.replace(by: .next)
-        #endif
         if let complaint = CommandSuggestion.complaint(CommandLine.arguments.dropFirst()) {
             Terminal.complain(complaint)
             Foundation.exit(ExitCode.unusable.rawValue)

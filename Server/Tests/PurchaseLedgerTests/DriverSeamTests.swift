@@ -114,7 +114,13 @@ struct DriverSeamTests {
                 #expect(error?.kind == .schemaTooNew)
             }
             #expect(try await old.entitlement()?.balance == 1)
-            try await new.write { _ = try $0.execute("DELETE FROM schema_migrations WHERE number = 999", []) }
+            try await new.write {
+                _ = try $0.execute("DELETE FROM schema_migrations WHERE number = 999", [])
+                _ = try $0.execute("INSERT INTO rules (version, entry_key) VALUES (99, 1)", [])
+            }
+            let error = await #expect(throws: LedgerStorageError.self) { try await old.order() }
+            #expect(error?.kind == .rulesTooNew && error?.detail.contains("version 99 of the rules") == true)
+            try await new.write { _ = try $0.execute("DELETE FROM rules WHERE version = 99", []) }
             #expect(try await old.claim("2", try LedgerWorld.signed("2")).verdict == .accepted)
             try await new.close()
             try await old.database.close()

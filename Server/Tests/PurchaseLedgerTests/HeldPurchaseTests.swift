@@ -90,29 +90,4 @@ struct HeldPurchaseTests {
             #expect(try await Self.ids(world, limit: 4) == ["3", "1"])
         }
     }
-
-    @Test(
-        "28.2 A migration to schema 6 finds the members of a download and the held purchases that were there before",
-        .enabled(if: TestEngine.ownsTables))
-    func migration() async throws {
-        try await TestEngine.withDatabases { database in
-            try await LedgerMigrations.migrate(database, now: 0, upTo: 5)
-            #expect(try await Self.indexes(database).isDisjoint(with: Self.added))
-            try await LedgerMigrations.migrate(database, now: 1)
-            #expect(try await Self.indexes(database).isSuperset(of: Self.added))
-        }
-    }
-
-    private static let added: Set<String> = ["seats_by_app_transaction", "transactions_held"]
-
-    private static func indexes(_ database: any LedgerDatabase) async throws -> Set<String> {
-        let sql =
-            database.dialect.hasOneWriter
-            ? "SELECT name FROM sqlite_master WHERE type = 'index'" : "SELECT indexname::text FROM pg_indexes"
-        let rows = try await database.read(.lists) { try $0.rows(sql, []).map(\.values) }
-        return Set(
-            rows.compactMap { values in
-                if case .text(let name)? = values.first { name } else { nil }
-            })
-    }
 }

@@ -40,7 +40,6 @@ struct ListCostTests {
                     if isChanged { app.orderLifetime += 1 }
                     _ = recorder.take()
                     let started = try await world.restarted([app])
-                    _ = try await started.ledger.applyNewRules()
                     _ = try await started.ledger.answer(UncountedProducts(app: "example"))
                     let calls = recorder.takeCalls()
                     #expect(calls.count > 8)

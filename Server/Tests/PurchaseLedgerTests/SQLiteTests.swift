@@ -205,7 +205,7 @@ struct SQLiteTests {
                 try await LedgerMigrations.requireCurrent(database)
             }
             #expect(error?.kind == .schemaTooOld)
-            #expect(try await LedgerMigrations.migrate(database, now: 0).map(\.number) == Array(1...10))
+            #expect(try await LedgerMigrations.migrate(database, now: 0).map(\.number) == [1])
             #expect(try await LedgerMigrations.migrate(database, now: 0).isEmpty)
         }
     }

@@ -254,28 +254,4 @@ struct WebhookLedgerTests {
             place = last.cursor
         }
     }
-
-    @Test(
-        "28.3 A migration keeps the place of each webhook, and the same URL can get notifications as well",
-        .enabled(if: TestEngine.ownsTables))
-    func migration() async throws {
-        try await TestEngine.withDatabases { database in
-            try await LedgerMigrations.migrate(database, now: 0, upTo: 4)
-            try await database.write { connection in
-                _ = try connection.execute(
-                    """
-                    INSERT INTO webhooks (app_key, url, event_cursor, revision, disabled_at, disabled_reason)
-                    VALUES (1, ?1, 7, 3, 5, 'moved')
-                    """, [.text(Self.url)])
-            }
-            let world = try await LedgerWorld(database)
-            let status = try await status(world)
-            #expect(status.stream == .events && status.url == Self.url && status.cursor == 7)
-            #expect(status.disabledReason == "moved")
-            let stream = WebhookStream.notifications(.sandbox)
-            let taken = LeaseWebhook(app: "example", stream, url: Self.url, owner: Self.first, beginning: 0)
-            #expect(try await world.ledger.perform(taken)?.stream == stream)
-            #expect(try await world.ledger.answer(WebhookList(app: "example")).map(\.stream) == [.events, stream])
-        }
-    }
 }

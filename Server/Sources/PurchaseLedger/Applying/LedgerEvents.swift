@@ -5,8 +5,6 @@ import PurchaseVerification
 struct LedgerEvents {
     let app: RegistryApp
     let entry: JournalEntry
-    /// The version of the rules in force.
-    let rules: Int64
     /// The time of the write.
     let now: Timestamp
     /// Whether webhooks deliver the events.
@@ -14,7 +12,7 @@ struct LedgerEvents {
 
     init(_ transaction: LedgerTransaction, app: RegistryApp, entry: JournalEntry, isAnnounced: Bool = true) {
         (self.app, self.entry, self.isAnnounced) = (app, entry, isAnnounced)
-        (rules, now) = (transaction.rules, transaction.now)
+        now = transaction.now
     }
 
     /// A new event of this app and entry.
@@ -40,7 +38,7 @@ struct LedgerEvents {
     ///
     /// - Parameter balances: the balances that the write changed.
     func events(of history: PurchaseHistory, _ change: ChangedHistory, balances: Balances) -> [EventRow] {
-        HistoryNews(change, rules: rules, at: now).news.compactMap { news in
+        HistoryNews(change, at: now).news.compactMap { news in
             guard let record = history.index(of: news.transaction).map({ history.records[$0] }) else { return nil }
             var event = event(news.type)
             event.productKey = record.row.productKey

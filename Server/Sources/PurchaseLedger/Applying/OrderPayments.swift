@@ -77,7 +77,7 @@ final class OrderPayments {
         _ history: PurchaseHistory, _ change: ChangedHistory, except named: TransactionKey?
     ) throws(LedgerStorageError) {
         for record in history.records where record.isNew { book.note(nil, paidBy: record.facts.key) }
-        let settlement = OrderSettlement(change, except: named, rules: transaction.rules, at: transaction.now)
+        let settlement = OrderSettlement(change, except: named, at: transaction.now)
         while true {
             switch settlement.decide(book) {
             case .needs(let needs):

@@ -12,7 +12,7 @@ struct JournalReplay {
     let erasures: Erasures
     /// Whether evidence is skipped, so that there are no facts, lots and entitlements of purchases.
     let isOfEntriesAlone: Bool
-    /// The settings and the rules so far.
+    /// What the entries before it leave.
     private(set) var state: ReplayState
     /// Whether the settings changed since the replay began.
     private var isRegistryChanged = false
@@ -66,7 +66,6 @@ struct JournalReplay {
         let examined = isUnverified ? nil : examine(evidence, known, app)
         try compareOrder(row, leaf, details, examined)
         try check(examined, leaf, details)
-        if leaf.kind == .rules { state.rules = max(state.rules, try RulesDetails(encoded: details).version) }
         let step = try step(leaf, details, claim, examined, evidence)
         findings.add(try ReplayedDecision(step: step, app: app)?.finding())
         let entry = try insert(row)
@@ -115,10 +114,9 @@ struct JournalReplay {
         return ReplayStep(
             transaction: LedgerTransaction(
                 connection: connection, now: leaf.at, registry: registry, erasures: erasures,
-                unmoved: state.unmoved, rules: state.rules),
+                unmoved: state.unmoved),
             leaf: leaf, details: details, claimDetails: claim, verifier: verifier, isOfEntriesAlone: isOfEntriesAlone,
-            evidence: stored,
-            rules: state.rules, findings: findings)
+            evidence: stored, findings: findings)
     }
 
     /// Inserts the entry without the numbers of the other database.

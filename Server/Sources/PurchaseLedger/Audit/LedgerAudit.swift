@@ -40,22 +40,6 @@ extension PurchaseLedger {
     }
 }
 
-extension PurchaseLedger {
-    /// Rebuilds the tables if they were computed with older rules than those of the release before this one. Each
-    /// changed entitlement becomes an event `corrected`. A release calls this after the migration, before it serves
-    /// requests.
-    ///
-    /// - Returns: the differences; `nil` if the rules are the same.
-    public func applyNewRules(
-        in folder: URL = FileManager.default.temporaryDirectory
-    ) async throws -> AuditReport? {
-        let rules = try await database.read(.keys) { try RulesTable(connection: $0).latest() }
-        guard let rules, rules < LedgerRelease.this.rules.lowerBound else { return nil }
-        try await finishMerges()
-        return try await LedgerAudit(ledger: underAudit, folder: folder).run(isRepairing: true, isOfNewRules: true)
-    }
-}
-
 /// An audit. It reads in pages, so that the WAL does not grow behind a long transaction.
 struct LedgerAudit {
     /// Entries or pieces of evidence in a page.
@@ -77,10 +61,8 @@ struct LedgerAudit {
 
     /// Audits the ledger.
     ///
-    /// - Parameters:
-    ///   - isRepairing: whether differences are corrected.
-    ///   - isOfNewRules: whether the rules are newer than the tables, so that the rebuild is recorded in any case.
-    func run(isRepairing: Bool, isOfNewRules: Bool = false) async throws -> AuditReport {
+    /// - Parameter isRepairing: whether differences are corrected.
+    func run(isRepairing: Bool) async throws -> AuditReport {
         let file = folder.appending(path: "assay-rebuild-\(UUID().uuidString).sqlite")
         let rebuilt = try SQLiteDatabase(path: file.path)
         defer {
@@ -118,8 +100,7 @@ struct LedgerAudit {
                 (report.evidence, report.pending) = (evidence.count, evidence.pending)
                 report.omitted += evidence.omitted
                 try await compare(rebuilt, erasures, &report)
-                // Newer rules must not keep a server from starting; the next audit reports such a fault.
-                if isVerifyingEvidence, !isOfNewRules {
+                if isVerifyingEvidence {
                     try await finishMerge(rebuilt)
                     add(try await RuleAudit(rebuilt).findings(), to: &report)
                 }
@@ -129,7 +110,7 @@ struct LedgerAudit {
             }
             add(try await indexes, to: &report)
             let differences = report.findings.count { $0.kind.isOfTables }
-            if isRepairing, differences == report.findings.count, differences > 0 || isOfNewRules {
+            if isRepairing, differences == report.findings.count, differences > 0 {
                 let content = try await rebuilt.read(.lists) { try LedgerRepair.content($0) }
                 try await ledger.perform(
                     Repair(content: content, findings: differences, renumbering: ledger.database.dialect.renumbering))
@@ -180,23 +161,14 @@ struct LedgerAudit {
         }
         report.findings += surroundings
         do {
-            let state = try await SchemaState(of: ledger.database)
-            var definitions = try await SchemaComparison.expected(ledger.database, endedUpTo: state.number)
+            var definitions = try await SchemaComparison.expected(ledger.database)
             if definitions == nil {
                 definitions = try SQLiteDatabase.withTemporary { connection, dialect in
-                    try LedgerMigrations.create(connection, dialect, endedUpTo: state.number)
+                    try LedgerMigrations.create(connection, dialect)
                     return try SchemaComparison(dialect: dialect).definitions(connection)
                 }
             }
             report.findings += found.findings(present, expected: definitions ?? [:])
-            if state.isExpandedByLater {
-                report.findings.append(
-                    AuditFinding(
-                        kind: .auditIncomplete,
-                        detail:
-                            "a later release has begun to migrate the database; run the audit of that release to tell "
-                            + "what it added from what nobody should have added"))
-            }
         } catch let error as LedgerStorageError where error.kind == .other {
             // A role that does not own the tables may be unable to create another schema.
             report.findings.append(
@@ -214,14 +186,13 @@ struct LedgerAudit {
         into rebuilt: SQLiteDatabase, _ erasures: Erasures, _ report: inout AuditReport
     ) async throws {
         let hasOneWriter = ledger.database.dialect.hasOneWriter
-        let (total, isStrict, ordered) = try await ledger.database.read(.lists) { connection in
-            let isStrict = try hasOneWriter && NumberedElsewhere.isStrict(connection)
-            return (
-                try JournalTable(connection: connection).last(), isStrict,
-                isStrict ? 0 : try SealedOrder.firstOrdered(connection)
+        let (total, isStrict) = try await ledger.database.read(.lists) { connection in
+            (
+                try JournalTable(connection: connection).last(),
+                try hasOneWriter && NumberedElsewhere.isStrict(connection)
             )
         }
-        var state = ReplayState(order: EntryOrder(isStrict: isStrict), ordered: ordered)
+        var state = ReplayState(order: EntryOrder(isStrict: isStrict))
         state.unmoved = try await ledger.database.read(.lists) { try UnmovedRows(of: $0) }
         var page = try await readPage(after: ReplayEntries.Position(), erasures, state)
         while let end = page.rows.last?.position {
@@ -286,7 +257,7 @@ struct LedgerAudit {
             let names = Dictionary(
                 uniqueKeysWithValues: try AppsTable(connection: connection).all().map { ($0.key, $0.name) })
             let check = JournalCheck(connection: connection, erasures: erasures)
-            let entries = ReplayEntries(connection: connection, ordered: state.ordered)
+            let entries = ReplayEntries(connection: connection)
             for entry in try entries.page(after: position, limit: Int(Self.page)) {
                 var row = entry.row
                 var checked = JournalCheck.Entry()

@@ -142,9 +142,9 @@ struct LedgerRepair {
         let entry = try transaction.journal.append(
             transaction.draft(nil),
             RulesDetails(
-                version: transaction.rules, repair: "\(findings) findings", corrections: subjects.count,
+                version: SchemaNumber.rules, repair: "\(findings) findings", corrections: subjects.count,
                 correctionsSHA256: subjects.digest))
-        try RulesTable(connection: connection).insertIfNew(transaction.rules, entry: entry.key)
+        try RulesTable(connection: connection).insertIfNew(SchemaNumber.rules, entry: entry.key)
         for (app, customer, product, environment) in events {
             let writer = LedgerEvents(transaction, app: app, entry: entry)
             var event = writer.event(.corrected)

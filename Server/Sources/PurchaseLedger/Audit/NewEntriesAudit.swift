@@ -97,7 +97,7 @@ struct NewEntriesAudit {
         last = report.since - 1
         while let after = last {
             let page = try await readPage { connection throws(LedgerStorageError) in
-                try ReplayEntries(connection: connection, ordered: 0).read(after: after, limit: Int(Self.pageEntries))
+                try ReplayEntries(connection: connection).read(after: after, limit: Int(Self.pageEntries))
                     .map { ($0.leaf, $0.row) }
             }
             try await examine(page, besides: known)

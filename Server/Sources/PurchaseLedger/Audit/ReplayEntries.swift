@@ -8,8 +8,6 @@ struct ReplayEntries {
     struct Position: Sendable {
         /// The last leaf; -1 before the first one.
         var leaf: Int64 = -1
-        /// The entries after it that were read.
-        var skipped = 0
         /// The number of the last entry without a leaf; `nil` while the log is read.
         var number: Int64?
     }
@@ -21,8 +19,6 @@ struct ReplayEntries {
     }
 
     let connection: any LedgerConnection
-    /// The first leaf that a sealer of today numbered (`SealedOrder`).
-    let ordered: Int64
 
     /// The entries after a position; empty after the last one.
     func page(after position: Position, limit: Int) throws(LedgerStorageError) -> [Entry] {
@@ -42,27 +38,7 @@ struct ReplayEntries {
     }
 
     private func leaves(after position: Position, limit: Int) throws(LedgerStorageError) -> [Entry] {
-        guard position.leaf + 1 < ordered else {
-            return try read(after: position.leaf, limit: limit).map {
-                Entry(row: $0.row, position: Position(leaf: $0.leaf))
-            }
-        }
-        let lookahead = SealedOrder.lookahead
-        let rows = try read(after: position.leaf, limit: position.skipped + limit + lookahead)
-        let isEnd = rows.count < position.skipped + limit + lookahead
-        var page: [Entry] = []
-        for block in SealedOrder.blocks(of: rows.map(\.row), isEnd: isEnd) {
-            let end = rows[block.range.upperBound - 1].leaf
-            for (index, row) in zip(block.range, block.rows) {
-                let isLast = index == block.range.upperBound - 1
-                page.append(
-                    Entry(
-                        row: row,
-                        position: isLast
-                            ? Position(leaf: end) : Position(leaf: position.leaf, skipped: index + 1)))
-            }
-        }
-        return Array(page.dropFirst(position.skipped).prefix(limit))
+        try read(after: position.leaf, limit: limit).map { Entry(row: $0.row, position: Position(leaf: $0.leaf)) }
     }
 
     /// The leaves after a number, in their order.

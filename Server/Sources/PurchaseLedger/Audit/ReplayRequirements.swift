@@ -2,16 +2,14 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// What an entry needs before it, under every version of the rules.
+/// What an entry needs before it.
 extension ReplayStep {
     /// Whether customers were erased: entries may refer to some that have no details any more.
     var hasErasures: Bool { transaction.erasures.map { !$0.customers.isEmpty } ?? false }
 
-    /// Checks that the order of a cancellation is open. Without evidence, and under older rules, it is not known
-    /// whether it was paid.
+    /// Checks that the order of a cancellation is open. Without evidence, it is not known whether it was paid.
     func requireOpenOrder() throws(LedgerStorageError) {
-        let knowsPayment = !isOfEntriesAlone && rules >= ReplayedDecision.firstRules
-        try requireOrder(besides: knowsPayment ? [.cancelled, .fulfilled, .paid] : [.cancelled, .fulfilled])
+        try requireOrder(besides: isOfEntriesAlone ? [.cancelled, .fulfilled] : [.cancelled, .fulfilled, .paid])
     }
 
     /// Checks that the order exists, and is in none of these states.

@@ -13,8 +13,6 @@ struct ReplayStep {
     /// Whether evidence is skipped, so that there are no facts, lots and entitlements of purchases.
     let isOfEntriesAlone: Bool
     let evidence: (examined: ExaminedEvidence, key: Int64)?
-    /// The version of the rules in force.
-    let rules: Int64
     let findings: ReplayFindings
 
     var connection: any LedgerConnection { transaction.connection }
@@ -91,7 +89,7 @@ struct ReplayStep {
             }
         case .bundleBound: try bind(try BundleBoundDetails(encoded: details), entry, app)
         // Later signed data states the token.
-        case .tokenSetAtApple, .nextRelease: return
+        case .tokenSetAtApple: return
         case .evidence, .notification, .keyCreated, .keyRevoked, .rules, .recordContinued: return
         }
     }

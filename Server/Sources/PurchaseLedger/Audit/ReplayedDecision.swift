@@ -8,9 +8,6 @@ import struct Foundation.UUID
 /// Refusals for load, for the daily budget or by the App Store are not decided again, and neither are requests with a
 /// flaw: they do not follow from the record.
 struct ReplayedDecision {
-    /// The first version of the rules whose decisions are compared. Of older ones, only what every version demands is
-    /// (`ReplayStep.requirePriorClaims`).
-    static let firstRules: Int64 = 3
     /// The codes of requests that say nothing about a purchase.
     private static let flaws: Set<DecisionCode> = [.bodyMalformed, .bodyTooLarge, .fieldMissing, .fieldMalformed]
 
@@ -27,7 +24,7 @@ struct ReplayedDecision {
 
     /// - Returns: `nil` if the entry has no decision, or one that is not compared.
     init?(step: ReplayStep, app: RegistryApp?) throws(LedgerStorageError) {
-        guard step.rules >= Self.firstRules, step.leaf.kind == .claim || step.leaf.kind == .decision, let app,
+        guard step.leaf.kind == .claim || step.leaf.kind == .decision, let app,
             let evidence = step.evidence?.examined, case .success(let observation) = evidence.verified
         else { return nil }
         if let code = DecisionCode(rawValue: step.leaf.code), code.isWithoutEffect || Self.flaws.contains(code) {

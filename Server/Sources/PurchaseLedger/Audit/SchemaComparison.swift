@@ -35,11 +35,7 @@ struct SchemaComparison {
 
     /// The definitions that the migrations create, found in a second database if the engine can create one beside the
     /// ledger's; `nil` otherwise.
-    ///
-    /// - Parameter number: the newest migration that has ended.
-    static func expected(
-        _ database: any LedgerDatabase, endedUpTo number: Int64
-    ) async throws -> [String: String]? {
+    static func expected(_ database: any LedgerDatabase) async throws -> [String: String]? {
         struct Expected: Error {
             let definitions: [String: String]
         }
@@ -48,7 +44,7 @@ struct SchemaComparison {
         do {
             try await database.write({ .parts([]) }) { connection in
                 for sql in dialect.scratchSchema { try connection.execute(sql, []) }
-                try LedgerMigrations.create(connection, dialect, endedUpTo: number)
+                try LedgerMigrations.create(connection, dialect)
                 throw Expected(definitions: try SchemaComparison(dialect: dialect).definitions(connection))
             }
         } catch let expected as Expected {

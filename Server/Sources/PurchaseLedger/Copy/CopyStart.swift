@@ -50,8 +50,8 @@ struct CopyStart {
 
     /// From now on, each transaction checks that its database still has its note.
     private func requireMarks(source role: CopyMark.Role) {
-        source.requireSchema(SchemaRange(exactly: role.rawValue))
-        target.requireSchema(SchemaRange(exactly: CopyMark.Role.target.rawValue))
+        source.requireSchema(role.rawValue)
+        target.requireSchema(CopyMark.Role.target.rawValue)
     }
 
     /// The note of a database; `nil` if it has none, or no schema.
@@ -109,15 +109,11 @@ struct CopyStart {
         let now = copy.clock().millisecondsSince1970
         if let known {
             // It was sealed when it was stopped. An earlier unfinished target no longer belongs to it.
-            source.requireSchema(SchemaRange(exactly: known.role.rawValue))
+            source.requireSchema(known.role.rawValue)
             try await source.write { try CopyMark(role: .source, id: id).write($0, now: now) }
             return
         }
         try await LedgerMigrations.requireCurrent(source)
-        guard try await SchemaState(of: source).expansions.isEmpty else {
-            throw LedgerStorageError(
-                .schemaTooOld, "an upgrade of the source has not ended; run assay migrate --contract first")
-        }
         try await requireNoOtherProcess()
         try await requireSigned()
         let ledger = copy.ledger(of: source)

@@ -56,8 +56,7 @@ public struct LedgerBackup: Sendable {
         var digest = RowDigest()
         try file.write { copy in
             try copy.execute("BEGIN", [])
-            let number = try SchemaNumber.current(source)
-            try LedgerMigrations.create(copy, SQLiteDialect(), endedUpTo: number)
+            try LedgerMigrations.create(copy, SQLiteDialect())
             for row in try source.rows("SELECT number, title, applied_at FROM schema_migrations", []) {
                 try copy.execute(
                     "INSERT INTO schema_migrations (number, title, applied_at) VALUES (?1, ?2, ?3)", row.values)

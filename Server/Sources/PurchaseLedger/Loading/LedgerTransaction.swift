@@ -33,16 +33,12 @@ public final class LedgerTransaction {
     private(set) var hasOneChange = true
     /// The merge in progress, once it was read.
     private var knownMove: CustomerMoveRow??
-    /// The version of the rules in force. In a rebuild it is that of the entry, because events are never written again.
-    /// While servers of the release before can write, it is theirs.
-    let rules: Int64
 
     init(
         connection: any LedgerConnection, now: Timestamp, registry: Registry, entryKey: EntryKey? = nil,
         entitlementWrites: EntitlementWrites? = nil,
         verifier: PurchaseVerifier? = nil, erasures: Erasures? = nil,
-        attempt: WriteAttempt? = nil, refusalNotes: RefusalNotes? = nil, unmoved: UnmovedRows? = nil,
-        rules: Int64? = nil
+        attempt: WriteAttempt? = nil, refusalNotes: RefusalNotes? = nil, unmoved: UnmovedRows? = nil
     ) {
         self.unmoved = unmoved
         self.connection = connection
@@ -54,7 +50,6 @@ public final class LedgerTransaction {
         self.erasures = erasures
         self.attempt = attempt
         self.refusalNotes = refusalNotes
-        self.rules = rules ?? LedgerRelease.this.rules(inForce: connection.schemaInForce)
     }
 
     var journal: Journal { Journal(connection: connection, key: entryKey, attempt: attempt) }

@@ -16,7 +16,6 @@ public struct PurchaseLedger: Sendable {
     let clock: @Sendable () -> Timestamp
     /// Authenticates the entries that this process writes.
     let entryKey: EntryKey?
-    let kindWatch = KindWatch()
     /// The refusals beyond the daily budget that were not recorded yet. A ledger under other settings goes on with
     /// them.
     var refusalCounts = RefusalCounts()

@@ -17,11 +17,6 @@ struct Journal {
         let content = try details.encoded()
         let salt = RandomBytes.sixteen()
         let kind = type(of: details).kind
-        // The sealer and the audit of the release before could not read it.
-        guard connection.schemaInForce?.withheldKinds.contains(kind.rawValue) != true else {
-            throw LedgerStorageError(
-                .schemaTooOld, "entries of the kind \(kind.name) begin with 'assay migrate --contract'")
-        }
         let leaf = JournalLeaf(
             id: draft.id, at: draft.at, kind: kind, app: draft.app?.settings.id ?? "",
             customer: draft.customer?.reference,

@@ -57,9 +57,6 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
     /// The outcome of a claim that was decided after it was recorded.
     case decision = 32
 
-    /// A kind that no release writes: tests of upgrades give it to the release after this one (`LedgerRelease.next`).
-    case nextRelease = 255
-
     /// The name in API answers and exports.
     public var name: String {
         switch self {
@@ -98,7 +95,6 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
         case .tokenSetAtApple: "token_set_at_apple"
         case .decision: "decision"
         case .refusals: "refusals"
-        case .nextRelease: "next_release"
         }
     }
 }

@@ -14,8 +14,7 @@ struct RecordedSettings: Codable {
     var sandbox_access: String
     var refund_shortfall: String
     var require_account_token: Bool
-    /// `nil` in settings from before the two requirements were told apart.
-    var require_signed_transaction: Bool?
+    var require_signed_transaction: Bool
     /// `nil` for `offline`.
     var mode: String?
     /// `nil` for an hour.
@@ -81,9 +80,8 @@ extension RegisteredApp {
         orderLifetime = settings.order_lifetime
         sandboxAccess = SandboxAccess(rawValue: settings.sandbox_access) ?? .testers
         refundShortfall = RefundShortfallPolicy(rawValue: settings.refund_shortfall) ?? .forgive
-        // The former setting of this name required a signed transaction.
-        requiresSignedTransaction = settings.require_signed_transaction ?? settings.require_account_token
-        requiresAccountToken = settings.require_signed_transaction != nil && settings.require_account_token
+        requiresSignedTransaction = settings.require_signed_transaction
+        requiresAccountToken = settings.require_account_token
         mode = settings.mode.flatMap(AppStoreMode.init(rawValue:)) ?? .offline
         lapseTolerance = settings.lapse_tolerance ?? Self.defaultLapseTolerance
         hasAppStoreKey = settings.app_store_key ?? false

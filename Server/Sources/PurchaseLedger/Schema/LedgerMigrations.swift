@@ -1,88 +1,103 @@
 import PurchaseVerification
 
-/// Brings the schema of a database up to date.
+/// The tables of the ledger, by subject.
+///
+/// Times are milliseconds since 1970. Keys inside the database are integers; ids that leave it have 16 bytes, hashes 32
+/// bytes.
+enum LedgerTables {
+    static let all =
+        journal + events + evidence + log + registry + customers + moves + access + console + facts + entitlements
+        + orders + seats + claims + tasks + notifications + refunds + extensions + offers + appReceipts + webhooks
+}
+
+/// A numbered step of the schema. Once it is released, it never changes and never calls today's code.
+public struct LedgerMigration: Sendable {
+    /// The number: 1, 2, 3…
+    public let number: Int64
+    /// What it adds.
+    public let title: String
+    let statements: [Statement]
+
+    package init(number: Int64, title: String, statements: [Statement]) {
+        (self.number, self.title, self.statements) = (number, title, statements)
+    }
+
+    package enum Statement: Sendable, ExpressibleByStringLiteral {
+        /// A table or an index, in portable types.
+        case definition(String)
+        /// A table whose rows never change.
+        case appendOnly(AppendOnlyRule)
+        /// Portable SQL.
+        case sql(String)
+
+        package init(stringLiteral sql: String) { self = .definition(sql) }
+    }
+
+    func run(_ connection: any LedgerConnection, _ dialect: any LedgerDialect) throws(LedgerStorageError) {
+        for statement in statements {
+            switch statement {
+            case .definition(let sql): try connection.execute(dialect.definition(sql), [])
+            case .sql(let sql): try connection.execute(sql, [])
+            case .appendOnly(let rule):
+                for sql in dialect.appendOnly(rule) { try connection.execute(sql, []) }
+            }
+        }
+    }
+}
+
+/// Creates the schema of a database, and brings it up to date.
 public enum LedgerMigrations {
-    /// All migrations, in order.
-    public static let all: [LedgerMigration] = [
-        SchemaVersion1.migration, SchemaVersion2.migration, SchemaVersion3.migration, SchemaVersion4.migration,
-        SchemaVersion5.migration, SchemaVersion6.migration, SchemaVersion7.migration, SchemaVersion8.migration,
-        SchemaVersion9.migration, SchemaVersion10.migration,
+    /// All migrations, in order: the tables, and what later releases change in them.
+    public static let all = [
+        LedgerMigration(number: 1, title: "The tables of the ledger", statements: LedgerTables.all)
     ]
 
     /// The number of the newest migration.
-    public static var current: Int64 { LedgerRelease.this.newest }
+    public static var current: Int64 { newest(all) }
 
-    /// The oldest schema that this program can write: that of the release before.
-    public static var oldest: Int64 { LedgerRelease.this.formerMigration }
+    private static func newest(_ migrations: [LedgerMigration]) -> Int64 { migrations.last?.number ?? 0 }
 
     /// Runs the missing migrations in one transaction.
-    ///
-    /// Those up to the newest one of the release before end at once. The later ones of this release only add, so that
-    /// servers of the release before go on writing; `PurchaseLedger.beginRelease()` ends them. In a new database, all
-    /// end at once.
     ///
     /// - Parameters:
     ///   - database: the database.
     ///   - now: the time that is recorded with each migration, in milliseconds since 1970.
-    ///   - newest: the last migration that is run; tests make databases of an earlier version with it.
-    ///   - release: the release of this program.
+    ///   - migrations: the migrations of the program.
     /// - Returns: the migrations that were run.
     /// - Throws: `schemaTooNew` if the database has migrations that this version does not know, `schemaUnknown` if its
     ///   migrations have other titles.
     @discardableResult
     public static func migrate(
-        _ database: any LedgerDatabase, now: Int64, upTo newest: Int64? = nil, of release: LedgerRelease = .this
+        _ database: any LedgerDatabase, now: Int64, to migrations: [LedgerMigration] = all
     ) async throws -> [LedgerMigration] {
         // Without missing migrations nothing is written, so the role of a server need not own the tables.
-        guard try await !isCurrent(database, release) else { return [] }
+        guard try await !isCurrent(database, migrations) else { return [] }
         let dialect = database.dialect
-        let newest = newest ?? release.newest
         let missing = try await database.write { connection in
             try createTable(connection, dialect)
-            try requireKnown(connection, release)
-            let applied = try SchemaNumber.current(connection) ?? 0
-            if let refusal = CopyMark.refusal(of: applied) { throw refusal }
-            guard applied <= release.newest else {
-                throw LedgerStorageError(
-                    .schemaTooNew, "the database is at migration \(applied), this version knows \(release.newest)")
-            }
-            let expansions = SchemaExpansions(connection: connection, dialect: dialect)
-            let expanded = try expansions.numbers()
-            let missing = release.migrations.filter { $0.number > applied && $0.number <= newest }
+            let applied = try requireKnown(connection, migrations)
+            let missing = migrations.filter { $0.number > applied }
             for migration in missing {
-                let isExpanded = expanded.contains(migration.number)
-                if !isExpanded { try migration.expand(connection, dialect) }
-                if applied == 0 || migration.number <= release.formerMigration {
-                    try end(migration, now: now, connection, dialect)
-                } else if !isExpanded {
-                    try expansions.add(migration, now: now)
-                }
+                try migration.run(connection, dialect)
+                try connection.execute(
+                    "INSERT INTO schema_migrations (number, title, applied_at) VALUES (?1, ?2, ?3)",
+                    [.integer(migration.number), .text(migration.title), .integer(now)])
             }
             if !missing.isEmpty {
                 for sql in dialect.renumbering { try connection.execute(sql, []) }
             }
-            return missing.filter { !expanded.contains($0.number) }
+            return missing
         }
-        database.requireSchema(
-            newest >= release.formerMigration ? release.range : SchemaRange(exactly: newest))
+        database.requireSchema(newest(migrations))
         return missing
     }
 
-    /// Ends a migration whose additions are there: from now on, servers of the releases before refuse to write.
-    static func end(
-        _ migration: LedgerMigration, now: Int64, _ connection: any LedgerConnection, _ dialect: any LedgerDialect
-    ) throws(LedgerStorageError) {
-        try migration.contract(connection, dialect)
-        try connection.execute(
-            "INSERT INTO schema_migrations (number, title, applied_at) VALUES (?1, ?2, ?3)",
-            [.integer(migration.number), .text(migration.title), .integer(now)])
-        try SchemaExpansions(connection: connection, dialect: dialect).end(migration.number)
-    }
-
-    /// Whether a database has the schema of a release. If that cannot be read, the migration says why.
-    private static func isCurrent(_ database: any LedgerDatabase, _ release: LedgerRelease) async throws -> Bool {
+    /// Whether a database has the newest schema. If that cannot be read, the migration says why.
+    private static func isCurrent(
+        _ database: any LedgerDatabase, _ migrations: [LedgerMigration]
+    ) async throws -> Bool {
         do {
-            try await requireCurrent(database, of: release)
+            try await requireCurrent(database, to: migrations)
             return true
         } catch is LedgerStorageError {
             return false
@@ -90,21 +105,11 @@ public enum LedgerMigrations {
     }
 
     /// Creates the newest schema without recording the migrations.
-    ///
-    /// - Parameter number: the newest migration that has ended; `nil` for all.
     static func create(
-        _ connection: any LedgerConnection, _ dialect: any LedgerDialect, endedUpTo number: Int64? = nil
+        _ connection: any LedgerConnection, _ dialect: any LedgerDialect
     ) throws(LedgerStorageError) {
         try createTable(connection, dialect)
-        let expansions = SchemaExpansions(connection: connection, dialect: dialect)
-        for migration in LedgerRelease.this.migrations {
-            try migration.expand(connection, dialect)
-            if migration.number <= number ?? .max {
-                try migration.contract(connection, dialect)
-            } else {
-                try expansions.add(migration, now: 0)
-            }
-        }
+        for migration in all { try migration.run(connection, dialect) }
     }
 
     /// The table of the migrations that were run.
@@ -119,48 +124,50 @@ public enum LedgerMigrations {
                 """), [])
     }
 
-    /// Checks, without writing, that the database has the schema of this version, or that of the release before and
-    /// what this one adds. From then on, each transaction that writes checks it again.
+    /// Checks, without writing, that the database has the schema of this version. From then on, each transaction that
+    /// writes checks it again.
     ///
     /// - Throws: `schemaTooNew`, `schemaTooOld`, `schemaUnknown` or `rulesTooNew`.
-    public static func requireCurrent(_ database: any LedgerDatabase, of release: LedgerRelease = .this) async throws {
-        let dialect = database.dialect
+    public static func requireCurrent(
+        _ database: any LedgerDatabase, to migrations: [LedgerMigration] = all
+    ) async throws {
+        let newest = newest(migrations)
         do {
             try await database.read(.keys) { connection in
-                try requireKnown(connection, release)
-                // Alone, because a newer schema may lack what is read beside the number.
-                if let number = try SchemaNumber.current(connection), number > release.newest,
-                    CopyMark.refusal(of: number) == nil
-                {
+                let found = try requireKnown(connection, migrations)
+                guard found == newest else {
                     throw LedgerStorageError(
-                        .schemaTooNew, "the database is at migration \(number), this version knows \(release.newest)")
+                        .schemaTooOld, "the database is at migration \(found), this version needs \(newest)")
                 }
-                let found = try SchemaNumber.require(release.range, connection).number
-                guard found < release.newest else { return }
-                let expanded = try SchemaExpansions(connection: connection, dialect: dialect).numbers()
-                if let missing = release.migrations.first(where: { $0.number > found && !expanded.contains($0.number) })
-                {
-                    throw LedgerStorageError(
-                        .schemaTooOld, "the database lacks what migration \(missing.number) adds")
-                }
+                try SchemaNumber.require(newest, connection)
             }
         } catch let error as LedgerStorageError where error.kind == .other {
             throw LedgerStorageError(.schemaTooOld, "the database has no schema of Assay")
         }
-        database.requireSchema(release.range)
+        database.requireSchema(newest)
     }
 
-    /// Checks that the migrations of a database have the titles of this version.
+    /// Checks that this version knows the migrations of a database, by their numbers and titles.
+    ///
+    /// - Returns: the number of the newest one; 0 if there is none.
     private static func requireKnown(
-        _ connection: any LedgerConnection, _ release: LedgerRelease
-    ) throws(LedgerStorageError) {
+        _ connection: any LedgerConnection, _ migrations: [LedgerMigration]
+    ) throws(LedgerStorageError) -> Int64 {
+        var applied: Int64 = 0
         for row in try connection.rows("SELECT number, title FROM schema_migrations ORDER BY number", []) {
             var reader = row.reader
-            let (number, title) = (try reader.integer(), try reader.text())
-            guard let migration = release.migrations.first(where: { $0.number == number }) else { continue }
+            let title: String
+            (applied, title) = (try reader.integer(), try reader.text())
+            guard let migration = migrations.first(where: { $0.number == applied }) else { continue }
             guard migration.title.isSame(as: title) else {
-                throw LedgerStorageError(.schemaUnknown, "migration \(number) is '\(title)'")
+                throw LedgerStorageError(.schemaUnknown, "migration \(applied) is '\(title)'")
             }
         }
+        if let refusal = CopyMark.refusal(of: applied) { throw refusal }
+        guard applied <= newest(migrations) else {
+            throw LedgerStorageError(
+                .schemaTooNew, "the database is at migration \(applied), this version knows \(newest(migrations))")
+        }
+        return applied
     }
 }

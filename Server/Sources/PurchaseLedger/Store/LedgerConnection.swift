@@ -35,9 +35,6 @@ public protocol LedgerConnection {
     /// next statement that has a result, or with the commit; its error is then thrown there.
     func send(to table: String, _ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError)
 
-    /// What the transaction has found before its first write; `nil` if it checks no schema.
-    var schemaInForce: SchemaInForce? { get }
-
     /// The key up to which no event can be committed later; `nil` if events are committed in the order of their keys. A
     /// list reads it before anything else.
     func settledEvent() throws(LedgerStorageError) -> Int64?
@@ -87,8 +84,6 @@ extension LedgerConnection {
     ) throws(LedgerStorageError) {
         try execute(sql, parameters)
     }
-
-    public var schemaInForce: SchemaInForce? { nil }
 
     public func settledEvent() throws(LedgerStorageError) -> Int64? { nil }
     public func settledEntry() throws(LedgerStorageError) -> Int64? { nil }

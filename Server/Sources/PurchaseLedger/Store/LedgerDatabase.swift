@@ -34,13 +34,10 @@ public protocol LedgerDatabase: Sendable {
         _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
     ) async throws -> Value
 
-    /// Makes every later transaction that writes check the schema and the rules before its first write.
+    /// Makes every later transaction that writes check the number of the schema, and the rules, before its first write.
     ///
     /// Otherwise this process could keep writing under the old rules after a newer release migrated the database.
-    func requireSchema(_ range: SchemaRange)
-
-    /// Makes every later transaction that writes fail with an error, until the process ends.
-    func stopWriting(_ error: LedgerStorageError)
+    func requireSchema(_ number: Int64)
 
     /// What its writers have done since it was opened, and what waits for them.
     var load: DatabaseLoad { get }

@@ -31,8 +31,6 @@ public struct LedgerStorageError: Error, Sendable, Equatable {
         case schemaTooNew = "database_schema_too_new"
         /// The database is under rules of a newer version of Assay.
         case rulesTooNew = "database_rules_too_new"
-        /// A newer version of Assay wrote journal entries of a kind that this version does not know.
-        case journalKindUnknown = "database_journal_kind_unknown"
         /// The database lacks migrations that this version needs.
         case schemaTooOld = "database_schema_too_old"
         /// The migrations of the database are not those of this version: it was created by a version of Assay before
@@ -63,7 +61,6 @@ public struct LedgerStorageError: Error, Sendable, Equatable {
             case .corrupt: "The database is damaged, or not a database of Assay."
             case .schemaTooNew: "A newer version of Assay migrated the database; use that version."
             case .rulesTooNew: "A newer version of Assay decides by newer rules; use that version."
-            case .journalKindUnknown: "A newer version of Assay writes entries of another kind; use that version."
             case .schemaTooOld: "The database needs migrations; run assay migrate."
             case .schemaUnknown: "A version of Assay before the first release created the database; name a new file."
             case .copyUnfinished:

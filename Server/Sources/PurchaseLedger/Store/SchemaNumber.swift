@@ -1,7 +1,10 @@
-/// The number of the newest migration of a database that has ended, and the version of its rules.
+/// The number of the newest migration of a database, and the version of its rules.
 enum SchemaNumber {
+    /// The version of the rules by which this program decides. An entry at the start of a record names it. A release with
+    /// other rules has a migration, too.
+    static let rules: Int64 = 7
     /// The query for the number.
-    static let query = "SELECT max(number) FROM schema_migrations"
+    private static let query = "SELECT max(number) FROM schema_migrations"
     /// The query for the number and the version of the rules.
     static let inForceQuery = "SELECT max(number), (SELECT max(version) FROM rules) FROM schema_migrations"
 
@@ -11,35 +14,30 @@ enum SchemaNumber {
         return try reader.optionalInteger()
     }
 
-    /// Checks that a database has a schema and rules that can be written.
+    /// Checks that a database has a schema, and rules that this version knows.
     ///
     /// - Throws: `schemaTooNew`, `schemaTooOld` or `rulesTooNew`.
-    @discardableResult
-    static func require(
-        _ range: SchemaRange, _ connection: any LedgerConnection
-    ) throws(LedgerStorageError) -> SchemaInForce {
-        try require(range, found: try connection.rows(inForceQuery, []))
+    static func require(_ number: Int64, _ connection: any LedgerConnection) throws(LedgerStorageError) {
+        try require(number, found: try connection.rows(inForceQuery, []))
     }
 
     /// Checks the answer to `inForceQuery`.
-    static func require(_ range: SchemaRange, found rows: [LedgerRow]) throws(LedgerStorageError) -> SchemaInForce {
-        var (number, rules): (Int64, Int64?) = (0, nil)
+    static func require(_ number: Int64, found rows: [LedgerRow]) throws(LedgerStorageError) {
+        var (found, stored): (Int64, Int64?) = (0, nil)
         if var reader = rows.first?.reader {
-            number = try reader.optionalInteger() ?? 0
-            rules = try reader.optionalInteger()
+            found = try reader.optionalInteger() ?? 0
+            stored = try reader.optionalInteger()
         }
-        guard range.numbers.contains(number) else {
-            if let refusal = CopyMark.refusal(of: number) { throw refusal }
+        guard found == number else {
+            if let refusal = CopyMark.refusal(of: found) { throw refusal }
             throw LedgerStorageError(
-                number > range.numbers.upperBound ? .schemaTooNew : .schemaTooOld,
-                "the database is at migration \(number), this version needs \(range.numbers.upperBound)")
+                found > number ? .schemaTooNew : .schemaTooOld,
+                "the database is at migration \(found), this version needs \(number)")
         }
-        if let rules, rules > range.rules.upperBound {
+        if let stored, stored > rules {
             throw LedgerStorageError(
                 .rulesTooNew,
-                "the database is under version \(rules) of the rules, this version knows \(range.rules.upperBound)")
+                "the database is under version \(stored) of the rules, this version knows \(rules)")
         }
-        return SchemaInForce(
-            number: number, rules: rules, withheldKinds: number < range.numbers.upperBound ? range.newKinds : [])
     }
 }

@@ -11,8 +11,7 @@ struct EntitlementRow: TableRow, Equatable {
 
     /// The ground of a balance.
     static let wholeGround: Int64 = 0
-    /// The ground of a chain of passes. A product can have both, if its kind in the settings changed. `SchemaVersion2`
-    /// has the same number.
+    /// The ground of a chain of passes. A product can have both, if its kind in the settings changed.
     static let passGround: Int64 = -9_223_372_036_854_775_807
 
     /// The ground of a claimed seat is this number minus that of the claim's entry. Such a row is not stored; it stands

@@ -93,16 +93,6 @@ struct JournalTable {
             connection)
     }
 
-    /// The kinds of the entries after one.
-    func kinds(after key: Int64) throws(LedgerStorageError) -> [Int64] {
-        var kinds: [Int64] = []
-        for row in try connection.rows("SELECT DISTINCT kind FROM journal WHERE entry_key > ?1", [.integer(key)]) {
-            var reader = row.reader
-            kinds.append(try reader.integer())
-        }
-        return kinds
-    }
-
     /// The entries of a kind, oldest first. It scans the table; only audits and erasures call it.
     func rows(kind: Int64) throws(LedgerStorageError) -> [JournalRow] {
         try JournalRow.all("WHERE kind = ?1 ORDER BY entry_key", [.integer(kind)], connection)

@@ -56,7 +56,7 @@ extension HTTPResponse.Status {
         switch kind {
         case .constraint, .other: self = .internalServerError
         case .busy, .overloaded, .full, .readOnly, .unavailable, .corrupt, .schemaTooNew, .rulesTooNew,
-            .journalKindUnknown, .schemaTooOld, .schemaUnknown, .copyUnfinished, .moved, .closed, .conflict,
+            .schemaTooOld, .schemaUnknown, .copyUnfinished, .moved, .closed, .conflict,
             .outcomeUnknown:
             self = .serviceUnavailable
         }

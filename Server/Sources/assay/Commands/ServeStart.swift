@@ -14,8 +14,6 @@ struct ServeStart {
     /// The build, for the metrics.
     var build: ServerBuild { ServerBuild(version: "\(Assay.version)", commit: "\(BuildInformation.commit)") }
 
-    /// `schema` and `oldest_schema` are those that the program can write; until 'assay migrate --contract', it writes
-    /// that of the release before.
     func log(to logger: Logger) {
         logger.notice(
             "assay serve starts",
@@ -23,7 +21,6 @@ struct ServeStart {
                 "version": "\(Assay.version)", "commit": "\(BuildInformation.commit)",
                 "settings": "\(settings ?? "none")", "database": "\(database)",
                 "schema": .stringConvertible(Int(LedgerMigrations.current)),
-                "oldest_schema": .stringConvertible(Int(LedgerMigrations.oldest)),
                 "apps": .array(configuration.apps.keys.sorted().map { "\($0)" }),
                 "environments": .array(configuration.environments.map(\.name).sorted().map { "\($0)" }),
                 "trust_anchors": .array(configuration.anchors.map { "\($0.subject)" }),

@@ -70,49 +70,22 @@ struct DatabaseExamination {
     private func schema(
         _ condition: DatabaseCondition, _ database: any LedgerDatabase, _ findings: inout [DoctorFinding]
     ) async -> Bool {
-        let (oldest, newest) = (LedgerMigrations.oldest, LedgerMigrations.current)
-        switch condition.schema {
-        case let schema? where schema > newest:
-            findings.append(
-                .failed(
-                    .databaseSchema, "the database is at migration \(schema), and this version knows \(newest)",
-                    do: "Install the version of Assay that migrated it, or a later one."))
-        case let schema? where schema >= oldest:
-            do {
-                try await LedgerMigrations.requireCurrent(database)
-                findings.append(Self.upgrade(try await SchemaState(of: database)))
-                return true
-            } catch {
-                findings.append(
-                    .failed(
-                        .databaseSchema, "\((error as? LedgerStorageError)?.detail ?? "\(error)")",
-                        do: "Run 'assay migrate'; or install the version of Assay that migrated it."))
-            }
-        case let schema:
+        let newest = LedgerMigrations.current
+        do {
+            try await LedgerMigrations.requireCurrent(database)
+            findings.append(.fine(.databaseSchema, "migration \(newest), which this version writes"))
+            return true
+        } catch let error as LedgerStorageError where error.kind == .schemaTooOld {
             findings.append(
                 .failed(
                     .databaseSchema,
-                    "the database is at migration \(schema.map { "\($0)" } ?? "none"), this version needs \(newest)",
+                    "the database is at migration \(condition.schema.map { "\($0)" } ?? "none"), this version needs \(newest)",
                     do: "Make a backup and run 'assay migrate', or start 'assay serve', which does the same."))
+        } catch {
+            let error = error as? LedgerStorageError ?? LedgerStorageError(.other, "\(error)")
+            findings.append(.failed(.databaseSchema, error.detail, do: error.kind.sentence))
         }
         return false
-    }
-
-    /// Whether an upgrade is under way.
-    private static func upgrade(_ state: SchemaState) -> DoctorFinding {
-        let rules = state.rules.map { ", under version \($0) of the rules" } ?? ""
-        guard let last = state.expansions.last else {
-            return .fine(.databaseSchema, "migration \(state.number), which this version writes\(rules)")
-        }
-        let found = "migration \(state.number)\(rules), with what migration \(last) adds"
-        guard !state.isExpandedByLater else {
-            return .warning(
-                .databaseSchema, "\(found); a later version is being installed",
-                do: "Finish the upgrade: replace the program on this machine, too.")
-        }
-        return .warning(
-            .databaseSchema, "\(found); servers of the version before can still write",
-            do: "When none of them runs any more, run 'assay migrate --contract'.")
     }
 
     private func writes(

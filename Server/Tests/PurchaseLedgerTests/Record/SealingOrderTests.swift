@@ -70,9 +70,7 @@ struct SealingOrderTests {
             return try await database.write(plan: plan, body)
         }
 
-        func requireSchema(_ range: SchemaRange) { database.requireSchema(range) }
-
-        func stopWriting(_ error: LedgerStorageError) { database.stopWriting(error) }
+        func requireSchema(_ number: Int64) { database.requireSchema(number) }
 
         func close() async throws {}
     }

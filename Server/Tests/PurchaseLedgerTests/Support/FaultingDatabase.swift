@@ -63,9 +63,7 @@ final class FaultingDatabase: LedgerDatabase {
         }
     }
 
-    func requireSchema(_ range: SchemaRange) { database.requireSchema(range) }
-
-    func stopWriting(_ error: LedgerStorageError) { database.stopWriting(error) }
+    func requireSchema(_ number: Int64) { database.requireSchema(number) }
 
     func close() async throws { try await database.close() }
 }

@@ -28,9 +28,7 @@ final class RecordingDatabase: LedgerDatabase {
         try await database.write(plan: plan) { try body(Connection(recorder: self, connection: $0)) }
     }
 
-    func requireSchema(_ range: SchemaRange) { database.requireSchema(range) }
-
-    func stopWriting(_ error: LedgerStorageError) { database.stopWriting(error) }
+    func requireSchema(_ number: Int64) { database.requireSchema(number) }
 
     func close() async throws { try await database.close() }
 

@@ -7,7 +7,6 @@ import Testing
 struct HistoryNewsTests {
     private static let alice = PurchaseStory.alice
     private static let bob = PurchaseStory.bob
-    private static let newestRules: Int64 = 6
 
     /// A transaction of which some statements were known, and others arrive.
     private static func transaction(
@@ -38,12 +37,12 @@ struct HistoryNewsTests {
     }
 
     private static func news(
-        _ transactions: [ChangedTransaction], rules: Int64 = newestRules, day: Double = 100,
+        _ transactions: [ChangedTransaction], day: Double = 100,
         _ change: (inout ChangedHistory) -> Void = { _ in }
     ) -> [PurchaseNews] {
         var history = ChangedHistory(transactions)
         change(&history)
-        return HistoryNews(history, rules: rules, at: .day(day)).news
+        return HistoryNews(history, at: .day(day)).news
     }
 
     /// The type, the transaction and the customer of each, in short.
@@ -77,7 +76,6 @@ struct HistoryNewsTests {
         let buyer = Self.transaction([Self.period("1", on: 0)])
         let first = Self.bought(copy("2", on: 0), by: Self.bob)
         #expect(Self.short(Self.news([buyer, first])) == ["granted 1 of 2 to Bob"])
-        #expect(Self.short(Self.news([buyer, first], rules: 5)) == ["renewed 1 of 2 to Bob"])
         let known = Self.transaction([copy("2", on: 0)], from: Self.bob, to: Self.bob)
         let next = Self.bought(copy("3", on: 30), by: Self.bob)
         #expect(Self.short(Self.news([buyer, known, next])) == ["renewed 1 of 3 to Bob"])
@@ -178,21 +176,18 @@ struct HistoryNewsTests {
         #expect(Self.news([change]).map(\.reason) == ["app_store_answer"])
     }
 
-    @Test("33.1 A status of revocation is told once, since version 4 of the rules")
+    @Test("33.1 A status of revocation is told once")
     func status() {
         let (period, revoked) = (Self.period("1", on: 0), Self.period("1", on: 0, stamp: 12, revoked: 11))
         func news(
-            _ transaction: ChangedTransaction, _ before: [String: SignedStatus], _ now: [String: SignedStatus],
-            rules: Int64 = Self.newestRules
+            _ transaction: ChangedTransaction, _ before: [String: SignedStatus], _ now: [String: SignedStatus]
         ) -> [String] {
-            Self.short(
-                Self.news([transaction], rules: rules, day: 15) { ($0.formerStatuses, $0.statuses) = (before, now) })
+            Self.short(Self.news([transaction], day: 15) { ($0.formerStatuses, $0.statuses) = (before, now) })
         }
         let known = Self.transaction([period])
         let name = PurchaseHolder.buyer.name
         let named = [name: SignedStatus(value: 5, stamp: .day(10))]
         #expect(news(known, [:], named) == ["revoked 1 of 1 to Alice"])
-        #expect(news(known, [:], named, rules: 3) == [])
         #expect(news(known, named, named) == [])
         #expect(news(known, named, [name: SignedStatus(value: 1, stamp: .day(14))]) == ["reversed 1 of 1 to Alice"])
         #expect(news(Self.transaction([period], then: [revoked]), named, named) == [])
@@ -270,32 +265,20 @@ struct HistoryNewsTests {
                 == [])
     }
 
-    @Test("33.1 Before version 4 of the rules every change of the content was told, without the values")
-    func renewalUnderOldRules() {
-        let (on, off) = (Self.renewal(1, autoRenew: 1), Self.renewal(2, autoRenew: 0))
-        let known = [Self.transaction([Self.period("1", on: 0)])]
-        let news = Self.news(known, rules: 3) { ($0.formerRenewal, $0.renewal) = (on, off) }
-        #expect(Self.short(news) == ["renewal_changed of 1 to Alice"] && news.map(\.renewal) == [nil])
-        #expect(
-            Self.news(known, rules: 3) { ($0.formerRenewal, $0.renewal) = (on, Self.renewal(2, autoRenew: 1)) } == [])
-    }
-
     // MARK: Seats
 
-    @Test("33.1 Added seats are granted, and refunded ones are told, since version 6 of the rules")
+    @Test("33.1 Added seats are granted, and refunded ones are told")
     func seats() {
         let first = Self.period("1", on: 0, seats: SeatFacts(quantity: 5))
         var addition = Self.period("2", on: 10, until: 30, seats: SeatFacts(quantity: 2))
         addition.lineItemID = first.lineItemID
         let added = [Self.transaction([first]), Self.bought(addition)]
         #expect(Self.short(Self.news(added)) == ["granted 2 of 2 to Alice"])
-        #expect(Self.short(Self.news(added, rules: 5)) == ["renewed 2 of 2 to Alice"])
         let renewal = Self.period("3", on: 30, seats: SeatFacts(quantity: 5))
         #expect(
             Self.short(Self.news([Self.transaction([first]), Self.bought(renewal)])) == ["renewed 5 of 3 to Alice"])
         let refund = Self.period("1", on: 0, stamp: 5, seats: SeatFacts(quantity: 5, revoked: 3))
         let refunded = [Self.transaction([first], then: [refund])]
         #expect(Self.short(Self.news(refunded)) == ["revoked 3 of 1 to Alice"])
-        #expect(Self.news(refunded, rules: 5) == [])
     }
 }

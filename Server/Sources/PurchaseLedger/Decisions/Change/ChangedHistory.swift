@@ -55,12 +55,10 @@ package struct ChangedHistory: Sendable {
     }
 
     /// The withdrawn units of each purchase where they changed, before and now. One transaction of the purchase reports
-    /// them: the first whose facts changed.
-    ///
-    /// - Parameter seats: whether a refund of some seats, which withdraws nothing, counts.
-    package func withdrawalNews(countingSeats seats: Bool) -> [TransactionKey: (before: Int64, now: Int64)] {
+    /// them: the first whose facts changed. A refund of some seats counts, although it withdraws nothing.
+    package var withdrawalNews: [TransactionKey: (before: Int64, now: Int64)] {
         func isRelevant(_ facts: ObservedTransaction) -> Bool {
-            facts.lastWithdrawal != nil || seats && facts.refundedSeats > 0
+            facts.lastWithdrawal != nil || facts.refundedSeats > 0
         }
         guard
             transactions.contains(where: {
@@ -73,12 +71,11 @@ package struct ChangedHistory: Sendable {
             let members = purchase.transactions.compactMap { places[$0.key] }.map { transactions[$0] }
             guard let reporting = members.first(where: { $0.former?.facts !== $0.current.facts }) else { continue }
             let known = members.filter { $0.former != nil }
-            var before = known.compactMap { former[$0.key]?.units }.max() ?? 0
-            var now = purchase.withdrawal?.units ?? 0
-            if seats {
-                before = max(before, known.compactMap(\.former?.facts.refundedSeats).max() ?? 0)
-                now = max(now, members.map(\.current.facts.refundedSeats).max() ?? 0)
-            }
+            let before = max(
+                known.compactMap { former[$0.key]?.units }.max() ?? 0,
+                known.compactMap(\.former?.facts.refundedSeats).max() ?? 0)
+            let now = max(
+                purchase.withdrawal?.units ?? 0, members.map(\.current.facts.refundedSeats).max() ?? 0)
             if before != now { news[reporting.key] = (before, now) }
         }
         return news

@@ -21,13 +21,10 @@ package struct OrderSettlement {
     private let changes: [ChangedPurchase]
     private let named: TransactionKey?
     private let now: Timestamp
-    private let rules: Int64
 
-    /// - Parameters:
-    ///   - named: a transaction whose claim names an order; it pays no other order.
-    ///   - rules: the version of the rules in force.
-    package init(_ history: ChangedHistory, except named: TransactionKey?, rules: Int64, at now: Timestamp) {
-        (self.history, self.named, self.now, self.rules) = (history, named, now, rules)
+    /// - Parameter named: a transaction whose claim names an order; it pays no other order.
+    package init(_ history: ChangedHistory, except named: TransactionKey?, at now: Timestamp) {
+        (self.history, self.named, self.now) = (history, named, now)
         let (withdrawals, places) = (history.formerWithdrawals, history.places)
         changes = history.purchases.compactMap { purchase in
             let members = purchase.transactions.compactMap { places[$0.key] }.map { history.transactions[$0] }
@@ -39,9 +36,6 @@ package struct OrderSettlement {
             return change.isNews || members.contains(where: \.isChanged) ? change : nil
         }
     }
-
-    /// The first version of the rules under which a purchase pays an open order once its refund is reversed.
-    private static let rulesOfReversedPurchases: Int64 = 6
 
     /// Decides, as far as the orders are known.
     package func decide(_ book: OrderBook) -> Decision {
@@ -123,7 +117,7 @@ package struct OrderSettlement {
     /// Whether a refund of the whole purchase was reversed, so that it counts for its customer. It paid nothing while
     /// it was refunded, and what it paid before is its order again.
     private func isReversed(_ change: ChangedPurchase, _ first: ChangedTransaction) -> Bool {
-        guard rules >= Self.rulesOfReversedPurchases, change.isNews, first.isBoughtByOwner else { return false }
+        guard change.isNews, first.isBoughtByOwner else { return false }
         var former = claimed(first, change.purchase)
         former.withdrawal = change.formerWithdrawal
         return former.wholeWithdrawal != nil

@@ -4,33 +4,18 @@ import PurchaseVerification
 /// known now (docs/webhooks.md).
 package struct HistoryNews {
     private let history: ChangedHistory
-    private let rules: Int64
     private let now: Timestamp
 
-    /// - Parameters:
-    ///   - rules: the version of the rules in force. Events are never written again, so a rebuild tells those of older
-    ///     entries as it was done then.
-    ///   - now: the time of the write.
-    package init(_ history: ChangedHistory, rules: Int64, at now: Timestamp) {
-        (self.history, self.rules, self.now) = (history, rules, now)
+    /// - Parameter now: the time of the write.
+    package init(_ history: ChangedHistory, at now: Timestamp) {
+        (self.history, self.now) = (history, now)
     }
-
-    /// The first version of the rules under which a signed status withdraws.
-    private static let rulesOfStatuses: Int64 = 4
-    /// Before version 4 of the rules, every change of the signed content was an event, without the values.
-    private static let rulesOfRenewalChanges: Int64 = 4
-    /// The first version of the rules whose events of a renewal show its commitment.
-    private static let rulesOfCommitments: Int64 = 5
-    /// The first version of the rules under which seats that are added to a period, and refunds of seats, are told, and
-    /// a member's first access is no renewal of the buyer's.
-    private static let rulesOfSeats: Int64 = 6
 
     /// The news, in the order in which they are told.
     package var news: [PurchaseNews] {
         let copies = history.copies
-        let withdrawals = history.withdrawalNews(countingSeats: rules >= Self.rulesOfSeats)
-        var byStatus: (before: Set<TransactionKey>, now: Set<TransactionKey>) = ([], [])
-        if rules >= Self.rulesOfStatuses { byStatus = history.withdrawnByStatus(at: now) }
+        let withdrawals = history.withdrawalNews
+        let byStatus = history.withdrawnByStatus(at: now)
         var news: [PurchaseNews] = []
         for transaction in history.transactions {
             let key = transaction.key
@@ -94,32 +79,19 @@ package struct HistoryNews {
         transaction.current.terms?.kind == .autoRenewable
             && history.transactions.contains {
                 $0.former?.owner != nil && $0.key != transaction.key
-                    && (rules < Self.rulesOfSeats
-                        || $0.current.facts.ownership.holder == transaction.current.facts.ownership.holder)
+                    && $0.current.facts.ownership.holder == transaction.current.facts.ownership.holder
             }
-            && !(rules >= Self.rulesOfSeats && history.isAddition(transaction))
+            && !history.isAddition(transaction)
     }
 
     private var renewal: PurchaseNews? {
-        guard rules >= Self.rulesOfRenewalChanges else {
-            guard history.renewal !== history.formerRenewal, history.formerRenewal?.info != history.renewal?.info,
-                let last = history.transactions.last
-            else { return nil }
-            return news(ofRenewal: last, until: history.renewal?.info.graceEnd, nil)
-        }
         guard let renewal = history.renewal, let period = history.renewingPeriod,
             let change = RenewalChange(
                 from: history.toldRenewal, to: renewal,
-                commitmentOf: rules >= Self.rulesOfCommitments ? period.current.facts : nil)
+                commitmentOf: period.current.facts)
         else { return nil }
-        return news(ofRenewal: period, until: change.current.info.graceEnd, change)
-    }
-
-    private func news(
-        ofRenewal period: ChangedTransaction, until end: Timestamp?, _ change: RenewalChange?
-    ) -> PurchaseNews {
         var news = PurchaseNews(.renewalChanged, of: period.key)
-        (news.customer, news.until, news.renewal) = (period.current.owner, end, change)
+        (news.customer, news.until, news.renewal) = (period.current.owner, change.current.info.graceEnd, change)
         return news
     }
 }

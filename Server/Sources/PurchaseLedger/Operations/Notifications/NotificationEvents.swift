@@ -9,27 +9,16 @@ struct NotificationEvents {
     /// The time in which the App Store takes an answer to a consumption request, in milliseconds (Apple, "Send
     /// Consumption Information"): 12 hours.
     static let answerTime: Int64 = 12 * 3_600_000
-    /// The first version of the rules with the event `consent_rescinded`.
-    private static let rulesOfConsent: Int64 = 4
-    /// The first version of the rules that note refund requests.
-    private static let rulesOfRefundRequests: Int64 = 6
-    /// The first version of the rules under which a member of a seat is known by the download of their claim.
-    private static let rulesOfMembers: Int64 = 5
 
     /// Writes the events of a first delivery.
     func write(_ details: NotificationDetails) throws(LedgerStorageError) {
-        if transaction.rules >= Self.rulesOfRefundRequests {
-            try ConsumptionRequestWriter(transaction: transaction, app: app, entry: entry).receive(details)
-        }
+        try ConsumptionRequestWriter(transaction: transaction, app: app, entry: entry).receive(details)
         if NotificationType.consumptionRequest.rawValue.isSame(as: details.type) { try writeRequest(details) }
-        if NotificationType.rescindConsent.rawValue.isSame(as: details.type), transaction.rules >= Self.rulesOfConsent {
-            try writeRescission(details)
-        }
+        if NotificationType.rescindConsent.rawValue.isSame(as: details.type) { try writeRescission(details) }
     }
 
     /// Closes refund requests by a decision of which nothing else is told.
     func closeRequests(_ details: NotificationDetails) throws(LedgerStorageError) {
-        guard transaction.rules >= Self.rulesOfRefundRequests else { return }
         try ConsumptionRequestWriter(transaction: transaction, app: app, entry: entry).decide(details)
     }
 
@@ -86,9 +75,7 @@ struct NotificationEvents {
                 if let owner = record.row.ownerKey { try insert(owner) }
             }
         }
-        if transaction.rules >= rulesOfMembers {
-            for seat in try members(id, environment, app, transaction) { try insert(seat.customerKey) }
-        }
+        for seat in try members(id, environment, app, transaction) { try insert(seat.customerKey) }
         return customers.sorted()
     }
 

@@ -140,7 +140,7 @@ extension ErasureScope {
         case .evidence, .orderCreated, .orderCancelled, .orderFulfilled, .orderClosed, .consumed, .tokenAssigned,
             .customerErased, .grantAdded, .groundAdded, .groundEnded, .testersChanged, .settings, .bundleBound,
             .keyCreated, .keyRevoked, .rules, .recordContinued, .seatUnclaimed, .consumptionConsent, .offerSigned,
-            .extensionRequested, .extensionAnswered, .tokenSetAtApple, .nextRelease:
+            .extensionRequested, .extensionAnswered, .tokenSetAtApple:
             return nil
         case .consumptionAnswered: return try ConsumptionAnsweredDetails(encoded: details).ofNobody.encoded()
         case .seatClaimed: return try SeatClaimedDetails(encoded: details).ofNobody.encoded()

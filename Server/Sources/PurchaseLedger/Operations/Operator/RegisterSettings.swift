@@ -24,11 +24,10 @@ struct RegisterSettings: LedgerOperation {
         }
         let registry = Registry(apps: registered)
         let current = LedgerTransaction(
-            connection: connection, now: transaction.now, registry: registry, entryKey: transaction.entryKey,
-            rules: transaction.rules)
+            connection: connection, now: transaction.now, registry: registry, entryKey: transaction.entryKey)
         if try RulesTable(connection: connection).latest() == nil {
-            let entry = try current.journal.append(current.draft(nil), RulesDetails(version: transaction.rules))
-            try RulesTable(connection: connection).insert(transaction.rules, entry: entry.key)
+            let entry = try current.journal.append(current.draft(nil), RulesDetails(version: SchemaNumber.rules))
+            try RulesTable(connection: connection).insert(SchemaNumber.rules, entry: entry.key)
         }
         for (key, name) in known where !registered.contains(where: { $0.key == key }) {
             try recordRemoval(of: name, key: key, current)

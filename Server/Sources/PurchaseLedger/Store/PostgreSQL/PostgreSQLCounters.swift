@@ -5,15 +5,12 @@ final class PostgreSQLCounters: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        var schema: SchemaRange?
-        var stop: LedgerStorageError?
+        var schema: Int64?
         var figures = PostgreSQLWriterFigures()
         var load = DatabaseLoad()
     }
 
-    var schema: SchemaRange? { state.withLock { $0.schema } }
-    /// Why no write is accepted any more.
-    var stop: LedgerStorageError? { state.withLock { $0.stop } }
+    var schema: Int64? { state.withLock { $0.schema } }
     var figures: PostgreSQLWriterFigures { state.withLock { $0.figures } }
 
     /// What was committed; what waits is not in it.
@@ -28,8 +25,7 @@ final class PostgreSQLCounters: Sendable {
         }
     }
 
-    func require(schema range: SchemaRange) { state.withLock { $0.schema = range } }
-    func stop(_ error: LedgerStorageError) { state.withLock { $0.stop = error } }
+    func require(schema number: Int64) { state.withLock { $0.schema = number } }
 
     func add(roundTrips: Int = 0, statements: Int = 0, decisions: Int = 0, lateTrips: Int = 0) {
         state.withLock { state in

@@ -65,9 +65,7 @@ public final class PostgreSQLDatabase: LedgerDatabase {
         try await withCheckedThrowingContinuation { queue.submit(PostgreSQLWrite(plan(), body, $0)) }
     }
 
-    public func requireSchema(_ range: SchemaRange) { counters.require(schema: range) }
-
-    public func stopWriting(_ error: LedgerStorageError) { counters.stop(error) }
+    public func requireSchema(_ number: Int64) { counters.require(schema: number) }
 
     public func close() async throws {
         queue.close()

@@ -9,8 +9,6 @@ final class PostgreSQLTransaction {
     let session: PostgreSQLSession
     /// Whether several writes share it.
     let isShared: Bool
-    /// What it found when it began.
-    private(set) var schemaInForce: SchemaInForce?
     /// The changes of finished writes that were not sent to the server yet.
     private var pending: [PostgreSQLChange] = []
     /// The rows that were read for the current writes.
@@ -34,7 +32,7 @@ final class PostgreSQLTransaction {
     /// Each lock is a separate statement before all reads: under READ COMMITTED, a read sees what was committed before
     /// it begins. The parts are locked in the same order everywhere, so that deadlocks are rare.
     func begin(
-        _ locks: LedgerLocks, schema: SchemaRange?, limits: [LedgerStatement], reads: [ExpectedRead],
+        _ locks: LedgerLocks, schema: Int64?, limits: [LedgerStatement], reads: [ExpectedRead],
         insertions: [String: Int]
     ) throws(LedgerStorageError) {
         let numbers = session.lockNumbers
@@ -71,7 +69,7 @@ final class PostgreSQLTransaction {
         let (outputs, failure) = try session.runAll(statements + fetch.statements)
         // Under a newer schema, other statements can fail as well.
         if let schema, let place, failure == nil || !outputs[place].command.isEmpty {
-            schemaInForce = try SchemaNumber.require(schema, found: outputs[place].rows)
+            try SchemaNumber.require(schema, found: outputs[place].rows)
         }
         if let failure { throw failure }
         try take(outputs.dropFirst(statements.count), of: fetch)

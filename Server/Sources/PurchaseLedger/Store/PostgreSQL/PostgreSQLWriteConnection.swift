@@ -19,7 +19,6 @@ final class PostgreSQLWriteConnection: LedgerConnection {
     private let isPlanned: Bool
     private var isSaved = false
 
-    var schemaInForce: SchemaInForce? { transaction.schemaInForce }
     /// The number of round trips in the middle of the decision.
     private(set) var lateTrips = 0
     /// The parts of the ledger that the write needs and has not locked.

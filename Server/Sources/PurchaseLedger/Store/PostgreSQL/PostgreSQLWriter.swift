@@ -100,7 +100,6 @@ final class PostgreSQLWriter: @unchecked Sendable {
     /// Executes writes in one transaction.
     private func transaction(_ jobs: [any PostgreSQLWriteJob]) -> Ending {
         let session: PostgreSQLSession
-        if let stop = counters.stop { return .notBegun(stop) }
         do throws(LedgerStorageError) {
             session = try connected()
         } catch {

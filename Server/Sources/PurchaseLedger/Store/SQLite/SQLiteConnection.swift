@@ -12,7 +12,6 @@ final class SQLiteConnection: LedgerConnection {
     private(set) var executed = 0
     /// The number of those that can change the database.
     private(set) var writes = 0
-    var schemaInForce: SchemaInForce?
 
     init(database: Database, statements: SQLiteStatements = SQLiteStatements()) {
         self.database = database

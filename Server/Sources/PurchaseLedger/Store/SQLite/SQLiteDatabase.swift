@@ -94,9 +94,7 @@ public final class SQLiteDatabase: LedgerDatabase {
         try await queue.submit(body)
     }
 
-    public func requireSchema(_ range: SchemaRange) { queue.requireSchema(range) }
-
-    public func stopWriting(_ error: LedgerStorageError) { queue.stopWriting(error) }
+    public func requireSchema(_ number: Int64) { queue.requireSchema(number) }
 
     public func close() async throws {
         await queue.close()

@@ -23,9 +23,8 @@ final class WriteQueue: Sendable {
         var isClosed = false
         var figures = WriterFigures()
         var load = DatabaseLoad()
-        var schema: SchemaRange?
-        /// Why no write is accepted any more.
-        var stop: LedgerStorageError?
+        /// The number of the schema that each write requires.
+        var schema: Int64?
         var onIdle: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -65,13 +64,8 @@ final class WriteQueue: Sendable {
     }
 
     /// Makes each transaction check the schema and the rules first.
-    func requireSchema(_ range: SchemaRange) {
-        state.withLock { $0.schema = range }
-    }
-
-    /// Makes each transaction fail.
-    func stopWriting(_ error: LedgerStorageError) {
-        state.withLock { $0.stop = error }
+    func requireSchema(_ number: Int64) {
+        state.withLock { $0.schema = number }
     }
 
     /// Removes the prepared statements, on the thread of the connection that writes, before it is closed.
@@ -172,9 +166,7 @@ final class WriteQueue: Sendable {
     ) throws -> [(any Error)?]? {
         let database = connection.database
         try database.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
-        let (schema, stop) = state.withLock { ($0.schema, $0.stop) }
-        if let stop { throw stop }
-        if let schema { connection.schemaInForce = try SchemaNumber.require(schema, connection) }
+        if let schema = state.withLock({ $0.schema }) { try SchemaNumber.require(schema, connection) }
         var results: [(any Error)?] = []
         for job in batch {
             let writes = connection.writes
