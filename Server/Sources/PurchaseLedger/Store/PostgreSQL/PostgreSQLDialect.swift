@@ -1,8 +1,5 @@
 /// The statements of PostgreSQL that are not portable.
 struct PostgreSQLDialect: LedgerDialect {
-    /// The schema of the functions of triggers, with a dot; empty for the first one of the search path.
-    var functions = ""
-
     /// `INTEGER` becomes a type of 64 bits, which numbers the rows if it is the key; text is compared as bytes.
     func definition(_ sql: String) -> String {
         guard sql.contains(" TABLE ") else { return sql }
@@ -47,15 +44,15 @@ struct PostgreSQLDialect: LedgerDialect {
             "CREATE FUNCTION \(table)_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ \(refusal) $$",
             """
             CREATE TRIGGER \(table)_no_update BEFORE UPDATE ON \(table) FOR EACH ROW
-            WHEN (\(changed.joined(separator: " OR "))) EXECUTE FUNCTION \(functions)\(table)_refuse()
+            WHEN (\(changed.joined(separator: " OR "))) EXECUTE FUNCTION \(table)_refuse()
             """,
             """
             CREATE TRIGGER \(table)_no_delete BEFORE DELETE ON \(table) FOR EACH ROW
-            EXECUTE FUNCTION \(functions)\(table)_refuse()
+            EXECUTE FUNCTION \(table)_refuse()
             """,
             """
             CREATE TRIGGER \(table)_no_truncate BEFORE TRUNCATE ON \(table) FOR EACH STATEMENT
-            EXECUTE FUNCTION \(functions)\(table)_refuse()
+            EXECUTE FUNCTION \(table)_refuse()
             """,
         ]
         guard rule.ignoresDuplicates else { return statements }
@@ -68,7 +65,7 @@ struct PostgreSQLDialect: LedgerDialect {
             """,
             """
             CREATE TRIGGER \(table)_no_replace BEFORE INSERT ON \(table) FOR EACH ROW
-            EXECUTE FUNCTION \(functions)\(table)_ignore()
+            EXECUTE FUNCTION \(table)_ignore()
             """,
         ]
         return statements

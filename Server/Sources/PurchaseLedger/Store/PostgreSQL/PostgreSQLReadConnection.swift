@@ -50,12 +50,12 @@ final class PostgreSQLReadConnection: LedgerConnection {
     /// assigns keys, it locks the last assigned key until it ends. So: read the last assigned key, then the lowest
     /// locked one; in a transaction that begins after both, no event up to the lower of the two can still be added.
     func settledEvent() throws(LedgerStorageError) -> Int64? {
-        try settled("events_event_key_seq", PostgreSQLLockNumbers.ledger.eventMark)
+        try settled("events_event_key_seq", PostgreSQLLockNumbers.eventMark)
     }
 
     /// The key up to which no journal entry can be committed later.
     func settledEntry() throws(LedgerStorageError) -> Int64? {
-        try settled("journal_entry_key_seq", PostgreSQLLockNumbers.ledger.entryMark)
+        try settled("journal_entry_key_seq", PostgreSQLLockNumbers.entryMark)
     }
 
     private func settled(_ sequence: String, _ mark: Int64) throws(LedgerStorageError) -> Int64? {

@@ -13,8 +13,6 @@ final class PostgreSQLSession {
 
     private let connection: OpaquePointer
     private let preparesStatements: Bool
-    /// The numbers of its advisory locks.
-    let lockNumbers: PostgreSQLLockNumbers
     private var prepared: [String: String] = [:]
     private var names = 0
     /// The number of times that statements were sent and their results awaited.
@@ -60,8 +58,6 @@ final class PostgreSQLSession {
         }
         self.connection = connection
         preparesStatements = settings.preparesStatements
-        lockNumbers = settings.isTrial ? .trial : .ledger
-        guard !settings.isTrial else { return }
         let path = try settings.home.path(self)
         if preparesStatements {
             _ = try run([PostgreSQLStatement("SET search_path = \(path)", [LedgerValue]())])
@@ -74,9 +70,6 @@ final class PostgreSQLSession {
 
     /// Whether the connection is lost.
     var isLost: Bool { PQstatus(connection) != CONNECTION_OK }
-
-    /// The process of the server, as the other end of the connection named it. A pooler invents another one.
-    var process: Int64 { Int64(PQbackendPID(connection)) }
 
     /// Whether a transaction is open on the server, even a failed one.
     var isInTransaction: Bool {

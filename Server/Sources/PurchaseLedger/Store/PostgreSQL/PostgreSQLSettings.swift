@@ -17,8 +17,6 @@ struct PostgreSQLSettings: Sendable {
     /// Whether statements are prepared once for each connection. This does not work behind a pooler that gives each
     /// transaction another connection.
     let preparesStatements: Bool
-    /// Whether a session uses only its own temporary tables (`PostgreSQLTrialDatabase`).
-    var isTrial = false
     /// The schema of the ledger, once a connection has found it.
     let home = PostgreSQLHome()
 
@@ -56,12 +54,6 @@ struct PostgreSQLSettings: Sendable {
         ("idle_in_transaction_session_timeout", idleSeconds * 1000),
     ]
 
-    /// No other schema is searched, so no statement can reach a table of the ledger. Temporary tables have no
-    /// statistics of their growth, so scans of tables that were small are ruled out.
-    private static let trial = [
-        "-c search_path=pg_temp", "-c enable_seqscan=off", "-c synchronous_commit=off", "-c temp_buffers=64MB",
-    ]
-
     /// The parameters with which libpq connects. A value that the URL or a `PG…` variable sets takes precedence.
     ///
     /// - Parameter isWriter: whether each statement is planned once. The statements of a write find rows by keys
@@ -85,7 +77,7 @@ struct PostgreSQLSettings: Sendable {
             var own = Self.limits.map { "-c \($0.0)=\($0.1)" } + ["-c client_min_messages=error"]
             if isWriter { own.append("-c plan_cache_mode=force_generic_plan") }
             let theirs = given["options"] ?? environment["PGOPTIONS"] ?? ""
-            parameters.append(("options", (own + [theirs] + (isTrial ? Self.trial : [])).joined(separator: " ")))
+            parameters.append(("options", (own + [theirs]).joined(separator: " ")))
         }
         return parameters
     }

@@ -35,16 +35,17 @@ final class PostgreSQLTransaction {
         _ locks: LedgerLocks, schema: Int64?, limits: [LedgerStatement], reads: [ExpectedRead],
         insertions: [String: Int]
     ) throws(LedgerStorageError) {
-        let numbers = session.lockNumbers
         var statements = [PostgreSQLStatement("BEGIN ISOLATION LEVEL READ COMMITTED", [LedgerValue]())]
         statements += session.searchPath + limits.map(PostgreSQLStatement.init)
         switch locks {
         case .everything:
-            statements.append(PostgreSQLStatement("SELECT pg_advisory_xact_lock(?1)", [.integer(numbers.everything)]))
+            statements.append(
+                PostgreSQLStatement("SELECT pg_advisory_xact_lock(?1)", [.integer(PostgreSQLLockNumbers.everything)]))
         case .parts(let parts):
             statements.append(
-                PostgreSQLStatement("SELECT pg_advisory_xact_lock_shared(?1)", [.integer(numbers.everything)]))
-            let named = Set(parts.map(numbers.part)).subtracting([numbers.everything])
+                PostgreSQLStatement(
+                    "SELECT pg_advisory_xact_lock_shared(?1)", [.integer(PostgreSQLLockNumbers.everything)]))
+            let named = Set(parts.map(PostgreSQLLockNumbers.part)).subtracting([PostgreSQLLockNumbers.everything])
             if !named.isEmpty {
                 statements.append(
                     PostgreSQLStatement(
@@ -62,7 +63,7 @@ final class PostgreSQLTransaction {
                     SELECT pg_advisory_xact_lock_shared(?1 | events.last_value),
                     pg_advisory_xact_lock_shared(?2 | entries.last_value)
                     FROM events_event_key_seq AS events, journal_entry_key_seq AS entries
-                    """, [.integer(numbers.eventMark), .integer(numbers.entryMark)]),
+                    """, [.integer(PostgreSQLLockNumbers.eventMark), .integer(PostgreSQLLockNumbers.entryMark)]),
             ]
         }
         let fetch = PostgreSQLFetch(reads, insertions)
@@ -180,7 +181,7 @@ final class PostgreSQLTransaction {
         let locks = parts.map { parts in
             PostgreSQLStatement(
                 "SELECT min(pg_try_advisory_xact_lock(part)::int)::bigint FROM unnest(?1) AS part",
-                [.list(parts.map(session.lockNumbers.part).sorted().map(LedgerValue.integer))])
+                [.list(parts.map(PostgreSQLLockNumbers.part).sorted().map(LedgerValue.integer))])
         }
         let outputs = try session.run(changes + locks + fetch.statements)
         try take(outputs.dropFirst(changes.count + locks.count), of: fetch)

@@ -18,16 +18,13 @@ final class PostgreSQLWriter: @unchecked Sendable {
     private let counters: PostgreSQLCounters
     private var session: PostgreSQLSession?
 
-    /// - Parameter session: the connection to begin with; it is opened when it is needed, if it is `nil`.
     init(
-        _ number: Int, _ queue: PostgreSQLWriteQueue, _ settings: PostgreSQLSettings, _ counters: PostgreSQLCounters,
-        session: PostgreSQLSession? = nil
+        _ number: Int, _ queue: PostgreSQLWriteQueue, _ settings: PostgreSQLSettings, _ counters: PostgreSQLCounters
     ) {
         self.number = number
         self.queue = queue
         self.settings = settings
         self.counters = counters
-        self.session = session
     }
 
     /// Executes writes until the queue is closed.
@@ -250,10 +247,6 @@ final class PostgreSQLWriter: @unchecked Sendable {
 
     private func connected() throws(LedgerStorageError) -> PostgreSQLSession {
         if let session, !session.isLost { return session }
-        guard !settings.isTrial else {
-            throw LedgerStorageError(
-                .unavailable, "the connection was lost, and its temporary tables with it; run the dry run again")
-        }
         let new = try PostgreSQLSession(settings, isWriter: true)
         session = new
         return new
