@@ -128,6 +128,7 @@ struct SettingsFileTests {
         "A wrong value of an app is reported with the setting, the value found, and the right form",
         arguments: [
             ("transfer: maybe", "transfer is 'maybe'", "deny, move"),
+            ("answers_as_of: 2019", "answers_as_of was replaced by Apple's newest form", "Remove it"),
             ("sandbox_access: me", "sandbox_access is 'me'", "testers, everyone, nobody"),
             ("refund_shortfall: keep", "refund_shortfall is 'keep'", "forgive, debt"),
             ("require_account_token: yes please", "require_account_token is 'yes please'", "true or false"),

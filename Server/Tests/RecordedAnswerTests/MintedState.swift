@@ -17,7 +17,7 @@ struct MintedState {
 
     /// Calls the body with a ledger in a temporary folder.
     static func with<Value>(
-        bundleID: String, at moment: Date, year: Int, _ body: (MintedState) async throws -> Value
+        bundleID: String, at moment: Date, _ body: (MintedState) async throws -> Value
     ) async throws -> Value {
         let folder = FileManager.default.temporaryDirectory.appending(path: "assay-recorded-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -33,11 +33,9 @@ struct MintedState {
         let ledger = try await PurchaseLedger.open(
             database: database, verifier: verifier, apps: [RegisteredApp(id: "app", bundleIDs: [bundleID])],
             clock: { now })
-        var settings = DropInSettings(app: "app")
-        settings.form = .init(year: year)
         let service = VerifyReceiptService(
             verifier: verifier, environments: [.production, .sandbox], sharedSecret: nil,
-            dropIn: [bundleID: settings])
+            dropIn: [bundleID: DropInSettings(app: "app")])
         let value = try await body(
             MintedState(ledger: ledger, service: service, bundleID: bundleID, moment: moment))
         try await ledger.close()

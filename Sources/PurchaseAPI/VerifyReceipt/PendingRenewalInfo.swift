@@ -28,19 +28,16 @@ extension VerifyReceiptResponse {
 
 extension VerifyReceiptResponse.PendingRenewalInfo {
     /// Writes the object with the keys in Apple's order; everything in it is a string.
-    public func write(to json: inout JSONWriter, _ form: VerifyReceiptForm = .newest) {
+    public func write(to json: inout JSONWriter) {
         json.object { json in
             json.digitsMember("expiration_intent", expirationIntent.map(UInt64.init(clamping:)))
             gracePeriodExpiresDate?.write(
                 "grace_period_expires_date", "grace_period_expires_date_ms", "grace_period_expires_date_pst", to: &json)
             json.member("auto_renew_product_id", autoRenewProductID)
-            if form.namesOriginalEarly { json.member("original_transaction_id", originalTransactionID) }
             json.bitMember("is_in_billing_retry_period", isInBillingRetryPeriod)
             json.member("offer_code_ref_name", offerCodeRefName)
             json.member("product_id", productID)
-            if form.hasOriginalOfRenewal, !form.namesOriginalEarly {
-                json.member("original_transaction_id", originalTransactionID)
-            }
+            json.member("original_transaction_id", originalTransactionID)
             json.member("promotional_offer_id", promotionalOfferID)
             json.bitMember("price_consent_status", isPriceConsentGiven)
             json.bitMember("price_increase_status", isPriceIncreaseAccepted)

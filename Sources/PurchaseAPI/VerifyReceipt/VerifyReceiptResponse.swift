@@ -21,8 +21,6 @@ public struct VerifyReceiptResponse: Sendable, Equatable {
     public var retryFlag: RetryFlag?
     /// The name of an error in Apple's servers; goes with the retry flag.
     public var exception: String?
-    /// The year whose form it is written in.
-    public var form = VerifyReceiptForm.newest
     /// How the reply was written, if it was read.
     private var layout: JSONLayout?
 
@@ -96,8 +94,8 @@ public struct VerifyReceiptResponse: Sendable, Equatable {
 }
 
 extension VerifyReceiptResponse {
-    /// The answer in JSON. A reply that was read is written as it came; another has the keys in Apple's order of the
-    /// year of its form.
+    /// The answer in JSON. A reply that was read is written as it came; another has the keys in Apple's order since
+    /// late 2020.
     public func json() -> [UInt8] {
         let json = typedJSON()
         guard let layout, case .success(let written) = WrittenJSON.read(json) else { return json }
@@ -109,10 +107,6 @@ extension VerifyReceiptResponse {
         let purchases = (receipt?.inApp.count ?? 0) + (latestReceiptInfo?.count ?? 0)
         var json = JSONWriter(capacity: 1200 + purchases * 1000 + (latestReceipt?.count ?? 0))
         json.object { json in
-            if !form.endsWithStatus {
-                json.key("status")
-                json.number(status.rawValue)
-            }
             if let environment { json.member("environment", environment) }
             var written = WrittenPurchases()
             if let receipt {
@@ -148,12 +142,10 @@ extension VerifyReceiptResponse {
             }
             if let pendingRenewalInfo {
                 json.key("pending_renewal_info")
-                json.array(pendingRenewalInfo) { $1.write(to: &$0, form) }
+                json.array(pendingRenewalInfo) { $1.write(to: &$0) }
             }
-            if form.endsWithStatus {
-                json.key("status")
-                json.number(status.rawValue)
-            }
+            json.key("status")
+            json.number(status.rawValue)
             retryFlag?.write(to: &json)
             json.member("exception", exception)
         }

@@ -1,11 +1,7 @@
-public import PurchaseAPI
-
 /// How `verifyReceipt` answers for the receipts of an app.
 public struct DropInSettings: Sendable, Equatable {
     /// The app.
     public var app: String
-    /// The year whose form answers have.
-    public var form = VerifyReceiptForm.newest
     /// Which receipts are recorded.
     public var recording = Recording.off
     /// The answer to a receipt whose customer was erased.

@@ -1,4 +1,3 @@
-import PurchaseAPI
 import PurchaseLedger
 
 // The settings of `verifyReceipt`.
@@ -6,9 +5,11 @@ import PurchaseLedger
 extension SettingsReader {
     mutating func dropIn(_ section: inout SettingsSection, _ app: RegisteredApp) -> DropInSettings {
         var settings = DropInSettings(app: app.id)
-        let years = Int64(VerifyReceiptForm.years.lowerBound)...Int64(VerifyReceiptForm.years.upperBound)
-        if let year = number(&section, "answers_as_of", in: years) {
-            settings.form = VerifyReceiptForm(year: Int(year))
+        if let index = section.entries.firstIndex(where: { $0.key == "answers_as_of" }) {
+            note(
+                section.entries.remove(at: index).line,
+                "answers_as_of was replaced by Apple's newest form, which every answer of verifyReceipt has",
+                "Remove it; docs/drop-in.md lists the members of the newest form")
         }
         if let record = choice(&section, "record_verify_receipt", DropInSettings.Recording.self) {
             settings.recording = record

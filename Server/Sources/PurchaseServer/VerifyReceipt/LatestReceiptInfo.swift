@@ -51,23 +51,18 @@ struct LatestReceiptInfo {
         }
     }
 
-    var hasSubscriptions: Bool { items.contains(where: \.isSubscription) }
-
-    /// The entries.
+    /// The entries, the newest first.
     ///
     /// - Parameter excludingOld: only the latest period of each subscription, and what is known to be neither a
     ///   subscription nor consumable. A recorded answer omits a consumable.
-    func entries(excludingOld: Bool, _ form: VerifyReceiptForm) -> [VerifyReceiptResponse.InAppPurchase] {
+    func entries(excludingOld: Bool) -> [VerifyReceiptResponse.InAppPurchase] {
         var sorted = items.sorted(by: Self.isNewer)
         if excludingOld {
             var seen: Set<ExactText> = []
             sorted = sorted.filter { $0.isLasting || $0.isSubscription && seen.insert($0.original).inserted }
         }
-        if !form.beginsWithNewest { sorted.sort { !Self.isSameSecond($0, $1) && Self.isNewer($1, $0) } }
         return sorted.map(\.answer)
     }
-
-    private static func isSameSecond(_ left: Item, _ right: Item) -> Bool { left.second == right.second }
 
     /// Purchases of the same second keep the order of the receipt; those that it lacks come before them, the greatest
     /// number first.

@@ -45,20 +45,13 @@ extension VerifyReceiptResponse.InAppPurchase {
         cancellationDate = AppleDate(ofReceipt: withdrawal.date)
         cancellationReason = withdrawal.appStoreReason.map { Int($0) }
     }
-
-    /// Removes the keys that Apple did not write in a year.
-    mutating func limit(to form: VerifyReceiptForm) {
-        if !form.hasOwnershipType { inAppOwnershipType = nil }
-        if !form.hasIntroductoryFlag { isInIntroOfferPeriod = nil }
-        if !form.hasSubscriptionGroup { subscriptionGroupIdentifier = nil }
-    }
 }
 
 extension VerifyReceiptResponse.PendingRenewalInfo {
     /// The expected renewal of a subscription, from the signed renewal info about its latest period.
     ///
     /// - Returns: `nil` without renewal info about that period.
-    package init?(_ subscription: ReceiptStanding.Subscription, _ form: VerifyReceiptForm) {
+    package init?(_ subscription: ReceiptStanding.Subscription) {
         guard let standing = subscription.standing, let info = standing.renewal?.info,
             let productID = standing.purchase.productID ?? info.productID
         else { return nil }
@@ -69,14 +62,12 @@ extension VerifyReceiptResponse.PendingRenewalInfo {
         gracePeriodExpiresDate = info.graceEnd.map(AppleDate.init(ofReceipt:))
         // 1 also means that no consent was needed, so it does not say that the customer was asked.
         isPriceConsentGiven = info.priceIncreaseStatus == 0 ? false : nil
-        if form.hasPriceIncreaseStatus {
-            isPriceIncreaseAccepted =
-                switch info.priceIncreaseStatus {
-                case 0: false
-                case 1: true
-                default: nil
-                }
-        }
+        isPriceIncreaseAccepted =
+            switch info.priceIncreaseStatus {
+            case 0: false
+            case 1: true
+            default: nil
+            }
         promotionalOfferID = info.offer?.promotionalOfferID?.string
         offerCodeRefName = info.offer?.offerCodeName?.string
     }

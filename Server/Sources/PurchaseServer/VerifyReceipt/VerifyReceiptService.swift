@@ -68,8 +68,6 @@ package struct VerifyReceiptService: Sendable {
         let evidence: RecognizedEvidence
         let now: AppStoreTime
         let settings: DropInSettings?
-
-        var form: VerifyReceiptForm { settings?.form ?? .newest }
     }
 
     /// Answers a request body from the receipt alone.
@@ -168,9 +166,8 @@ package struct VerifyReceiptService: Sendable {
         if let refusal = refusal(of: sent.request.password, for: receipt.bundleID, isNeeded: isSubscription, sender) {
             return PreparedAnswer(refusal)
         }
-        var response = VerifyReceiptResponse(
+        let response = VerifyReceiptResponse(
             receipt, base64: Self.base64(sent.request.receiptText, sent.evidence), now: sent.now)
-        response.form = sent.form
         var prepared = PreparedAnswer(
             Answer(response: response, reason: response.status == .expired ? .expired : nil))
         guard let settings = sent.settings else { return prepared }
@@ -188,25 +185,18 @@ package struct VerifyReceiptService: Sendable {
     private static func response(
         _ sent: Sent, _ receipt: AppReceipt, _ standing: ReceiptStanding? = nil, latest: [UInt8]? = nil
     ) -> VerifyReceiptResponse {
-        let form = sent.form
         var response = VerifyReceiptResponse(status: .valid)
-        response.form = form
         response.environment = receipt.environment?.name
-        var content = VerifyReceiptResponse.Receipt(receipt, requestDate: sent.now)
+        let content = VerifyReceiptResponse.Receipt(receipt, requestDate: sent.now)
         var info = LatestReceiptInfo(of: receipt, content.inApp)
         if let standing { info.add(standing) }
         // Also if no purchase is a subscription: all recorded answers of 2021 to 2023 have both, contrary to Apple's
         // text.
-        if form.alwaysHasLatestReceipt || info.hasSubscriptions {
-            var entries = info.entries(excludingOld: sent.request.excludesOldTransactions, form)
-            for index in entries.indices { entries[index].limit(to: form) }
-            response.latestReceiptInfo = entries
-            response.latestReceipt = latest ?? base64(sent.request.receiptText, sent.evidence)
-        }
-        for index in content.inApp.indices { content.inApp[index].limit(to: form) }
+        response.latestReceiptInfo = info.entries(excludingOld: sent.request.excludesOldTransactions)
+        response.latestReceipt = latest ?? base64(sent.request.receiptText, sent.evidence)
         response.receipt = content
-        if let standing, form.hasPendingRenewalInfo {
-            let renewals = standing.onePerOriginal.compactMap { VerifyReceiptResponse.PendingRenewalInfo($0, form) }
+        if let standing {
+            let renewals = standing.onePerOriginal.compactMap { VerifyReceiptResponse.PendingRenewalInfo($0) }
             response.pendingRenewalInfo = renewals.isEmpty ? nil : renewals
         }
         return response
@@ -238,7 +228,6 @@ package struct VerifyReceiptService: Sendable {
             }
             var response = VerifyReceiptResponse(
                 receipt, standing, base64: Self.base64(sent.request.receiptText, sent.evidence), now: sent.now)
-            response.form = sent.form
             response.flatRenewalInfo = FlatRenewalInfo(subscription, isExpired: response.status == .expired)
             return Answer(
                 response: response, reason: response.status == .expired ? .expired : nil, isLive: standing.isLive,
