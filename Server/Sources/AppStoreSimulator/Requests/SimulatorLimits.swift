@@ -12,9 +12,6 @@ enum SimulatorLimits {
     /// A body of `verifyReceipt`: more than Apple accepts.
     static let verifyReceiptBody = 17 << 20
 
-    /// An image of the Retention Messaging API: 3840 by 2160 pixels without much compression.
-    static let imageBody = 24 << 20
-
     /// How long a client may take nothing of its answer, in seconds: the time that the server gives, too.
     static let unreadSeconds: Int64 = 30
 

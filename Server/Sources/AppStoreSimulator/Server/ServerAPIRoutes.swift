@@ -42,20 +42,9 @@ struct ServerAPIRoutes {
         (.post, "/groups/v1/transactions/{id}/seats", .claimSeat),
         (.delete, "/groups/v1/transactions/{id}/seats/{second}", .releaseSeat),
         (.post, "/groups/v1/transactions/{id}/seats/{second}/associate", .associateSeat),
-        (.put, "/inApps/v1/messaging/image/{id}", .uploadImage),
-        (.delete, "/inApps/v1/messaging/image/{id}", .deleteImage),
-        (.get, "/inApps/v1/messaging/image/list", .images),
-        (.put, "/inApps/v1/messaging/message/{id}", .uploadMessage),
-        (.delete, "/inApps/v1/messaging/message/{id}", .deleteMessage),
-        (.get, "/inApps/v1/messaging/message/list", .messages),
-        (.put, "/inApps/v1/messaging/default/{id}/{second}", .setDefaultMessage),
-        (.get, "/inApps/v1/messaging/default/{id}/{second}", .defaultMessage),
-        (.delete, "/inApps/v1/messaging/default/{id}/{second}", .deleteDefaultMessage),
         (.put, "/inApps/v1/messaging/realtime/url", .setRealtimeURL),
         (.get, "/inApps/v1/messaging/realtime/url", .realtimeURL),
         (.delete, "/inApps/v1/messaging/realtime/url", .deleteRealtimeURL),
-        (.post, "/inApps/v1/messaging/performanceTest", .performanceTest),
-        (.get, "/inApps/v1/messaging/performanceTest/result/{id}", .performanceTestResult),
     ]
 
     func add(to router: Router<SimulatorRequestContext>) {
@@ -78,8 +67,7 @@ struct ServerAPIRoutes {
     ) async throws -> Response {
         let body: ByteBuffer
         do {
-            let limit = operation == .uploadImage ? SimulatorLimits.imageBody : SimulatorLimits.controlBody
-            body = try await request.collectBody(upTo: limit)
+            body = try await request.collectBody(upTo: SimulatorLimits.controlBody)
         } catch is NIOTooManyBytesError {
             return Response(status: .contentTooLarge)
         }

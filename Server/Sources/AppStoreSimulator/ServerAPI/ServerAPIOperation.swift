@@ -1,4 +1,5 @@
-/// The operations of the App Store Server API, the Retention Messaging API and the group and seat calls.
+/// The operations of the App Store Server API, the realtime URL of the Retention Messaging API, and the group
+/// and seat calls.
 enum ServerAPIOperation: String, Codable, Sendable, CaseIterable {
     case statuses
     case extend
@@ -24,20 +25,9 @@ enum ServerAPIOperation: String, Codable, Sendable, CaseIterable {
     case claimSeat = "claim-seat"
     case releaseSeat = "release-seat"
     case associateSeat = "associate-seat"
-    case uploadImage = "upload-image"
-    case deleteImage = "delete-image"
-    case images
-    case uploadMessage = "upload-message"
-    case deleteMessage = "delete-message"
-    case messages
-    case setDefaultMessage = "set-default-message"
-    case defaultMessage = "default-message"
-    case deleteDefaultMessage = "delete-default-message"
     case setRealtimeURL = "set-realtime-url"
     case realtimeURL = "realtime-url"
     case deleteRealtimeURL = "delete-realtime-url"
-    case performanceTest = "performance-test"
-    case performanceTestResult = "performance-test-result"
 
     /// Reads one of the words above.
     init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
@@ -50,10 +40,9 @@ enum ServerAPIOperation: String, Codable, Sendable, CaseIterable {
             .notificationHistory:
             50
         case .extend, .accountToken: 20
-        case .refunds, .refundsV1, .order, .setDefaultMessage: 10
-        case .massExtend, .testNotification, .testNotificationStatus, .uploadImage, .deleteImage, .images,
-            .uploadMessage, .deleteMessage, .messages, .defaultMessage, .deleteDefaultMessage, .setRealtimeURL,
-            .realtimeURL, .deleteRealtimeURL, .performanceTest, .performanceTestResult:
+        case .refunds, .refundsV1, .order: 10
+        case .massExtend, .testNotification, .testNotificationStatus, .setRealtimeURL, .realtimeURL,
+            .deleteRealtimeURL:
             1
         case .massExtendStatus, .groups, .groupMembers, .seats, .claimSeat, .releaseSeat, .associateSeat: nil
         }
@@ -63,9 +52,7 @@ enum ServerAPIOperation: String, Codable, Sendable, CaseIterable {
     var missingEnvironment: StoreEnvironment? {
         switch self {
         case .order: .sandbox
-        case .groups, .groupMembers, .seats, .claimSeat, .releaseSeat, .associateSeat, .performanceTest,
-            .performanceTestResult:
-            .production
+        case .groups, .groupMembers, .seats, .claimSeat, .releaseSeat, .associateSeat: .production
         default: nil
         }
     }

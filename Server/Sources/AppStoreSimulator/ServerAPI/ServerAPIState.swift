@@ -15,6 +15,6 @@ struct ServerAPIState: Codable, Equatable, Sendable {
     var consumption: [String: ConsumptionRecord] = [:]
     /// The claims of seats that the app's backend gives away, by original transaction.
     var seatClaims: [String: [SeatClaim]] = [:]
-    /// By app and environment.
-    var retention: [String: RetentionContent] = [:]
+    /// The realtime URLs of the Retention Messaging API, by app and environment.
+    var realtimeURLs: [String: String] = [:]
 }

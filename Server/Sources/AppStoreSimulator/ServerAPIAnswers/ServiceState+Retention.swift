@@ -1,42 +1,52 @@
 import EvidenceMint
 import Foundation
 
+/// A question to the realtime URL of an app, before it is sent.
+struct RetentionRequest: Sendable {
+    let url: String
+    let signedPayload: String
+}
+
 extension ServiceState {
-    /// The answers of the Retention Messaging API.
-    mutating func retentionAnswer(_ request: ServerAPIRequest, _ scope: ServerAPIScope) throws -> ServerAPIAnswer {
-        var content = serverAPI.retention[scope.key] ?? RetentionContent()
-        let answer: ServerAPIAnswer
-        let sandbox = ServerAPIScope(app: scope.app, environment: .sandbox)
-        if request.operation == .setRealtimeURL, scope.environment == .production,
-            serverAPI.retention[sandbox.key]?.tests.isEmpty ?? true
-        {
-            throw ServerAPIFailure(4_030_026, "The app has passed no performance test in the sandbox.")
+    /// `PUT`, `GET` and `DELETE …/realtime/url` of the Retention Messaging API. Its images, messages and performance
+    /// tests are not simulated.
+    mutating func realtimeAnswer(_ request: ServerAPIRequest, _ scope: ServerAPIScope) throws -> ServerAPIAnswer {
+        if request.operation == .setRealtimeURL {
+            let invalid = ServerAPIFailure(4_000_215, "The realtime URL is no address.")
+            guard let url = try request.object().string("realtimeURL", or: invalid), url.utf8.count <= 256,
+                NotificationSettings.isAddress(url)
+            else { throw invalid }
+            serverAPI.realtimeURLs[scope.key] = url
+            return ServerAPIAnswer(status: 200)
         }
-        switch request.operation {
-        case .uploadImage, .deleteImage, .images: answer = try content.imageAnswer(request, scope)
-        case .uploadMessage, .deleteMessage, .messages: answer = try content.messageAnswer(request, scope)
-        case .performanceTest:
-            _ = try content.passTest(
-                of: try testedSubscription(request, scope), at: store.now)
-            answer = content.testAnswer()
-        case .performanceTestResult: answer = try content.testResult(request.path[0])
-        case .setRealtimeURL, .realtimeURL, .deleteRealtimeURL: answer = try content.realtimeAnswer(request, scope)
-        default:
-            let isProduct = store.state.products[StoreState.key(scope.app.bundleID, request.path[0])] != nil
-            guard isProduct else { throw ServerAPIFailure(4_000_023, "The app has no such product.") }
-            answer = try content.defaultAnswer(request)
+        guard let url = serverAPI.realtimeURLs[scope.key] else {
+            throw ServerAPIFailure(4_040_021, "The app has no realtime URL.")
         }
-        if content != serverAPI.retention[scope.key] ?? RetentionContent() { serverAPI.retention[scope.key] = content }
-        return answer
+        guard request.operation == .deleteRealtimeURL else {
+            return ServerAPIAnswer([Claim("realtimeURL", .string(url))])
+        }
+        serverAPI.realtimeURLs[scope.key] = nil
+        return ServerAPIAnswer(status: 200)
     }
 
-    /// The subscription that a performance test asks about.
-    private func testedSubscription(_ request: ServerAPIRequest, _ scope: ServerAPIScope) throws -> String {
-        let invalid = ServerAPIFailure(4_000_211, "The performance test needs an original transaction of the app.")
-        guard let id = try request.object().string("originalTransactionId", or: invalid),
-            let subscription = store.state.subscriptions[id], subscription.bundleID == scope.app.bundleID,
-            store.state.customers[subscription.customerID]?.environment == scope.environment
-        else { throw invalid }
-        return id
+    /// The question that the store asks when a customer is about to cancel.
+    /// - Throws: `unknown_subscription`, and `wrong_state` if the app has no realtime URL.
+    mutating func retentionRequest(
+        about originalTransactionID: String, locale: String, by issuer: EvidenceIssuer
+    ) throws -> RetentionRequest {
+        let subscription = try store.subscription(originalTransactionID)
+        let environment = try store.customer(subscription.customerID).environment
+        let scope = ServerAPIScope(app: try store.app(subscription.bundleID), environment: environment)
+        guard let url = serverAPI.realtimeURLs[scope.key] else {
+            throw StoreError(
+                .wrongState, "The app '\(scope.app.bundleID)' has no realtime URL in the \(environment.rawValue).")
+        }
+        var template = RealtimeRequestTemplate(
+            originalTransactionID: originalTransactionID, productID: subscription.productID,
+            environment: scope.environmentName, signedDate: store.signingTime)
+        template.appAppleID = Int64(clamping: scope.app.appID)
+        template.userLocale = locale
+        template.requestIdentifier = UUID().uuidString.lowercased()
+        return RetentionRequest(url: url, signedPayload: try issuer.signed(template, fault: takeFault(.notification)))
     }
 }

@@ -104,10 +104,7 @@ extension ServiceState {
         case .testNotificationStatus: try testNotificationStatus(request, scope, by: issuer)
         case .notificationHistory: try notificationHistory(request, scope, by: issuer)
         case .groups, .groupMembers, .seats, .claimSeat, .releaseSeat, .associateSeat: try seatAnswer(request, scope)
-        case .uploadImage, .deleteImage, .images, .uploadMessage, .deleteMessage, .messages, .setDefaultMessage,
-            .defaultMessage, .deleteDefaultMessage, .setRealtimeURL, .realtimeURL, .deleteRealtimeURL,
-            .performanceTest, .performanceTestResult:
-            try retentionAnswer(request, scope)
+        case .setRealtimeURL, .realtimeURL, .deleteRealtimeURL: try realtimeAnswer(request, scope)
         }
     }
 }

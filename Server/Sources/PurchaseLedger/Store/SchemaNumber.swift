@@ -1,7 +1,7 @@
 /// The number of the newest migration of a database, and the version of its rules.
 enum SchemaNumber {
-    /// The version of the rules by which this program decides. An entry at the start of a record names it. A release with
-    /// other rules has a migration, too.
+    /// The version of the rules by which this program decides. An entry at the start of a record names it. A release
+    /// with other rules has a migration, too.
     static let rules: Int64 = 7
     /// The query for the number.
     private static let query = "SELECT max(number) FROM schema_migrations"

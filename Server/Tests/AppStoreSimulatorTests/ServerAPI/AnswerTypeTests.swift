@@ -209,13 +209,7 @@ struct AnswerTypeTests {
                         try await send(
                             .post, "/inApps/v1/notifications/history", ["startDate": start, "endDate": start + 1000]),
                         "NotificationHistoryResponse")
-                    if isSandbox {
-                        let path = "/inApps/v1/messaging/performanceTest"
-                        let started = try await send(.post, path, ["originalTransactionId": id])
-                        try Self.check(started, "PerformanceTestResponse")
-                        let request = try #require(try started.object["requestId"] as? String)
-                        try Self.check(try await get("\(path)/result/\(request)"), "PerformanceTestResultResponse")
-                    } else {
+                    if !isSandbox {
                         let order = try await client.simulator.get("/control/transactions/\(id)").text("order_id")
                         try Self.check(try await get("/inApps/v1/lookup/\(order)"), "OrderLookupResponse")
                         try Self.check(try await get("/inApps/v1/lookup/MS1"), "OrderLookupResponse")

@@ -8,101 +8,36 @@ import Testing
 
 @Suite("29.1 Retention messages, groups and seats")
 struct RetentionAndGroupTests {
-    private static let image = "6F1B2C3D-0000-4000-8000-00000000000A"
     private static let message = "6f1b2c3d-0000-4000-8000-00000000000b"
 
-    /// The head of a PNG, and a chunk without pixels.
-    private static func png(width: UInt32, height: UInt32, colours: UInt8 = 2) -> [UInt8] {
-        func bytes(_ number: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) } }
-        var png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-        png += bytes(13)
-        png += "IHDR".utf8
-        png += bytes(width)
-        png += bytes(height)
-        png += [8, colours, 0, 0, 0]
-        png += bytes(0)
-        png += bytes(0)
-        png += "IDAT".utf8
-        png += bytes(0)
-        return png
-    }
-
-    private static func upload(_ client: ServerAPIClient, _ id: String, _ bytes: [UInt8]) async throws -> Int {
-        let token = try client.token(client.claims())
-        return try await client.simulator.http.execute(
-            uri: "/inApps/v1/messaging/image/\(id)", method: .put,
-            headers: [.authorization: "Bearer \(token)", .contentType: "image/png"], body: ByteBuffer(bytes: bytes)
-        ).status.code
-    }
-
-    @Test("29.1 Images and messages are uploaded, listed, used and deleted")
-    func messages() async throws {
+    @Test("29.1 An app has a realtime URL in each environment, until it is removed")
+    func realtime() async throws {
         try await ServerAPIClient.run { client in
-            let base = "/inApps/v1/messaging"
-            #expect(try await Self.upload(client, Self.image, Self.png(width: 3840, height: 160)) == 200)
-            #expect(try await Self.upload(client, Self.image, Self.png(width: 3840, height: 160)) == 409)
-            for bytes in [
-                Self.png(width: 3839, height: 160), Self.png(width: 3840, height: 2161),
-                Self.png(width: 3840, height: 160, colours: 6), Array("no image".utf8),
-            ] {
-                #expect(try await Self.upload(client, UUID().uuidString, bytes) == 400)
+            let url = "/inApps/v1/messaging/realtime/url"
+            for isSandbox in [true, false] {
+                #expect(try await client.get(url, sandbox: isSandbox).errorCode == 4_040_021)
+                let wrong = try await client.send(.put, url, ["realtimeURL": "x"], sandbox: isSandbox)
+                #expect(try wrong.errorCode == 4_000_215)
+                let wanted = ["realtimeURL": "https://example.com/\(isSandbox)"]
+                #expect(try await client.send(.put, url, wanted, sandbox: isSandbox).status == 200)
+                #expect(
+                    try await client.get(url, sandbox: isSandbox).object["realtimeURL"] as? String
+                        == wanted["realtimeURL"])
             }
-            let images = try await client.get("\(base)/image/list").object["imageIdentifiers"] as? [[String: Any]]
-            #expect(images?.map { $0["imageIdentifier"] as? String } == [Self.image.lowercased()])
-            let good: [String: Any] = [
-                "header": "Stay", "body": "Half the price",
-                "image": ["imageIdentifier": Self.image, "altText": "A landscape"],
-            ]
-            for (change, code) in [
-                (["header": String(repeating: "x", count: 67)], 4_000_162),
-                (["body": String(repeating: "x", count: 145)], 4_000_163),
-                (
-                    ["image": ["imageIdentifier": Self.image, "altText": String(repeating: "x", count: 151)]],
-                    4_000_175
-                ),
-                (["image": NSNull(), "headerPosition": "ABOVE_IMAGE"], 4_000_224),
-                (["bulletPoints": Array(repeating: ["text": "x"], count: 6)], 4_000_218),
-            ] as [([String: Any], Int)] {
-                let answer = try await client.send(
-                    .put, "\(base)/message/\(Self.message)", good.merging(change) { $1 })
-                #expect(try answer.errorCode == code, "\(change)")
-            }
-            #expect(try await client.send(.put, "\(base)/message/\(Self.message)", good).status == 200)
-            #expect(try await client.send(.put, "\(base)/message/\(Self.message)", good).errorCode == 4_090_001)
-            #expect(try await client.send(.delete, "\(base)/image/\(Self.image)").errorCode == 4_030_019)
-            let path = "\(base)/default/gold/en-US"
-            #expect(try await client.get(path).errorCode == 4_040_020)
-            let wanted = ["messageIdentifier": Self.message.uppercased()]
-            #expect(try await client.send(.put, path, wanted).status == 200)
-            #expect(try await client.get(path).object["messageIdentifier"] as? String == Self.message)
-            #expect(try await client.send(.put, "\(base)/default/x/en-US", wanted).errorCode == 4_000_023)
-            #expect(try await client.send(.delete, path).status == 200)
-            #expect(try await client.send(.delete, "\(base)/message/\(Self.message)").status == 200)
-            #expect(try await client.send(.delete, "\(base)/image/\(Self.image)").status == 200)
-            #expect(try await client.send(.delete, "\(base)/image/\(Self.image)").errorCode == 4_040_014)
+            #expect(try await client.send(.delete, url).status == 200)
+            #expect(try await client.get(url).errorCode == 4_040_021)
+            #expect(try await client.send(.delete, url).errorCode == 4_040_021)
+            #expect(try await client.get(url, sandbox: true).status == 200)
         }
     }
 
-    @Test("29.1 A realtime URL in production needs a performance test that was passed in the sandbox")
-    func realtime() async throws {
+    @Test("29.1 Images, messages and performance tests of the Retention Messaging API are not simulated")
+    func management() async throws {
         try await ServerAPIClient.run { client in
-            let id = try await client.buy("gold", by: "tester")
-            let (url, test) = ("/inApps/v1/messaging/realtime/url", "/inApps/v1/messaging/performanceTest")
-            let wanted = ["realtimeURL": "https://example.com/realtime"]
-            #expect(try await client.send(.put, url, wanted).errorCode == 4_030_026)
-            #expect(try await client.send(.put, url, ["realtimeURL": "x"], sandbox: true).errorCode == 4_000_215)
-            #expect(try await client.send(.put, url, wanted, sandbox: true).status == 200)
-            let started = try await client.send(.post, test, ["originalTransactionId": id], sandbox: true).object
-            let request = try #require(started["requestId"] as? String)
-            let result = try await client.get("\(test)/result/\(request)", sandbox: true).object
-            #expect(result["result"] as? String == "PASS")
-            #expect(result["target"] as? String == "https://example.com/realtime")
-            #expect(try await client.get("\(test)/result/\(UUID().uuidString)", sandbox: true).errorCode == 4_040_018)
-            #expect(try await client.send(.post, test, ["originalTransactionId": id]).status == 404)
-            #expect(try await client.send(.put, url, wanted).status == 200)
-            #expect(try await client.get(url).object["realtimeURL"] as? String == "https://example.com/realtime")
-            #expect(try await client.send(.delete, url).status == 200)
-            #expect(try await client.get(url).errorCode == 4_040_021)
+            for path in ["image/list", "message/list", "default/gold/en-US", "performanceTest/result/1"] {
+                let answer = try await client.get("/inApps/v1/messaging/\(path)", sandbox: true)
+                #expect(answer.status == 404, "\(path)")
+            }
         }
     }
 

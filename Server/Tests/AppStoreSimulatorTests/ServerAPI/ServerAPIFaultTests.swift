@@ -11,23 +11,24 @@ struct ServerAPIFaultTests {
     func limits() async throws {
         // So low that the speed of the machine does not matter: one request, and the next after 1,000 seconds.
         try await ServerAPIClient.run(limitFactor: 0.001) { client in
-            let path = "/inApps/v1/messaging/image/list"
-            #expect(try await client.get(path).status == 200)
+            // The app has none, and each question counts.
+            let path = "/inApps/v1/messaging/realtime/url"
+            #expect(try await client.get(path).status == 404)
             let refused = try await client.get(path)
             #expect(try refused.status == 429 && refused.errorCode == 4_290_000)
             let time = try #require(refused.headers[.retryAfter].flatMap { Int64($0) })
             let now = Int64(Date().timeIntervalSince1970 * 1000)
             #expect((now...now + 1_001_000).contains(time), "\(time - now)")
             // Another operation, another environment and another app have their own.
-            #expect(try await client.get("/inApps/v1/messaging/message/list").status == 200)
-            #expect(try await client.get(path, sandbox: true).status == 200)
+            #expect(try await client.send(.delete, path).status == 404)
+            #expect(try await client.get(path, sandbox: true).status == 404)
             try await client.simulator.post("/control/apps", ["bundle_id": "com.example.other"])
             var other = client
             other.bundleID = "com.example.other"
-            #expect(try await other.get(path).status == 200)
+            #expect(try await other.get(path).status == 404)
             #expect(try await other.get(path).status == 429)
             #expect(try await client.simulator.post("/control/server-api/limits", ["factor": 1_000_000]).status == 200)
-            for _ in 0..<20 { #expect(try await client.get(path).status == 200) }
+            for _ in 0..<20 { #expect(try await client.get(path).status == 404) }
         }
     }
 

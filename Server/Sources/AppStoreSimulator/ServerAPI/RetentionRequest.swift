@@ -1,5 +1,0 @@
-/// A question to the realtime URL of an app, before it is sent.
-struct RetentionRequest: Sendable {
-    let url: String
-    let signedPayload: String
-}
