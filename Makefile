@@ -67,10 +67,10 @@ size: setup ## Prints what PurchaseKit adds to the size of an app.
 	dev/app_size.py
 
 pictures: build ## Makes the pictures of the documents anew, in Chromium.
-	dev/pictures.sh
+	dev/pictures.py
 
-docs: setup ## Writes the documents as HTML, and the libraries with DocC, to .build/documentation.
-	dev/docs.sh
+docs: setup ## Writes the documents as HTML with a search field, and the libraries with DocC, to .build/documentation.
+	dev/docs.py
 
 fuzz: setup ## Fuzzes each parser, ten minutes in all, and prints the executions.
 	dev/fuzz.sh
@@ -85,4 +85,4 @@ lint: ## Checks format, imports, availability, links, and committed files; print
 	dev/lint.sh
 
 clean: ## Removes the products of builds.
-	rm -rf .build .build-* Server/.build Benchmarks/.build Benchmarks/ServerBenchmarks/.build Torture/.build .torture
+	rm -rf .build .build-* Server/.build Benchmarks/.build .torture

@@ -20,5 +20,5 @@ free=$(df -Pk "$folder" | awk 'NR == 2 { print int(($4) / 1000 / 1000) }')
     fail "$folder has $free GB free; $purchases purchases and $orders orders need up to $needed GB"
 
 say "Building the benchmark"
-build_product release Benchmarks/ServerBenchmarks large-database
+build_product release Benchmarks large-database
 "$(products_folder release)/large-database" "$folder" "$purchases" "$orders"

@@ -36,7 +36,7 @@ fi
 
 if ! has_openssl_headers; then
     say "libssl-dev or pkg-config is missing; skipping OpenSSL."
-    export ASSAY_BENCH_OPENSSL=0
+    export ASSAY_OPENSSL=0
 fi
 missing=""
 if wants instructions; then has valgrind || missing="$missing valgrind"; fi
@@ -142,7 +142,7 @@ middle() { sort -n "$1" | awk '{ line[NR] = $0 } END { print line[int((NR + 1) /
 server_part() {
     { has wrk && has curl; } || { say "wrk or curl is missing; skipping the server."; return 0; }
     say "Building the echo"
-    build_product release Benchmarks/ServerBenchmarks echo-server
+    build_product release Benchmarks echo-server
     echo_server=$bin/echo-server
     "$benchmark" --stream "$folder/request.json" 1 <"$folder/receipts/small.b64"
     cat >"$folder/post.lua" <<END
@@ -224,7 +224,7 @@ programs_part() {
 
 ledger_part() {
     say "Building the ledger's benchmark"
-    build_product release Benchmarks/ServerBenchmarks ledger-benchmark
+    build_product release Benchmarks ledger-benchmark
     say "Buying"
     printf '\n## Durable purchases: verified, decided, granted, recorded with their evidence, and flushed\n\n'
     "$bin/ledger-benchmark"
@@ -232,7 +232,7 @@ ledger_part() {
 
 webhooks_part() {
     say "Building the webhooks' benchmark"
-    build_product release Benchmarks/ServerBenchmarks webhook-benchmark
+    build_product release Benchmarks webhook-benchmark
     say "Delivering"
     printf '\n## Deliveries to a webhook, beside purchases at half of their greatest rate\n\n'
     "$bin/webhook-benchmark"
@@ -240,7 +240,7 @@ webhooks_part() {
 
 postgresql_part() {
     say "Building the ledger's benchmark"
-    build_product release Benchmarks/ServerBenchmarks ledger-benchmark
+    build_product release Benchmarks ledger-benchmark
     # Commits are flushed to the disk, as by default.
     place=$(dev/throwaway-postgres.sh $$ fsync=on full_page_writes=on max_wal_size=4GB) || {
         say "PostgreSQL is missing, so it is not measured."
@@ -254,7 +254,7 @@ postgresql_part() {
 
 merge_part() {
     say "Building the ledger's benchmark"
-    build_product release Benchmarks/ServerBenchmarks ledger-benchmark
+    build_product release Benchmarks ledger-benchmark
     say "Merging"
     printf '\n## Claims during a merge of customers\n\n'
     originals=${ASSAY_BENCH_ORIGINALS:-50000}
@@ -266,15 +266,14 @@ merge_part() {
     "$bin/ledger-benchmark" --merge "$originals" "$(printf '%s\n' "$place" | sed -n 1p)" "$(printf '%s\n' "$place" | sed -n 2p)"
 }
 
-# Scenarios of dev/load.py, which sign their evidence.
+# Scenarios of dev/load.py.
 load_part() {
-    tools=$(python_tools load cryptography) || { say "PyPI's cryptography is missing; skipping $1."; return 0; }
     if [ -z "${ASSAY_PROGRAM:-}" ]; then
         say "Building assay"
         build_product release Server assay
     fi
     printf '\n## %s\n\n' "$2"
-    "$tools/bin/python" dev/load.py "$1" "${ASSAY_PROGRAM:-$bin/assay}"
+    dev/load.py "$1" "${ASSAY_PROGRAM:-$bin/assay}"
 }
 
 units_part() { load_part units "What things cost, in verifications of P-256"; }

@@ -10,8 +10,8 @@ cd "$(dirname "$0")/.."
 mode="--in-place"
 [ "${1:-}" != --check ] || mode="lint --strict"
 set --
-for package in . Server StandIn Torture Benchmarks Benchmarks/ServerBenchmarks; do
-    for part in Package.swift Sources Tests; do
+for package in . Server StandIn Benchmarks; do
+    for part in Package.swift Sources Tests Torture; do
         [ ! -e "$package/$part" ] || set -- "$@" "$package/$part"
     done
 done

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fuzzes each reader of hostile bytes with libFuzzer, and fails on the first crash (Torture/README.md).
+# Fuzzes each reader of hostile bytes with libFuzzer, and fails on the first crash (Benchmarks/Torture/README.md).
 #
 #   dev/fuzz.sh                        all targets, 10 minutes together
 #   dev/fuzz.sh 30                     all targets, 30 seconds each
@@ -35,7 +35,7 @@ scratch="$PWD/.build-fuzz"
 ASSAY_BUILD_OPTIONS="-Xswiftc -sanitize=address \
     -Xswiftc -sanitize-coverage=edge,trace-cmp,inline-8bit-counters,pc-table \
     -Xlinker $library -Xlinker -lstdc++ ${ASSAY_BUILD_OPTIONS:-}"
-build_product release Torture fuzz
+build_product release Benchmarks fuzz
 bin=$(products_folder release)
 fuzz=$bin/fuzz
 edges() { size -A "$@" | awk '$1 == "__sancov_cntrs" { sum += $2 } END { print sum + 0 }'; }

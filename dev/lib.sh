@@ -60,7 +60,7 @@ clean_up() {
     [ -z "$folder" ] || rm -rf "$folder"
 }
 
-# Builds a product of one of the packages (., Server, Torture, Benchmarks, Benchmarks/ServerBenchmarks) and prints nothing unless
+# Builds a product of one of the packages (., Server, Benchmarks) and prints nothing unless
 # the build fails. All packages share .build, so that common code is compiled once per configuration. The cached build plan of
 # that folder belongs to the package that was built last, so it is not used.
 scratch="$PWD/.build"

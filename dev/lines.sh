@@ -26,7 +26,7 @@ PurchaseServer                       11300 aim
 assay                                 7200 aim
 AppStoreSimulator                     9800 aim
 PurchaseAPI+PurchaseMessages          4800 aim
-Benchmarks+Torture                    6500 aim
+Benchmarks                            6500 aim
 dev                                   7000 aim
 files                                  250 budget
 words                                70000 budget

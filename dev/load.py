@@ -4,7 +4,7 @@
     dev/load.py SCENARIO [PROGRAM] [--OPTION VALUE…]
 
 Everything runs on loopback; PROGRAM is .build/release/assay, if no other is named. Without a scenario it lists them, with their options
-and defaults. Those that sign evidence need PyPI's cryptography; `dev/torture.sh` and `dev/bench.sh` install it.
+and defaults. Those that sign evidence install PyPI's cryptography into .build-load.
 """
 import argparse
 import os

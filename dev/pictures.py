@@ -1,12 +1,9 @@
 #!/usr/bin/env python3
-"""Makes the pictures of the documents: the page of the simulated App Store after the demonstration, in Chromium.
+"""Makes the pictures of the documents in docs/pictures, in Chromium: the page of the simulated App Store after the demonstration, light, dark
+and 400 pixels wide; and those of every page of the console in .build-pictures/console, while dev/console_check.py checks them with axe.
 
-    dev/pictures.py FOLDER
-
-Writes one PNG for each of: light, dark, and a screen of 400 pixels. Needs the program (.build/release/assay, or ASSAY_BIN), Chromium
-(Debian: `chromium`) and PyPI's `playwright` (`make pictures` installs it).
+Needs the program (.build/release/assay), Chromium (Debian: `chromium`), and PyPI for playwright and axe.
 """
-
 import os
 import pathlib
 import re
@@ -15,46 +12,46 @@ import signal
 import subprocess
 import sys
 
-from playwright.sync_api import sync_playwright
+from loads.server import with_packages
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-VIEWS = {
-    "simulator": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "light"},
-    "simulator-dark": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "dark"},
-    "simulator-narrow": {"viewport": {"width": 400, "height": 800}, "color_scheme": "light"},
-}
+FOLDER = ROOT / "docs/pictures"
+VIEWS = {"simulator": (1280, "light"), "simulator-dark": (1280, "dark"), "simulator-narrow": (400, "light")}
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or sys.exit("Chromium is missing; on Debian: apt-get install chromium")
-    demo = subprocess.Popen([ROOT / "dev/demo.py", "--keep"], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"})
+def simulator(chromium):
+    from playwright.sync_api import sync_playwright
+    demo = subprocess.Popen([ROOT / "dev/demo.py", "--keep"], stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"})
     try:
-        store = None
-        for line in demo.stdout:
-            if found := re.match(r" *(http://\S+:\d+)/  the simulated App Store", line):
-                store = found.group(1)
-                break
-        if store is None:
-            sys.exit("the demonstration did not come to its end")
+        lines = (re.match(r" *(http://\S+:\d+)/  the simulated App Store", line) for line in demo.stdout)
+        store = next((found.group(1) for found in lines if found), None) or sys.exit("the demonstration did not come to its end")
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"] if os.geteuid() == 0 else [])
-            for name, view in VIEWS.items():
-                page = browser.new_page(**view)
-                errors = []
+            for name, (width, scheme) in VIEWS.items():
+                page, errors = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme), []
                 page.on("pageerror", lambda error: errors.append(str(error)))
                 page.goto(store)
                 page.wait_for_load_state("networkidle")
                 if errors:
                     sys.exit(f"the page failed: {errors}")
-                page.screenshot(path=folder / f"{name}.png")
-                page.close()
-            browser.close()
+                page.screenshot(path=FOLDER / f"{name}.png")
     finally:
         demo.send_signal(signal.SIGINT)
         demo.wait(timeout=60)
-    print("pictures: " + ", ".join(f"{name}.png" for name in VIEWS))
+
+
+def main():
+    if not (ROOT / ".build/release/assay").exists():
+        sys.exit("build the program first: make build")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or sys.exit("Chromium is missing; on Debian: apt-get install chromium")
+    with_packages("pictures", "playwright>=1.49,<2", "axe-playwright-python")
+    FOLDER.mkdir(exist_ok=True)
+    simulator(chromium)
+    tools = pathlib.Path(sys.prefix)
+    axe = next(tools.rglob("axe.min.js"), None) or sys.exit("the package axe-playwright-python has no axe.min.js")
+    subprocess.run([sys.executable, ROOT / "dev/console_check.py", axe, tools / "console"], check=True)
+    shutil.copy(tools / "console/front.png", FOLDER / "console.png")
+    print("pictures: " + ", ".join(f"{name}.png" for name in [*VIEWS, "console"]))
 
 
 if __name__ == "__main__":

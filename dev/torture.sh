@@ -1,6 +1,6 @@
 #!/bin/sh
 # Flips every bit of evidence, measures the cost of hostile evidence for the core and the server, compares verdicts with OpenSSL
-# and Apple's library for Python, and compares the ledger with the store (Torture/README.md). The exit status is 0 only if
+# and Apple's library for Python, and compares the ledger with the store (Benchmarks/Torture/README.md). The exit status is 0 only if
 # all checks pass.
 #
 #   dev/torture.sh                        all parts
@@ -43,10 +43,10 @@ cd "$(dirname "$0")/.."
 core() {
     if ! has_openssl_headers; then
         say "libssl-dev or pkg-config is missing; skipping the comparison with OpenSSL."
-        export ASSAY_TORTURE_OPENSSL=0
+        export ASSAY_OPENSSL=0
     fi
     say "Building torture"
-    build_product release Torture torture
+    build_product release Benchmarks torture
     # The keys of minted receipts are kept, so that a numbered mutation is the same in every run.
     mkdir -p .torture
     ASSAY_TORTURE_KEYS="$PWD/.torture/keys" "$(products_folder release)/torture" "$@"
@@ -58,7 +58,9 @@ debug() { make test-debug; }
 # Benchmarks run by hand, so nothing else notices that one does not compile, or does not know a new column.
 benchmarks() {
     say "Building the benchmarks"
-    swift build -c release --package-path Benchmarks/ServerBenchmarks --scratch-path "$scratch" --disable-build-manifest-caching
+    for product in receipt-benchmark foundation-hello echo-server ledger-benchmark import-generator webhook-benchmark large-database; do
+        build_product release Benchmarks "$product"
+    done
     say "Running those of the ledger"
     bin=$(products_folder release)
     "$bin/ledger-benchmark" 2000 1
@@ -81,11 +83,10 @@ load() {
         build_product release Server assay
         ASSAY_PROGRAM="$(products_folder release)/assay"
     fi
-    tools=$(python_tools load cryptography) || fail "PyPI's cryptography cannot be installed"
     scenario=$1
     shift
     say "Running dev/load.py $scenario"
-    "$tools/bin/python" dev/load.py "$scenario" "$ASSAY_PROGRAM" "$@"
+    dev/load.py "$scenario" "$ASSAY_PROGRAM" "$@"
 }
 
 # Compares the ledger with the store, while evidence is lost, repeated and delayed. The ordinary tests have four histories.

@@ -7,13 +7,17 @@ import subprocess
 import time
 import uuid
 
+from loads.server import BUNDLE, CLUB, COINS, with_packages
+
+try:
+    import cryptography
+except ImportError:
+    with_packages("load", "cryptography")
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.x509.oid import NameOID
-
-from loads.server import BUNDLE, CLUB, COINS
 
 # Purchases of a month ago, which end in twelve hours, and refunds and renewals that were signed a minute ago.
 HOUR = 3_600_000

@@ -26,6 +26,16 @@ COINS = "com.example.app.coins"
 CLUB = "com.example.app.club"
 
 
+def with_packages(name, *requirements):
+    """Runs the script again in a virtual environment with packages of PyPI, which is made once, unless it already runs there."""
+    folder = DEV.parent / f".build-{name}"
+    if pathlib.Path(sys.prefix) != folder:
+        made = subprocess.run(["sh", "-c", 'set -eu; . dev/lib.sh; python_tools "$@"', "sh", name, *requirements], cwd=DEV.parent, stdout=subprocess.DEVNULL)
+        if made.returncode:
+            raise SystemExit(f"PyPI's {', '.join(requirements)} cannot be installed; it needs python3 with venv")
+        os.execv(folder / "bin/python", [str(folder / "bin/python"), *sys.argv])
+
+
 class ServerFailed(Exception):
     """The server did not start. The text contains its output."""
 

@@ -1,1 +1,0 @@
-#include <openssl/crypto.h>
