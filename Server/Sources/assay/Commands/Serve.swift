@@ -109,7 +109,6 @@ struct Serve: AsyncParsableCommand {
         if let error = error as? LedgerStorageError { return "\(error)" }
         if let error = error as? LogError { return "\(error)" }
         if let error = error as? AppStoreConnectionSettingsError { return "\(error)" }
-        if let refusal = error as? NewRulesRefusal { return "\(refusal)" }
         if let error = error as? AdminListenerError { return "\(error)" }
         if let error = error as? ListeningPort.Unusable {
             return
