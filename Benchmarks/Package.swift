@@ -62,6 +62,7 @@ let package = Package(
         .executable(name: "foundation-hello", targets: ["FoundationHello"]),
         .executable(name: "echo-server", targets: ["EchoServer"]),
         .executable(name: "ledger-benchmark", targets: ["LedgerBenchmark"]),
+        .executable(name: "reference-loop", targets: ["ReferenceLoop"]),
         .executable(name: "import-generator", targets: ["ImportGenerator"]),
         .executable(name: "webhook-benchmark", targets: ["WebhookBenchmark"]),
         .executable(name: "large-database", targets: ["LargeDatabase"]),
@@ -85,7 +86,7 @@ let package = Package(
         program(
             "ReceiptBenchmark", "AllocationCounter", "EvidenceMint", "PurchaseVerification", "Crypto", "CryptoExtras",
             "OpenSSLReceipt"),
-        library("SQLiteFloor", "GRDBSQLite"),
+        library("SQLiteFloor", "GRDBSQLite"), program("ReferenceLoop", "SQLiteFloor"),
         program(
             "EchoServer", "PurchaseServer", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore",
             "NIOFoundationCompat"),

@@ -225,8 +225,10 @@ programs_part() {
 ledger_part() {
     say "Building the ledger's benchmark"
     build_product release Benchmarks ledger-benchmark
+    build_product release Benchmarks reference-loop
     say "Buying"
     printf '\n## Durable purchases: verified, decided, granted, recorded with their evidence, and flushed\n\n'
+    echo "The reference loop: $("$bin/reference-loop" | awk '{ print $1 " µs of processor time a purchase, " $2 " a second, " $3 " pages" }')"
     "$bin/ledger-benchmark"
 }
 
@@ -276,19 +278,22 @@ load_part() {
     dev/load.py "$1" "${ASSAY_PROGRAM:-$bin/assay}"
 }
 
-units_part() { load_part units "What things cost, in verifications of P-256"; }
+units_part() {
+    say "Building the reference loop"
+    build_product release Benchmarks reference-loop
+    load_part units "What things cost, in verifications of P-256"
+}
 
 notifications_part() {
     load_part flood "Notifications beside forgeries"
     load_part realtime "Realtime requests of the Retention Messaging API"
 }
 
-if wants receipts; then receipts_part; fi
-if wants instructions; then instructions_part; fi
-if wants programs; then programs_part; fi
-if wants ledger; then ledger_part; fi
-if wants units; then units_part; fi
-if wants notifications; then notifications_part; fi
-if wants webhooks; then webhooks_part; fi
-if wants postgresql; then postgresql_part; fi
-if wants merge; then merge_part; fi
+# Every table stands between two measurements of the unit that all share.
+for part in $parts; do
+    printf '\n'
+    dev/load.py unit
+    "${part}_part"
+    printf '\n'
+    dev/load.py unit
+done

@@ -12,7 +12,7 @@ change, and none fails without one.
   dev/mutate.py --only 12,31      two of those that --list shows
   dev/mutate.py --list            every possible change
 """
-import argparse, concurrent.futures, hashlib, os, pathlib, random, re, subprocess, sys, time
+import argparse, concurrent.futures, hashlib, os, pathlib, re, subprocess, sys, time
 
 HOME = pathlib.Path(__file__).resolve().parent.parent
 LEDGER = HOME / "Server/Sources/PurchaseLedger"

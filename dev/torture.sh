@@ -58,7 +58,7 @@ debug() { make test-debug; }
 # Benchmarks run by hand, so nothing else notices that one does not compile, or does not know a new column.
 benchmarks() {
     say "Building the benchmarks"
-    for product in receipt-benchmark foundation-hello echo-server ledger-benchmark import-generator webhook-benchmark large-database; do
+    for product in receipt-benchmark reference-loop foundation-hello echo-server ledger-benchmark import-generator webhook-benchmark large-database; do
         build_product release Benchmarks "$product"
     done
     say "Running those of the ledger"

@@ -72,7 +72,7 @@ class TwoYears:
     """The entitlements of the server beside the store's state."""
 
     page = DOCS / "two-years.md"
-    head = f"""\
+    head = """\
 # A subscription over two years
 
 Each row is a step in the life of one subscription in the simulated store, with the notifications that the store sent

@@ -7,7 +7,6 @@ Xcode, which CI does.
 import concurrent.futures
 import functools
 import hashlib
-import os
 import pathlib
 import re
 import shutil

@@ -10,10 +10,9 @@ import uuid
 from loads.server import BUNDLE, CLUB, COINS, with_packages
 
 try:
-    import cryptography
+    from cryptography import x509
 except ImportError:
     with_packages("load", "cryptography")
-from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature

@@ -10,7 +10,7 @@ import tempfile
 import time
 import uuid
 
-from loads.server import BUNDLE, CLUB, COINS, Beside, PostgreSQL, Sender, SQLite, Store, World, ask, percentile, post
+from loads.server import BUNDLE, CLUB, DEV, Beside, PostgreSQL, Sender, SQLite, Store, World, ask, percentile, post
 
 CONNECTIONS = 64
 
@@ -19,6 +19,10 @@ def unit(seconds=3):
     """The processor time of one verification by `openssl speed ecdsap256`, in seconds."""
     output = subprocess.run(["openssl", "speed", "-seconds", str(seconds), "ecdsap256"], capture_output=True, text=True, check=True).stdout
     return 1 / float(re.search(r"256 bits ecdsa \(nistp256\).* ([0-9.]+)\s*$", output, re.M).group(1))
+
+
+def print_unit(_):
+    print(f"The unit, one P-256 verification by OpenSSL: {unit() * 1e6:.1f} µs of processor time")
 
 
 class Rows:
@@ -63,6 +67,9 @@ def units(options):
     """The rows of Benchmarks/README.md, each after some requests that are not counted."""
     from loads.evidence import Mint
     rows, count = Rows(), options.count
+    if os.access(options.reference, os.X_OK):
+        microseconds, *_ = subprocess.run([options.reference], capture_output=True, text=True, check=True).stdout.split()
+        rows.add("the reference loop", float(microseconds) / 1e6, note="the writer of e11ec4db's rows, 32 purchases a commit")
     with tempfile.TemporaryDirectory(prefix="assay-units-") as folder:
         signer = Mint(options.program, folder)
         claims = [signer.claim(number) for number in range(count + 200)]
@@ -80,7 +87,7 @@ def units(options):
             requests = [post("/v1/purchases", each, world.key) for each in claims]
             cost(world, requests[:200])
             empty = database.bytes()
-            rows.add(name, cost(world, requests[200:])[0], "durable signed purchase over HTTP",
+            rows.add(name, cost(world, requests[200:])[0], "the reference loop",
                      f"{(database.bytes() - empty) / count:.0f} bytes kept for a purchase")
             if isinstance(database, SQLite):
                 members = range(min(count, 10_000))
@@ -91,6 +98,7 @@ def units(options):
                 rows.add("renewal by notification, three signatures", cost(world, renewals[100:])[0], name)
                 for last in (50, 950):
                     rows.add(f"claim of period {last} of one original", claim_of_period(world, signer, last, options.originals), name)
+                allocations(options, folder, signer)
                 receipts = known_receipts(options, folder, 50)
                 rows.add("/verifyReceipt of a receipt that the ledger knows", receipts[0], "/verifyReceipt without a ledger")
                 rows.add("/verifyReceipt without a ledger", receipts[1])
@@ -103,6 +111,26 @@ def units(options):
                          f"{entries} entries")
             world.stop()
     rows.print()
+
+
+def allocations(options, folder, signer):
+    """What one client's claims take from the heap on the thread that writes, counted by a library in C that is preloaded."""
+    library, counts, count = os.path.join(folder, "allocations.so"), os.path.join(folder, "allocations"), min(options.count, 1000)
+    if subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, DEV / "loads/allocations.c", "-ldl"]).returncode:
+        return print("Allocations are not counted: there is no C compiler.")
+    place = os.path.join(folder, "counted")
+    os.mkdir(place)
+    world, found = World(options.program, place, signer.trust), []
+    claims = [post("/v1/purchases", signer.claim(number), world.key) for number in range(2 * count)]
+    for part in (claims[:1], claims[1:count + 1]):
+        world.start("error", LD_PRELOAD=library, ASSAY_ALLOCATIONS=counts)
+        cost(world, part, 1)
+        world.stop()
+        with open(counts) as file:
+            found.append([int(number) for number in file.read().split()[-3:]])
+    # The server's own transactions are those of the first run, which has one claim.
+    transactions, calls, size = ((more - less) / (count - 1) for more, less in zip(found[1], found[0]))
+    print(f"\nA claim on the writer's thread: {calls:.0f} allocations, {size:.0f} bytes, in {transactions:.2f} transactions (one client).")
 
 
 def claim_of_period(world, signer, last, originals):

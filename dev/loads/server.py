@@ -43,9 +43,10 @@ class ServerFailed(Exception):
 class RunningServer:
     """A program that prints its address on a line of its own when it is ready."""
 
-    def __init__(self, arguments, folder):
+    def __init__(self, arguments, folder, **variables):
         self.errors = tempfile.TemporaryFile(mode="w+")
-        self.process = subprocess.Popen(arguments, cwd=folder, stdout=subprocess.PIPE, stderr=self.errors, text=True)
+        self.process = subprocess.Popen(arguments, cwd=folder, stdout=subprocess.PIPE, stderr=self.errors, text=True,
+                                        env=os.environ | variables)
         self.ready = self.process.stdout.readline().strip()
         found = re.search(r"(http://[^/ ]+:(\d+))", self.ready)
         if not found:
@@ -235,10 +236,10 @@ class World:
             raise SystemExit(f"{' '.join(arguments)}: exit {run.returncode}: {run.stdout[-2000:]} {run.stderr[-2000:]}")
         return run.stdout
 
-    def start(self, log_level="error"):
-        """Starts one more server."""
+    def start(self, log_level="error", **variables):
+        """Starts one more server, with variables of its environment."""
         self.servers.append(RunningServer([self.program, "serve", "--config", "assay.yaml", "--database", self.database.url, "--port", "0",
-                                           "--log-level", log_level], self.folder))
+                                           "--log-level", log_level], self.folder, **variables))
         return self.servers[-1]
 
     def stop(self, at_once=False):

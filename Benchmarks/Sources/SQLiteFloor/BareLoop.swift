@@ -72,7 +72,7 @@ package struct BareLoop {
 }
 
 /// The processor time of this thread, in seconds.
-private func threadTime() -> Double {
+package func threadTime() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
