@@ -1,7 +1,8 @@
 #!/bin/sh
-# Calls the API of the purchase server with curl, and prints each request and its answer as Markdown: docs/transcript.md.
+# Calls the API of the purchase server with curl, and prints each request and its answer as Markdown: the last section of
+# docs/transcripts.md.
 #
-#   dev/transcript.sh [FOLDER OF THE PROGRAM] > docs/transcript.md
+#   dev/transcript.sh [FOLDER OF THE PROGRAM] > SECTION
 set -eu
 cd "$(dirname "$0")/.."
 . dev/lib.sh
@@ -57,7 +58,7 @@ if text: print(textwrap.indent(json.dumps(json.loads(text), indent=2), "    "))
 field() { printf '%s' "$last" | sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" | head -n 1; }
 
 cat <<'HEAD'
-# The API by hand
+## The API by hand
 
 The requests that `dev/transcript.sh` sent to `assay serve`, and the answers. `$ASSAY` is the address of the server;
 `<coins.jws>` and `<more.jws>` stand for signed transactions over three coins each, which `assay mint` made.
