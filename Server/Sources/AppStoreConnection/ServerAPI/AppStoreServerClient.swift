@@ -68,7 +68,7 @@ public final class AppStoreServerClient: AppStoreServer {
     public func call<Operation: AppStoreServerOperation>(
         _ operation: Operation, for app: AppStoreServerApp, in environment: ValidationEnvironment?
     ) async throws(AppStoreServerError) -> AppStoreServerAnswer<Operation.Answer> {
-        switch Operation.place {
+        switch operation.terms.place {
         case .only(let place):
             guard environment == nil || environment == place else {
                 throw AppStoreServerError(
@@ -143,7 +143,7 @@ extension AppStoreServerClient {
                 return try await attempt(operation, app, key, environment)
             } catch {
                 failures += 1
-                guard Operation.isRepeatable, error.isPassing,
+                guard operation.terms.isRepeatable, error.isPassing,
                     let pause = RetryPauses.pause(after: failures, .passing, random: clock.random())
                 else { throw error }
                 try await sleep(pause, environment)
@@ -165,7 +165,7 @@ extension AppStoreServerClient {
         _ environment: ValidationEnvironment
     ) async throws(AppStoreServerError) -> AppStoreServerAnswer<Operation.Answer> {
         let place = ServerCallPace.Key(
-            app: app.bundleID, operation: ObjectIdentifier(Operation.self), environment: environment)
+            app: app.bundleID, operation: operation.terms.name, environment: environment)
         let request = try httpRequest(operation.request, app, key, environment)
         guard await limit.enter(app.name) else {
             throw AppStoreServerError(
@@ -173,7 +173,7 @@ extension AppStoreServerClient {
         }
         let result: Result<HTTPExchange.Reply, AppStoreServerError>
         do throws(AppStoreServerError) {
-            try await waitForTurn(place, Operation.callsPerSecond)
+            try await waitForTurn(place, operation.terms.callsPerSecond)
             result = .success(try await send(request, environment))
         } catch {
             result = .failure(error)

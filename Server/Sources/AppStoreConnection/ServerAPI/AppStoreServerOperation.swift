@@ -11,6 +11,9 @@ public protocol AppStoreServerOperation: Sendable {
     /// Whether a call may be made again if its outcome is unknown.
     static var isRepeatable: Bool { get }
 
+    /// What is said above, and the name; a row of a table states them itself.
+    var terms: AppStoreServerTerms { get }
+
     var request: AppStoreServerRequest { get }
 
     /// Reads an answer, and verifies everything in it that Apple signed.
@@ -23,6 +26,23 @@ extension AppStoreServerOperation {
     public static var callsPerSecond: Double { 50 }
     public static var place: AppStoreServerPlace { .environmentOfID }
     public static var isRepeatable: Bool { true }
+
+    public var terms: AppStoreServerTerms {
+        AppStoreServerTerms(
+            name: "\(Self.self)", callsPerSecond: Self.callsPerSecond, place: Self.place,
+            isRepeatable: Self.isRepeatable)
+    }
+}
+
+/// How an operation may be called.
+public struct AppStoreServerTerms: Sendable {
+    /// The name in metrics: one of this version's operations.
+    public let name: String
+    /// The calls of one app in a second in production.
+    public let callsPerSecond: Double
+    public let place: AppStoreServerPlace
+    /// Whether a call may be made again if its outcome is unknown.
+    public let isRepeatable: Bool
 }
 
 extension AppStoreServerOperation where Answer == Void {

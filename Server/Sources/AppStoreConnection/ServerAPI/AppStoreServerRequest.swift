@@ -20,6 +20,11 @@ public struct AppStoreServerRequest: Sendable, Equatable {
     public struct Body: Sendable, Equatable {
         public var bytes: [UInt8]
         public var contentType: String
+
+        public init(bytes: [UInt8], contentType: String) {
+            self.bytes = bytes
+            self.contentType = contentType
+        }
     }
 
     public init(_ method: Method, _ path: [String]) {

@@ -12,7 +12,7 @@ final class ServerCallPace: Sendable {
 
     struct Key: Hashable {
         let app: String
-        let operation: ObjectIdentifier
+        let operation: String
         let environment: ValidationEnvironment
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import PurchaseAPI
 
 /// A fault of the next answers of the App Store Server API.
-struct ServerAPIFault: Codable, Equatable, RequestBody {
+struct ServerAPIFault: Codable, Equatable, InjectedFault {
     var kind: Kind
     /// Only answers of this operation; nil for all.
     var operation: ServerAPIOperation?
@@ -17,13 +17,9 @@ struct ServerAPIFault: Codable, Equatable, RequestBody {
     var milliseconds: Int?
     /// For the kind `huge-body`: its size; by default a byte more than 32 MiB.
     var bytes: Int?
-    /// The time of the store's clock from which on the fault applies.
     var from: Date?
-    /// The time of the store's clock at which the fault ends. A fault with an end applies to all answers until then,
-    /// and its count is ignored.
     var until: Date?
-    /// The number of answers that the fault still applies to.
-    var count: Int
+    @OneByDefault var count: Int
 
     enum Kind: String, Codable, Sendable, CaseIterable {
         case latency, silence, reset, outage, html, error, retryable, unauthorized, stale
@@ -65,46 +61,19 @@ struct ServerAPIFault: Codable, Equatable, RequestBody {
         }
     }
 
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        kind = try container.decode(Kind.self, forKey: .kind)
-        operation = try container.decodeIfPresent(ServerAPIOperation.self, forKey: .operation)
-        environment = try container.decodeIfPresent(StoreEnvironment.self, forKey: .environment)
-        status = try container.decodeIfPresent(Int.self, forKey: .status)
-        code = try container.decodeIfPresent(Int64.self, forKey: .code)
-        milliseconds = try container.decodeIfPresent(Int.self, forKey: .milliseconds)
-        bytes = try container.decodeIfPresent(Int.self, forKey: .bytes)
-        from = try container.decodeIfPresent(Date.self, forKey: .from)
-        until = try container.decodeIfPresent(Date.self, forKey: .until)
-        count = try container.decodeIfPresent(Int.self, forKey: .count) ?? 1
-    }
-
     static let members: [BodyMember] = [
         "kind", "operation", "environment", "status", "code", "milliseconds", "bytes", "from", "until", "count",
     ]
 
-    /// Whether it hits a request at a time of the store's clock.
-    func hits(_ request: ServerAPIRequest, at now: Date) -> Bool {
-        (from.map { $0 <= now } ?? true) && (operation.map { $0 == request.operation } ?? true)
-            && (environment.map { $0 == request.environment } ?? true)
+    /// Whether it hits a request.
+    func hits(_ request: ServerAPIRequest) -> Bool {
+        (operation.map { $0 == request.operation } ?? true) && (environment.map { $0 == request.environment } ?? true)
     }
 
-    /// Whether the fault is over for good.
-    func isOver(at now: Date) -> Bool { until.map { $0 <= now } ?? (count <= 0) }
+    var isLatency: Bool { kind == .latency }
 
     func check() throws(StoreError) {
-        guard (1...1_000_000).contains(count) else {
-            throw StoreError(.invalidValue, "'count' is 1 to 1000000 answers, not \(count).")
-        }
-        guard (0...600_000).contains(milliseconds ?? 0), kind != .latency || milliseconds != nil else {
-            throw StoreError(.invalidValue, "A latency has 0 to 600000 milliseconds.")
-        }
-        guard (1...(64 << 20)).contains(bytes ?? 1) else {
-            throw StoreError(.invalidValue, "'bytes' is 1 to 67108864.")
-        }
-        if let from, let until, until <= from {
-            throw StoreError(.invalidValue, "The fault ends before it begins.")
-        }
+        try checkTerms()
         guard kind == .error else { return }
         let status = status ?? Int(clamping: (code ?? 0) / 10_000)
         guard (400...599).contains(status) else {

@@ -54,14 +54,7 @@ extension ServiceState {
     private mutating func takeFault(for request: ServerAPIRequest) -> ServerAPIFault? {
         guard !serverAPI.faults.isEmpty else { return nil }
         let now = store.now
-        serverAPI.faults.removeAll { $0.isOver(at: now) }
-        guard let index = serverAPI.faults.firstIndex(where: { $0.hits(request, at: now) }) else { return nil }
-        let fault = serverAPI.faults[index]
-        if fault.until == nil {
-            serverAPI.faults[index].count -= 1
-            serverAPI.faults.removeAll { $0.isOver(at: now) }
-        }
-        return fault
+        return ServerAPIFault.take(from: &serverAPI.faults, at: now) { $0.hits(request) }
     }
 
     /// Asks about the first transaction of another customer, or of another app, in the same environment. Without one,

@@ -2,7 +2,7 @@ import Foundation
 import PurchaseAPI
 
 /// A fault of the next answers of `verifyReceipt`.
-struct AnswerFault: Codable, Equatable, RequestBody {
+struct AnswerFault: Codable, Equatable, InjectedFault {
     var kind: Kind
     /// For the kind `status`: 0, 21000 to 21010, 21100 to 21199.
     var status: Int?
@@ -11,19 +11,14 @@ struct AnswerFault: Codable, Equatable, RequestBody {
     var spelling: VerifyReceiptResponse.RetryFlag.Spelling?
     /// A further field beside the flag.
     var exception: String?
-    /// The delay of the answer, in addition to any other fault.
     var milliseconds: Int?
     /// For the kind `edited`: the edited field; by default the expiry.
     var edit: Edit?
     /// For the kind `huge-body`: its size; by default a byte more than 32 MiB.
     var bytes: Int?
-    /// The time of the store's clock from which on the fault applies.
     var from: Date?
-    /// The time of the store's clock at which the fault ends. A fault with an end applies to all answers until then,
-    /// and its count is ignored.
     var until: Date?
-    /// The number of answers that the fault still applies to.
-    var count: Int
+    @OneByDefault var count: Int
 
     enum Kind: String, Codable, Sendable, CaseIterable {
         case status, latency, reset, outage, redirect, html, edited
@@ -78,46 +73,15 @@ struct AnswerFault: Codable, Equatable, RequestBody {
         init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
     }
 
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        kind = try container.decode(Kind.self, forKey: .kind)
-        status = try container.decodeIfPresent(Int.self, forKey: .status)
-        isRetryable = try container.decodeIfPresent(Bool.self, forKey: .isRetryable)
-        spelling = try container.decodeIfPresent(
-            VerifyReceiptResponse.RetryFlag.Spelling.self, forKey: .spelling)
-        exception = try container.decodeIfPresent(String.self, forKey: .exception)
-        milliseconds = try container.decodeIfPresent(Int.self, forKey: .milliseconds)
-        edit = try container.decodeIfPresent(Edit.self, forKey: .edit)
-        bytes = try container.decodeIfPresent(Int.self, forKey: .bytes)
-        from = try container.decodeIfPresent(Date.self, forKey: .from)
-        until = try container.decodeIfPresent(Date.self, forKey: .until)
-        count = try container.decodeIfPresent(Int.self, forKey: .count) ?? 1
-    }
-
     static let members: [BodyMember] = [
         "kind", "status", "is_retryable", "spelling", "exception", "milliseconds", "edit", "bytes", "from", "until",
         "count",
     ]
 
-    /// Whether the fault applies at a time of the store's clock.
-    func applies(at now: Date) -> Bool { from.map { $0 <= now } ?? true }
-
-    /// Whether the fault is over for good.
-    func isOver(at now: Date) -> Bool { until.map { $0 <= now } ?? (count <= 0) }
+    var isLatency: Bool { kind == .latency }
 
     func check() throws(StoreError) {
-        guard (1...1_000_000).contains(count) else {
-            throw StoreError(.invalidValue, "'count' is 1 to 1000000 answers, not \(count).")
-        }
-        guard (0...600_000).contains(milliseconds ?? 0), kind != .latency || milliseconds != nil else {
-            throw StoreError(.invalidValue, "A latency has 0 to 600000 milliseconds.")
-        }
-        guard (1...(64 << 20)).contains(bytes ?? 1) else {
-            throw StoreError(.invalidValue, "'bytes' is 1 to 67108864.")
-        }
-        if let from, let until, until <= from {
-            throw StoreError(.invalidValue, "The fault ends before it begins.")
-        }
+        try checkTerms()
         guard kind == .status else { return }
         guard let status, VerifyReceiptStatus(rawValue: status).isKnown else {
             throw StoreError(.invalidValue, "The status is 0, 21000 to 21010 or 21100 to 21199.")

@@ -72,14 +72,7 @@ struct ServiceState: Sendable {
     /// Takes the next fault for an answer, by the store's clock.
     mutating func takeAnswerFault() -> AnswerFault? {
         let now = store.now
-        answerFaults.removeAll { $0.isOver(at: now) }
-        guard let index = answerFaults.firstIndex(where: { $0.applies(at: now) }) else { return nil }
-        let fault = answerFaults[index]
-        if fault.until == nil {
-            answerFaults[index].count -= 1
-            answerFaults.removeAll { $0.isOver(at: now) }
-        }
-        return fault
+        return AnswerFault.take(from: &answerFaults, at: now)
     }
 
     /// Takes the next fault for the certificate of a connection.

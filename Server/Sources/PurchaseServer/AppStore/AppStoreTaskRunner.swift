@@ -161,7 +161,9 @@ struct AppStoreTaskRunner: Sendable {
         }
         guard let token else { return .nothing }
         do throws(AppStoreServerError) {
-            _ = try await server.call(SetAppAccountToken(token, of: task.subject), for: app, in: environment)
+            let body = ["appAccountToken": token.uuidString.lowercased()]
+            _ = try await server.call(
+                UnsignedOperation(.setAppAccountToken, task.subject, json: body), for: app, in: environment)
         } catch {
             guard error.isFinal else { throw error }
             logger.warning("the App Store refuses an account token", metadata: facts(task, ["seen": "\(error)"]))

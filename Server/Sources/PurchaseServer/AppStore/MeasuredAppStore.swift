@@ -11,7 +11,7 @@ struct MeasuredAppStoreServer: AppStoreServer {
         _ operation: Operation, for app: AppStoreServerApp, in environment: ValidationEnvironment?
     ) async throws(AppStoreServerError) -> AppStoreServerAnswer<Operation.Answer> {
         let start = ContinuousClock.now
-        let name = "\(Operation.self)"
+        let name = operation.terms.name
         do throws(AppStoreServerError) {
             let answer = try await server.call(operation, for: app, in: environment)
             metrics.noteCall(name, result: "answered", .now - start)

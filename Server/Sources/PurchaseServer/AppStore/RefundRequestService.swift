@@ -66,7 +66,8 @@ struct RefundRequestService: Service {
         }
         do throws(AppStoreServerError) {
             _ = try await access.server.call(
-                SendConsumption(ConsumptionInformation(work.answer), of: work.transactionID), for: app, in: environment)
+                UnsignedOperation(.sendConsumption, work.transactionID, json: ConsumptionInformation(work.answer)),
+                for: app, in: environment)
         } catch {
             guard error.isFinal else {
                 logger.notice(

@@ -44,14 +44,15 @@ struct ServerAPIErrorTests {
     @Test("Calls are spaced by Apple's limits, a tenth of them in the sandbox, for each operation alone")
     func limits() async throws {
         try await ServerAPIWorld.run(limitFactor: 1, answer: { _ in .json("{}") }) { world in
-            for _ in 0..<3 { _ = try await world.client.call(FinishTransaction("1"), for: world.app) }
-            _ = try await world.client.call(SetAppAccountToken(UUID(), of: "1"), for: world.app)
-            for _ in 0..<2 { _ = try await world.client.call(FinishTransaction("1"), for: world.app, in: .sandbox) }
+            let finish = FinishTransaction("1")
+            for _ in 0..<3 { _ = try await world.client.call(finish, for: world.app) }
+            _ = try await world.client.call(UnsignedOperation(.setAppAccountToken, "1", json: [""]), for: world.app)
+            for _ in 0..<2 { _ = try await world.client.call(finish, for: world.app, in: .sandbox) }
             let production = Duration.seconds(1 / (50 * 0.95))
             #expect(world.clock.sleeps.count == 3)
             #expect(world.clock.sleeps.prefix(2).allSatisfy { $0 <= production && $0 > production * 0.9 })
             #expect(world.clock.sleeps[2] > production * 9)
-            #expect(world.client.spacing(of: FinishTransaction.self, in: .production) == production)
+            #expect(world.client.spacing(of: GetTransaction.self, in: .production) == production)
         }
     }
 

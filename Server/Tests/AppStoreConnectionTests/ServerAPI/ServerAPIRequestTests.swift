@@ -7,11 +7,10 @@ import Testing
 
 @Suite("Requests to the App Store Server API")
 struct ServerAPIRequestTests {
-    private static let uuid = UUID(uuidString: "0B8C4C4E-5F3A-4B57-9D60-11E0A1B2C3D4") ?? UUID()
+    private typealias Row = UnsignedOperation
 
     /// Every operation with the line and the body of its request.
     private static let operations: [(any AppStoreServerOperation, String, String?)] = {
-        let uuid = Self.uuid
         let text = "0b8c4c4e-5f3a-4b57-9d60-11e0a1b2c3d4"
         var filter = GetTransactionHistory.Filter()
         (filter.startDate, filter.endDate) = (1, 2)
@@ -25,22 +24,6 @@ struct ServerAPIRequestTests {
             (FinishTransaction("1"), "POST /inApps/v1/transactions/1/finish", nil),
             (GetAppTransaction("1"), "GET /inApps/v1/transactions/appTransactions/1", nil),
             (
-                SetAppAccountToken(uuid, of: "1"), "PUT /inApps/v1/transactions/1/appAccountToken",
-                #"{"appAccountToken":"\#(text)"}"#
-            ),
-            (
-                SendConsumption(
-                    ConsumptionInformation(
-                        customerConsented: true, sampleContentProvided: false, deliveryStatus: .delivered,
-                        consumptionPercentage: 50_000, refundPreference: .grantProrated), of: "1"),
-                "PUT /inApps/v2/transactions/consumption/1",
-                #"{"consumptionPercentage":50000,"customerConsented":true,"deliveryStatus":"DELIVERED","refundPreference":"GRANT_PRORATED","sampleContentProvided":false}"#
-            ),
-            (
-                SendConsumptionV1(ConsumptionInformationV1(customerConsented: true), of: "1"),
-                "PUT /inApps/v1/transactions/consumption/1", #"{"customerConsented":true}"#
-            ),
-            (
                 GetSubscriptionStatuses("1", statuses: [.active, .revoked]),
                 "GET /inApps/v1/subscriptions/1?status=1&status=5", nil
             ),
@@ -48,16 +31,6 @@ struct ServerAPIRequestTests {
                 ExtendRenewalDate("1", days: 30, reason: .serviceIssue, requestIdentifier: "r"),
                 "PUT /inApps/v1/subscriptions/extend/1",
                 #"{"extendByDays":30,"extendReasonCode":3,"requestIdentifier":"r"}"#
-            ),
-            (
-                ExtendAllRenewalDates(
-                    productID: "gold", days: 1, reason: .other, requestIdentifier: "r", storefronts: ["USA"]),
-                "POST /inApps/v1/subscriptions/extend/mass",
-                #"{"extendByDays":1,"extendReasonCode":2,"productId":"gold","requestIdentifier":"r","storefrontCountryCodes":["USA"]}"#
-            ),
-            (
-                GetExtensionStatus(productID: "gold", requestIdentifier: "r"),
-                "GET /inApps/v1/subscriptions/extend/mass/gold/r", nil
             ),
             (
                 GetTransactionHistory("1", revision: "7_8", filter: filter),
@@ -74,60 +47,85 @@ struct ServerAPIRequestTests {
             ),
             (RequestTestNotification(), "POST /inApps/v1/notifications/test", nil),
             (GetTestNotification("t"), "GET /inApps/v1/notifications/test/t", nil),
-            (GetCurrentGroups("1"), "GET /groups/v1/currentGroups/1", nil),
+        ]
+        let consumption = ConsumptionInformation(
+            customerConsented: true, sampleContentProvided: false, deliveryStatus: .delivered,
+            consumptionPercentage: 50_000, refundPreference: .grantProrated)
+        let seats = "/groups/v1/transactions/1/seats"
+        operations += [
             (
-                GetGroupMembers("9", paginationToken: "t", limit: 10),
+                Row(.setAppAccountToken, "1", json: ["appAccountToken": text]),
+                "PUT /inApps/v1/transactions/1/appAccountToken", #"{"appAccountToken":"\#(text)"}"#
+            ),
+            (
+                Row(.sendConsumption, "1", json: consumption), "PUT /inApps/v2/transactions/consumption/1",
+                #"{"consumptionPercentage":50000,"customerConsented":true,"deliveryStatus":"DELIVERED","refundPreference":"GRANT_PRORATED","sampleContentProvided":false}"#
+            ),
+            (
+                Row(.sendConsumptionV1, "1", json: ConsumptionInformationV1(customerConsented: true)),
+                "PUT /inApps/v1/transactions/consumption/1", #"{"customerConsented":true}"#
+            ),
+            (
+                Row(.extendAllRenewalDates, json: ["requestIdentifier": "r"]),
+                "POST /inApps/v1/subscriptions/extend/mass", #"{"requestIdentifier":"r"}"#
+            ),
+            (Row(.getExtensionStatus, "gold", "r"), "GET /inApps/v1/subscriptions/extend/mass/gold/r", nil),
+            (Row(.getCurrentGroups, "1"), "GET /groups/v1/currentGroups/1", nil),
+            (
+                Row(.getGroupMembers, "9", query: [("paginationToken", "t"), ("limit", "10")]),
                 "GET /groups/v1/group/9?paginationToken=t&limit=10", nil
             ),
-            (GetSeats("1"), "GET /groups/v1/transactions/1/seats", nil),
+            (Row(.getSeats, "1"), "GET \(seats)", nil),
             (
-                ClaimAppStoreSeat(of: "1", for: "7", requestIdentifier: uuid), "POST /groups/v1/transactions/1/seats",
-                #"{"appTransactionId":"7","requestIdentifier":"\#(text)"}"#
-            ),
-            (
-                ClaimAppStoreSeat(of: "1", for: nil, requestIdentifier: uuid), "POST /groups/v1/transactions/1/seats",
+                Row(.claimSeat, "1", json: ["requestIdentifier": text]), "POST \(seats)",
                 #"{"requestIdentifier":"\#(text)"}"#
             ),
             (
-                AssociateAppStoreSeat("c", of: "1", with: "7"), "POST /groups/v1/transactions/1/seats/c/associate",
+                Row(.associateSeat, "1", "c", json: ["appTransactionId": "7"]), "POST \(seats)/c/associate",
                 #"{"appTransactionId":"7"}"#
             ),
-            (UnclaimAppStoreSeat("c", of: "1"), "DELETE /groups/v1/transactions/1/seats/c", nil),
+            (Row(.unclaimSeat, "1", "c"), "DELETE \(seats)/c", nil),
         ]
+        let png = AppStoreServerRequest.Body(bytes: Array("png".utf8), contentType: "image/png")
         operations += [
             (
-                UploadRetentionImage(uuid, png: Array("png".utf8), size: .fullSize),
+                Row(.uploadImage, text, query: [("imageSize", "FULL_SIZE")], body: png),
                 "PUT \(messaging)/image/\(text)?imageSize=FULL_SIZE", "png"
             ),
-            (DeleteRetentionImage(uuid), "DELETE \(messaging)/image/\(text)", nil),
-            (ListRetentionImages(), "GET \(messaging)/image/list", nil),
+            (Row(.deleteImage, text), "DELETE \(messaging)/image/\(text)", nil),
+            (Row(.listImages), "GET \(messaging)/image/list", nil),
             (
-                UploadRetentionMessage(uuid, RetentionMessage(header: "h", body: "b")),
-                "PUT \(messaging)/message/\(text)", #"{"body":"b","header":"h"}"#
+                Row(.uploadMessage, text, json: ["body": "b", "header": "h"]), "PUT \(messaging)/message/\(text)",
+                #"{"body":"b","header":"h"}"#
             ),
-            (DeleteRetentionMessage(uuid), "DELETE \(messaging)/message/\(text)", nil),
-            (ListRetentionMessages(), "GET \(messaging)/message/list", nil),
+            (Row(.deleteMessage, text), "DELETE \(messaging)/message/\(text)", nil),
+            (Row(.listMessages), "GET \(messaging)/message/list", nil),
             (
-                SetDefaultRetentionMessage(uuid, of: "gold", locale: "en-US"),
+                Row(.setDefaultMessage, "gold", "en-US", json: ["messageIdentifier": text]),
                 "PUT \(messaging)/default/gold/en-US", #"{"messageIdentifier":"\#(text)"}"#
             ),
-            (GetDefaultRetentionMessage(of: "gold", locale: "en-US"), "GET \(messaging)/default/gold/en-US", nil),
+            (Row(.getDefaultMessage, "gold", "en-US"), "GET \(messaging)/default/gold/en-US", nil),
+            (Row(.deleteDefaultMessage, "gold", "en-US"), "DELETE \(messaging)/default/gold/en-US", nil),
             (
-                DeleteDefaultRetentionMessage(of: "gold", locale: "en-US"),
-                "DELETE \(messaging)/default/gold/en-US", nil
+                Row(.setRealtimeURL, json: ["realtimeURL": "https://a/b"]), "PUT \(messaging)/realtime/url",
+                #"{"realtimeURL":"https://a/b"}"#
             ),
-            (SetRealtimeURL("https://a/b"), "PUT \(messaging)/realtime/url", #"{"realtimeURL":"https://a/b"}"#),
-            (GetRealtimeURL(), "GET \(messaging)/realtime/url", nil),
-            (DeleteRealtimeURL(), "DELETE \(messaging)/realtime/url", nil),
-            (StartPerformanceTest("1"), "POST \(messaging)/performanceTest", #"{"originalTransactionId":"1"}"#),
-            (GetPerformanceTest("p"), "GET \(messaging)/performanceTest/result/p", nil),
+            (Row(.getRealtimeURL), "GET \(messaging)/realtime/url", nil),
+            (Row(.deleteRealtimeURL), "DELETE \(messaging)/realtime/url", nil),
+            (
+                Row(.startPerformanceTest, json: ["originalTransactionId": "1"]),
+                "POST \(messaging)/performanceTest", #"{"originalTransactionId":"1"}"#
+            ),
+            (Row(.getPerformanceTest, "p"), "GET \(messaging)/performanceTest/result/p", nil),
         ]
         return operations
     }()
 
     @Test("Every operation has Apple's method, path, query and body, and goes to an environment that has it")
     func form() async throws {
-        #expect(Self.operations.count == 38)
+        let calls = Self.operations.compactMap { ($0.0 as? UnsignedOperation)?.call }
+        #expect(calls.count == UnsignedCall.allCases.count && Set(calls) == Set(UnsignedCall.allCases))
+        #expect(Self.operations.count == 12 + calls.count)
         try await ServerAPIWorld.run(answer: { _ in .json("{}", status: .badRequest) }) { world in
             for (operation, line, body) in Self.operations {
                 _ = await world.code(of: operation)
@@ -209,12 +207,16 @@ struct ServerAPIRequestTests {
                 old.signed(request) ? .json("Unauthenticated", status: .unauthorized) : .json("{}")
             }
         ) { world in
-            for _ in 0..<2 { _ = try await world.client.call(FinishTransaction("1"), for: world.app) }
+            for _ in 0..<2 {
+                _ = try await world.client.call(FinishTransaction("1"), for: world.app)
+            }
             // The old key, the new one, and for the second call only the new one.
             #expect(world.server.requests.count == 3)
         }
         try await ServerAPIWorld.run(keys: [old, new], answer: { _ in .json("no", status: .unauthorized) }) { world in
-            #expect(await world.code(of: FinishTransaction("1"), in: .sandbox) == "app_store_unauthorized")
+            #expect(
+                await world.code(of: FinishTransaction("1"), in: .sandbox)
+                    == "app_store_unauthorized")
             #expect(world.lines == Array(repeating: "POST /s/inApps/v1/transactions/1/finish", count: 2))
         }
         try await ServerAPIWorld.run(keys: [], answer: { _ in .json("{}") }) { world in

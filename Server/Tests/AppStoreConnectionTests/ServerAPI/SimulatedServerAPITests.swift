@@ -31,7 +31,8 @@ struct SimulatedServerAPITests {
                 #expect(refunds.transactions.isEmpty)
                 _ = try await world.client.call(FinishTransaction(id), for: world.app)
                 let token = UUID()
-                _ = try await world.client.call(SetAppAccountToken(token, of: id), for: world.app)
+                let body = ["appAccountToken": token.uuidString.lowercased()]
+                _ = try await world.client.call(UnsignedOperation(.setAppAccountToken, id, json: body), for: world.app)
                 let after = try await world.client.call(GetTransaction(id), for: world.app).value
                 #expect(after.content.appAccountToken == token)
             }

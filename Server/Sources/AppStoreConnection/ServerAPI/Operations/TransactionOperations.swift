@@ -1,6 +1,5 @@
 // The operations on one transaction.
 
-public import Foundation
 public import PurchaseVerification
 
 /// The information about one transaction (Apple, "Get Transaction Info").
@@ -52,65 +51,6 @@ public struct GetAppTransaction: AppStoreServerOperation {
         _ reply: AppStoreServerReply
     ) throws(AppStoreServerReplyFault) -> VerifiedJWS<SignedAppTransaction> {
         try reply.appTransaction(try reply.decoded(SignedAppTransactionBody.self).signedAppTransactionInfo)
-    }
-}
-
-/// Gives a transaction an account token, instead of the one that it may have (Apple, "Set App Account Token"). A
-/// subscription has it from the current period on.
-public struct SetAppAccountToken: AppStoreServerOperation {
-    public typealias Answer = Void
-
-    public static var callsPerSecond: Double { 20 }
-
-    public var originalTransactionID: String
-    public var token: UUID
-
-    public init(_ token: UUID, of originalTransactionID: String) {
-        self.token = token
-        self.originalTransactionID = originalTransactionID
-    }
-
-    public var request: AppStoreServerRequest {
-        AppStoreServerRequest(
-            .put, ["inApps", "v1", "transactions", originalTransactionID, "appAccountToken"],
-            json: ["appAccountToken": token.lowercased])
-    }
-}
-
-/// Informs Apple about the use of a purchase that the customer wants refunded (Apple, "Send Consumption
-/// Information").
-public struct SendConsumption: AppStoreServerOperation {
-    public typealias Answer = Void
-
-    public var transactionID: String
-    public var information: ConsumptionInformation
-
-    public init(_ information: ConsumptionInformation, of transactionID: String) {
-        self.information = information
-        self.transactionID = transactionID
-    }
-
-    public var request: AppStoreServerRequest {
-        AppStoreServerRequest(
-            .put, ["inApps", "v2", "transactions", "consumption", transactionID], json: information)
-    }
-}
-
-/// The same in its first form (Apple, "Send Consumption Information V1"), which Apple has replaced.
-public struct SendConsumptionV1: AppStoreServerOperation {
-    public typealias Answer = Void
-
-    public var transactionID: String
-    public var information: ConsumptionInformationV1
-
-    public init(_ information: ConsumptionInformationV1, of transactionID: String) {
-        self.information = information
-        self.transactionID = transactionID
-    }
-
-    public var request: AppStoreServerRequest {
-        AppStoreServerRequest(
-            .put, ["inApps", "v1", "transactions", "consumption", transactionID], json: information)
     }
 }
 
