@@ -178,7 +178,10 @@ struct DoctorTests {
             #expect(older.finding("database_writes", "fine") == nil)
             try await change("UPDATE schema_migrations SET number = number + 1000")
             let (newer, _) = try await Self.examine(folder, options)
-            #expect(newer.finding("database_schema", "failed")?.action?.hasPrefix("Install the version") == true)
+            #expect(newer.finding("database_schema", "failed")?.action?.hasSuffix("use that version.") == true)
+            try await change("UPDATE schema_migrations SET title = 'of others'")
+            let other = try await Self.examine(folder, options).0
+            #expect(other.finding("database_schema", "failed")?.action?.hasSuffix("name a new file.") == true)
             let triggers = "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'journal'"
             let names = try await Program.shell(
                 """
