@@ -1,5 +1,6 @@
 import AppStoreConnection
 import Crypto
+import EvidenceMint
 import Foundation
 import HTTPTypes
 import PurchaseAPI
@@ -17,15 +18,18 @@ struct OfferRouteTests {
 
     private static func run(
         hasKey: Bool = true, bundles: Set<String> = ["com.example.app"],
-        _ body: @escaping @Sendable (PurchaseServerWorld) async throws -> Void
+        _ body: @escaping @Sendable (PurchaseServerWorld) async throws -> Void,
+        change: (inout OfferRule) -> Void = { _ in }
     ) async throws {
+        var introductory = OfferRule()
+        change(&introductory)
         let serverKey = try AppStoreServerKey(issuerID: "issuer", keyID: "KEY", privateKey: key.pemRepresentation)
         try await PurchaseServerWorld.run(
             { configuration in
                 var rule = OfferRule()
                 rule.products = [monthly]
                 configuration.apps["example"]?.offers.promotional["back"] = rule
-                configuration.apps["example"]?.offers.introductory = OfferRule()
+                configuration.apps["example"]?.offers.introductory = introductory
                 configuration.apps["example"]?.offers.advancedCommerce = OfferRule()
                 configuration.apps["example"]?.bundleIDs = bundles
                 if hasKey { configuration.appStoreKeys = ["example": [serverKey]] }
@@ -109,6 +113,29 @@ struct OfferRouteTests {
             let other = try await Self.ask(world, changed(promotional) { $0.offerID = "other" })
             #expect(other.status == 422)
             #expect(try other.problem == "offer_unknown")
+        }
+    }
+
+    @Test("D.1 The introductory offer is refused to a second account of a subscriber, by the owner of the transaction")
+    func secondAccount() async throws {
+        try await Self.run { world in
+            let period = try PurchaseServerWorld.signed("900", product: Self.monthly) {
+                $0.type = .autoRenewableSubscription
+                $0.expiresDate = $0.purchaseDate?.addingTimeInterval(30 * 86_400)
+            }
+            #expect(try await world.send(.post, "/v1/purchases", period.claim(), as: .client).status == 200)
+            let refused = try await Self.ask(
+                world,
+                Self.offer("introductory_eligibility") {
+                    $0.customerID = "alice-2"
+                    ($0.productID, $0.transactionID, $0.allowIntroductoryOffer) = (Self.monthly, "900", true)
+                })
+            #expect(refused.status == 409)
+            #expect(try refused.problem == "offer_not_for_customer")
+            let document = try #require(try refused.document)
+            #expect(document.expected == "new" && document.found == "subscribers")
+        } change: {
+            $0.audience = .new
         }
     }
 

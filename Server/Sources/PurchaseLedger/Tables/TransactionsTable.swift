@@ -214,6 +214,25 @@ struct TransactionsTable {
         return keys
     }
 
+    /// The customers, before merges, who own a transaction of an app, or purchases of a download of it.
+    ///
+    /// - Parameter id: the id of the transaction, or of the download (Apple, "appTransactionId").
+    func owners(of id: String, appKey: Int64) throws(LedgerStorageError) -> [Int64] {
+        let selections = ["transaction_id", "app_transaction_id"].map { column in
+            """
+            SELECT owner_key FROM transactions JOIN originals ON originals.original_key = transactions.original_key
+            WHERE transactions.environment IN (SELECT environment_key FROM environments) AND \(column) = ?1
+            AND app_key = ?2 AND owner_key IS NOT NULL
+            """
+        }
+        var keys: [Int64] = []
+        for row in try connection.rows(selections.joined(separator: " UNION "), [.text(id), .integer(appKey)]) {
+            var reader = row.reader
+            keys.append(try reader.integer())
+        }
+        return keys
+    }
+
     /// The transactions that carry an account token.
     func rows(token: UUID) throws(LedgerStorageError) -> [TransactionRow] {
         try TransactionRow.all("WHERE token = ?1 ORDER BY transaction_key", [.id(token)], connection)

@@ -135,15 +135,15 @@ struct RetentionRoutes {
         let environment = AppStoreEnvironment(content.statedEnvironment ?? AppStoreEnvironment.production.name)
         let bundleID = try await ledger.answer(BundleOfOriginal(original, in: environment))
         guard let signer = access.terms.signer(app.id, bundleID: bundleID ?? app.bundleIDs.sorted().first),
-            let customer = try await ledger.answer(
+            let newest = try await ledger.answer(
                 OwnerOfSubscription(app: app.id, originalTransactionID: original, environment: environment))
         else { return nil }
         let signed = try await ledger.perform(
             SignOffer(
-                app: app.id, customerID: customer, kind: .promotional, offerID: offerID, productID: productID,
-                transactionID: original))
+                app: app.id, customerID: newest.customerID, kind: .promotional, offerID: offerID,
+                productID: productID, transactionID: newest.transactionID))
         return try signer.promotionalOffer(
-            productID: productID, offerID: offerID, transactionID: original, nonce: signed.nonce,
+            productID: productID, offerID: offerID, transactionID: newest.transactionID, nonce: signed.nonce,
             at: signed.signedAt.date)
     }
 

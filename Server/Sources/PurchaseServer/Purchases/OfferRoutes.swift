@@ -69,8 +69,8 @@ struct OfferRoutes {
         }
         return SignOffer(
             app: app, customerID: wanted.customerID, kind: kind, offerID: wanted.offerID, productID: wanted.productID,
-            transactionID: wanted.transactionID, allowsIntroductory: wanted.allowIntroductoryOffer,
-            requestSHA256: digest)
+            transactionID: wanted.transactionID, accountToken: wanted.appAccountToken.flatMap(UUID.init),
+            allowsIntroductory: wanted.allowIntroductoryOffer, requestSHA256: digest)
     }
 
     private static func sign(

@@ -1,3 +1,4 @@
+import EvidenceMint
 import Foundation
 import PurchaseLedger
 import PurchaseVerification
@@ -63,6 +64,46 @@ struct SignedOfferTests {
             #expect(
                 await Self.refusal { _ = try await Self.sign(world, "alice", .advancedCommerce, offer: nil) }
                     == .offerUnknown)
+        }
+    }
+
+    @Test("D.1 An offer that Apple binds to a purchase is for its owner: their subscriptions and their limit decide")
+    func owner() async throws {
+        try await Self.with { world in
+            let (download, token) = ("704897469903783919", UUID())
+            _ = try await world.claim(
+                "900", product: LedgerWorld.monthly,
+                try LedgerWorld.period("900", from: 0) { $0.appTransactionID = download })
+            _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "alice", token: token))
+            func sign(_ customer: String, _ kind: OfferKind, _ transaction: String? = nil, _ token: UUID? = nil) async
+                -> LedgerRefusal.Code?
+            {
+                await Self.refusal {
+                    _ = try await world.ledger.perform(
+                        SignOffer(
+                            app: "example", customerID: customer, kind: kind,
+                            offerID: kind == .introductoryEligibility ? nil : "back", productID: LedgerWorld.monthly,
+                            transactionID: transaction, accountToken: token))
+                }
+            }
+            // Bob is another account of the subscriber; nobody owns the last transaction.
+            #expect(await sign("bob", .introductoryEligibility, "900") == .offerNotForCustomer)
+            #expect(await sign("bob", .introductoryEligibility, download) == .offerNotForCustomer)
+            #expect(await sign("bob", .introductoryEligibility, "7") == nil)
+            #expect(await sign("alice", .introductoryEligibility, "7") == .offerNotForCustomer)
+            world.clock.advance(days: 31)
+            #expect(await sign("bob", .promotional) == .offerNotForCustomer)
+            #expect(await sign("bob", .promotional, "900") == nil)
+            #expect(await sign("alice", .promotional, "900") == .offerExhausted)
+            #expect(await sign("alice", .promotional) == .offerExhausted)
+            #expect(await sign("carol", .promotional, download) == .offerExhausted)
+            #expect(await sign("carol", .promotionalV1, nil, token) == .offerExhausted)
+            world.clock.advance(days: 1)
+            #expect(await sign("carol", .promotionalV1, nil, token) == nil)
+            #expect(await sign("alice", .promotional) == .offerExhausted)
+            // After an erasure nobody is known to own it.
+            _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "alice", reason: "asked"))
+            #expect(await sign("bob", .introductoryEligibility, "900") == nil)
         }
     }
 

@@ -2,8 +2,8 @@ public import PurchaseVerification
 
 public import struct Foundation.UUID
 
-/// Records that an offer is signed for a customer, if the settings allow it. The signature is made afterwards, over the
-/// recorded nonce.
+/// Records that an offer is signed, if the settings allow it for the customer to whom Apple binds the signature. The
+/// signature is made afterwards, over the recorded nonce.
 public struct SignOffer: LedgerOperation {
     /// The largest number of signatures that a limit of the settings counts.
     static let mostCounted: Int64 = 10_000
@@ -14,7 +14,10 @@ public struct SignOffer: LedgerOperation {
     /// The offer in App Store Connect; only for promotional offers.
     public var offerID: String?
     public var productID: String?
+    /// The transaction, or the download of the app, to which Apple binds the signature.
     public var transactionID: String?
+    /// The account token to which Apple binds a signature of the first form.
+    public var accountToken: UUID?
     public var allowsIntroductory: Bool?
     /// The SHA-256 of the request; only for Advanced Commerce.
     public var requestSHA256: [UInt8]?
@@ -22,7 +25,8 @@ public struct SignOffer: LedgerOperation {
     /// An offer for a customer.
     public init(
         app: String, customerID: String, kind: OfferKind, offerID: String? = nil, productID: String? = nil,
-        transactionID: String? = nil, allowsIntroductory: Bool? = nil, requestSHA256: [UInt8]? = nil
+        transactionID: String? = nil, accountToken: UUID? = nil, allowsIntroductory: Bool? = nil,
+        requestSHA256: [UInt8]? = nil
     ) {
         self.app = app
         self.customerID = customerID
@@ -30,6 +34,7 @@ public struct SignOffer: LedgerOperation {
         self.offerID = offerID
         self.productID = productID
         self.transactionID = transactionID
+        self.accountToken = accountToken
         self.allowsIntroductory = allowsIntroductory
         self.requestSHA256 = requestSHA256
     }
@@ -65,46 +70,73 @@ public struct SignOffer: LedgerOperation {
         // Both forms of a promotional offer are the same offer.
         let isPromotional = kind == .promotional || kind == .promotionalV1
         let kinds: [OfferKind] = isPromotional ? [.promotional, .promotionalV1] : [kind]
-        let signed = try known.map { customer throws(LedgerStorageError) in
-            try table.times(offerID ?? "", kinds, of: customer.key, limit: Self.mostCounted)
+        let owners = try owners(app, transaction)
+        let judged = owners.isEmpty ? [known].compactMap(\.self) : owners
+        var signed: [Timestamp] = []
+        for customer in judged {
+            signed += try table.times(offerID ?? "", kinds, of: customer.key, limit: Self.mostCounted)
         }
         let audience =
-            rule?.audience == .everybody ? .everybody : try Self.audience(of: known, app, transaction)
+            rule?.audience == .everybody ? .everybody : try Self.audience(of: judged, app, transaction)
         let decision = OfferDecision(
-            rule, productID: productID, audience: audience, signed: signed ?? [], at: transaction.now)
-        try Self.require(decision, self)
-        let customer = try transaction.customerToWrite(customerID, app)
+            rule, productID: productID, audience: audience, signed: signed, at: transaction.now)
+        try Self.require(decision, self, audience)
+        // It counts for whom it was judged.
+        let other = owners.contains { $0.key == known?.key } ? nil : owners.first
+        let customer = try other ?? transaction.customerToWrite(customerID, app)
         let nonce = RandomID.next()
         var draft = transaction.draft(app)
         draft.customer = customer
         let entry = try transaction.journal.append(
             draft,
             OfferSignedDetails(
-                customer: customerID, offerKind: kind.rawValue, offerID: offerID ?? "", productID: productID,
-                transactionID: transactionID, nonce: nonce.text, allowsIntroductory: allowsIntroductory,
-                requestSHA256: requestSHA256?.hexadecimal))
+                customer: other?.name ?? customerID, offerKind: kind.rawValue, offerID: offerID ?? "",
+                productID: productID, transactionID: transactionID, nonce: nonce.text,
+                allowsIntroductory: allowsIntroductory, requestSHA256: requestSHA256?.hexadecimal))
         try table.insert(offerID ?? "", kind, customer: customer.key, at: transaction.now, entry: entry.key)
         return Outcome(
-            entryID: entry.id, nonce: nonce, signedAt: transaction.now, mergedInto: customer.survivor(of: customerID))
+            entryID: entry.id, nonce: nonce, signedAt: transaction.now, mergedInto: known?.survivor(of: customerID))
     }
 
-    private static func require(_ decision: OfferDecision, _ offer: SignOffer) throws(LedgerRefusal) {
+    /// The customers to whom Apple binds the signature, as far as they are known: the owner of the transaction or of
+    /// the account token, or everybody who owns a purchase of the download. The named customer can be another account
+    /// of the same person. An erased customer is not known.
+    private func owners(
+        _ app: RegistryApp, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) -> [CustomerRow] {
+        var keys: [Int64] = []
+        if let transactionID { keys = try transaction.transactions.owners(of: transactionID, appKey: app.key) }
+        let tokens = AccountTokensTable(connection: transaction.connection)
+        if let accountToken, let key = try tokens.customer(of: accountToken, appKey: app.key) { keys.append(key) }
+        var owners: [CustomerRow] = []
+        for key in keys {
+            let owner = try transaction.customers.surviving(try transaction.customers.row(key))
+            if owner.name != nil, !owners.contains(where: { $0.key == owner.key }) { owners.append(owner) }
+        }
+        try transaction.lock(customers: { Set(owners.map(\.key)) })
+        return owners
+    }
+
+    private static func require(
+        _ decision: OfferDecision, _ offer: SignOffer, _ found: OfferAudience
+    ) throws(LedgerRefusal) {
         switch decision {
         case .sign: return
         case .unknown: throw LedgerRefusal(.offerUnknown, found: offer.offerID ?? offer.kind.rawValue)
         case .otherProduct: throw LedgerRefusal(.offerNotForProduct, found: offer.productID)
-        case .otherAudience(let audience): throw LedgerRefusal(.offerNotForCustomer, expected: audience.rawValue)
+        case .otherAudience(let audience):
+            throw LedgerRefusal(.offerNotForCustomer, expected: audience.rawValue, found: found.rawValue)
         case .exhausted(let limit): throw LedgerRefusal(.offerExhausted, expected: "at most \(limit)")
         }
     }
 
-    /// What a customer is now, by their subscriptions in the app.
+    /// What customers are now, by the subscriptions in the app of all of them.
     private static func audience(
-        of customer: CustomerRow?, _ app: RegistryApp, _ transaction: LedgerTransaction
+        of customers: [CustomerRow], _ app: RegistryApp, _ transaction: LedgerTransaction
     ) throws -> OfferAudience {
-        guard let customer, let name = customer.name else { return .new }
-        let subscriptions = try SubscriptionsOfCustomer(app: app.settings.id, customerID: name).answer(transaction)
-            .subscriptions
+        let subscriptions = try customers.compactMap(\.name).flatMap {
+            try SubscriptionsOfCustomer(app: app.settings.id, customerID: $0).answer(transaction).subscriptions
+        }
         guard !subscriptions.isEmpty else { return .new }
         return subscriptions.contains { $0.entitlement.state == .active } ? .subscribers : .former
     }

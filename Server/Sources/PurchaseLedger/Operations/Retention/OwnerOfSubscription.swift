@@ -14,17 +14,19 @@ public struct OwnerOfSubscription: LedgerQuery {
         self.environment = environment
     }
 
-    /// - Returns: their name, after all merges; `nil` if the subscription is not known, or nobody owns it.
-    public func answer(_ reader: LedgerTransaction) throws -> String? {
+    /// - Returns: their name, after all merges, and the period; `nil` if the subscription is not known, or nobody owns
+    ///   it.
+    public func answer(_ reader: LedgerTransaction) throws -> (customerID: String, transactionID: String)? {
         let app = try reader.app(app)
         guard let key = try reader.environments.key(of: environment) else { return nil }
         let originals = try OriginalsTable(connection: reader.connection)
             .rows(id: originalTransactionID, environment: key)
         guard let original = originals.first(where: { $0.appKey == app.key }) else { return nil }
         let rows = try reader.transactions.rows(originalKey: original.key)
-        guard let owner = rows.filter({ !$0.isErased }).max(by: { $0.knownAt < $1.knownAt })?.ownerKey else {
-            return nil
-        }
-        return try reader.customers.surviving(try reader.customers.row(owner)).name
+        guard let newest = rows.filter({ !$0.isErased }).max(by: { $0.knownAt < $1.knownAt }),
+            let owner = newest.ownerKey,
+            let name = try reader.customers.surviving(try reader.customers.row(owner)).name
+        else { return nil }
+        return (name, newest.transactionID)
     }
 }
