@@ -47,8 +47,9 @@ extension Console {
             ]
         }
         values["log"] = activity.log.map { line -> [String: Any] in
-            [
-                "at": "\(line.at)", "name": line.name, "act": line.act.rawValue.replacing("_", with: " "),
+            let times = line.count == 1 ? "" : " (\(line.count) times)"
+            return [
+                "at": "\(line.at)", "name": line.name, "act": line.act.rawValue.replacing("_", with: " ") + times,
                 "by": line.by ?? "", "address": line.address ?? "",
             ]
         }

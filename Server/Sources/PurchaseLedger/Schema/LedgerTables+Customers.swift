@@ -151,6 +151,7 @@ extension LedgerTables {
             act TEXT NOT NULL,
             by_name TEXT,
             address TEXT,
+            count INTEGER NOT NULL,
             PRIMARY KEY (at, log_id)) WITHOUT ROWID
         """,
         // The hour comes first: old hours are deleted as a range.

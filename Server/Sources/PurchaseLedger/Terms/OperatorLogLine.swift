@@ -10,14 +10,17 @@ public struct OperatorLogLine: Sendable, Equatable {
     public var by: String?
     /// From which address; `nil` for commands.
     public var address: String?
+    /// How often it happened; more than once only for `refused`.
+    public var count: Int64 = 1
 
     /// What happened.
     public enum Act: String, Sendable, CaseIterable {
         case signedIn = "signed_in"
         case signedOut = "signed_out"
         case wrongPassword = "wrong_password"
-        /// A sign-in was refused without looking at the password.
-        case refusedWhileLocked = "refused_while_locked"
+        /// Sign-ins under locked or unknown names, from one address in the minute that begins at the time. The name is
+        /// the last one.
+        case refused
         case added
         case roleChanged = "role_changed"
         case removed

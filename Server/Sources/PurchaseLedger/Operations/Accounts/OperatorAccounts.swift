@@ -35,4 +35,14 @@ struct OperatorAccounts {
             OperatorLogLine(at: transaction.now, name: name, act: act, by: by, address: address),
             id: RandomBytes.sixteen())
     }
+
+    /// Counts a sign-in under a locked or unknown name. Anybody can send them without end, so there is one line for
+    /// each address and minute.
+    func logRefused(_ name: String, address: String) throws(LedgerStorageError) {
+        let minute = transaction.now.millisecondsSince1970 / 60_000 * 60_000
+        try OperatorLogTable(connection: transaction.connection).append(
+            OperatorLogLine(
+                at: Timestamp(millisecondsSince1970: minute), name: name, act: .refused, address: address),
+            id: Array(StorableEvidence.sha256(Array(address.utf8)).prefix(16)))
+    }
 }

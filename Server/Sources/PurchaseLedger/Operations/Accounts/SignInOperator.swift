@@ -33,7 +33,7 @@ public struct SignInOperator: LedgerOperation {
     public func perform(_ transaction: LedgerTransaction) throws -> Bool {
         let accounts = OperatorAccounts(transaction)
         guard var row = try accounts.operators.row(name) else {
-            try accounts.log(.wrongPassword, name, address: address)
+            try accounts.logRefused(name, address: address)
             return false
         }
         let isLocked = row.lockedUntil.map { $0 > transaction.now } ?? false
@@ -50,7 +50,7 @@ public struct SignInOperator: LedgerOperation {
             try accounts.log(.signedIn, name, address: address)
             return true
         case .right, .locked:
-            try accounts.log(.refusedWhileLocked, name, address: address)
+            try accounts.logRefused(name, address: address)
             return false
         case .wrong:
             row.failures += 1
