@@ -25,4 +25,9 @@ public struct OutgoingEvent: Sendable, Equatable {
     public var isNotification: Bool {
         if case .notification = content { true } else { false }
     }
+
+    package init(key: Int64, customer: Int64, id: String, content: Content, isAnnounced: Bool = true) {
+        (self.key, self.customer, self.id, self.content) = (key, customer, id, content)
+        self.isAnnounced = isAnnounced
+    }
 }

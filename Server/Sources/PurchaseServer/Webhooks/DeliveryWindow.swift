@@ -1,20 +1,21 @@
-import PurchaseLedger
+package import PurchaseLedger
 
 /// The events of a webhook that were read and are not recorded yet. It decides which may be sent: the events of a
 /// customer follow each other, and those of different customers do not wait for each other.
-struct DeliveryWindow {
+package struct DeliveryWindow {
     private var slots: [Slot] = []
     /// The position of the first slot; positions only grow.
     private var base = 0
     private var lanes: [Int64: Lane] = [:]
+    /// The positions of the events that may be sent, the first one last. It is sent next: nothing behind it can be
+    /// recorded before it.
     private var ready: [Int] = []
-    private var readyStart = 0
     /// The customers who have an event that was not delivered; their next events wait behind it.
     private(set) var blocked: Set<Int64>
     /// The last event that was read.
     private(set) var last: Int64
     /// The number of events in it that were sent and delivered.
-    private(set) var delivered = 0
+    package private(set) var delivered = 0
 
     private struct Slot {
         let event: OutgoingEvent
@@ -33,15 +34,15 @@ struct DeliveryWindow {
         var isBusy = false
     }
 
-    init(after cursor: Int64, blocked: Set<Int64>) {
+    package init(after cursor: Int64, blocked: Set<Int64>) {
         last = cursor
         self.blocked = blocked
     }
 
     /// The number of events in it.
-    var count: Int { slots.count }
+    package var count: Int { slots.count }
 
-    mutating func add(_ event: OutgoingEvent) {
+    package mutating func add(_ event: OutgoingEvent) {
         let position = base + slots.count
         last = event.key
         slots.append(Slot(event: event))
@@ -62,27 +63,24 @@ struct DeliveryWindow {
             lane.queue.append(position)
         } else {
             lane.isBusy = true
-            ready.append(position)
+            makeReady(position)
         }
         lanes[customer] = lane
     }
 
+    private mutating func makeReady(_ position: Int) {
+        ready.insert(position, at: ready.firstIndex { $0 < position } ?? ready.endIndex)
+    }
+
     /// The next event to send, and its position.
-    mutating func takeNext() -> (position: Int, event: OutgoingEvent)? {
-        guard readyStart < ready.count else { return nil }
-        let position = ready[readyStart]
-        readyStart += 1
-        if readyStart == ready.count {
-            ready.removeAll(keepingCapacity: true)
-            readyStart = 0
-        }
-        return (position, slots[position - base].event)
+    package mutating func takeNext() -> (position: Int, event: OutgoingEvent)? {
+        ready.popLast().map { ($0, slots[$0 - base].event) }
     }
 
     func event(_ position: Int) -> OutgoingEvent { slots[position - base].event }
 
     /// An event that was taken was delivered.
-    mutating func deliver(_ position: Int) {
+    package mutating func deliver(_ position: Int) {
         slots[position - base].state = .delivered
         delivered += 1
         let customer = slots[position - base].event.customer
@@ -90,7 +88,7 @@ struct DeliveryWindow {
         if lane.queue.isEmpty {
             lanes[customer] = nil
         } else {
-            ready.append(lane.queue.removeFirst())
+            makeReady(lane.queue.removeFirst())
             lanes[customer] = lane
         }
     }
@@ -117,7 +115,7 @@ struct DeliveryWindow {
     }
 
     /// The events at the beginning whose outcome is known.
-    var settled: (count: Int, cursor: Int64, undelivered: [UndeliveredEvent])? {
+    package var settled: (count: Int, cursor: Int64, undelivered: [UndeliveredEvent])? {
         var undelivered: [UndeliveredEvent] = []
         var count = 0
         for slot in slots {
@@ -136,7 +134,7 @@ struct DeliveryWindow {
     }
 
     /// Forgets events at the beginning, which were recorded.
-    mutating func removeFirst(_ count: Int) {
+    package mutating func removeFirst(_ count: Int) {
         for slot in slots.prefix(count) where slot.event.isAnnounced {
             if case .delivered = slot.state { delivered -= 1 }
         }

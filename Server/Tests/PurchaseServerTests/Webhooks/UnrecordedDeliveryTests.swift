@@ -1,4 +1,6 @@
+import PurchaseLedger
 import PurchaseServer
+import ServerTestSupport
 import Testing
 
 @Suite("Deliveries that are not recorded")
@@ -44,6 +46,31 @@ struct UnrecordedDeliveryTests {
         #expect(deliveries.isFull(with: 16) && !deliveries.isFull(with: 15))
         for _ in 0..<10 { deliveries.allowMore() }
         #expect(deliveries.allowance == 100)
+    }
+
+    @Test("D.3 The first event that may be sent is sent next, so that what a fast receiver accepts can be recorded")
+    func first() throws {
+        var (window, unrecorded) = (DeliveryWindow(after: 0, blocked: []), UnrecordedDeliveries(window: 1024))
+        var (random, key, sent, last) = (SeededGenerator(seed: 46), Int64(0), 0, [Int64: Int64]())
+        while sent < 5000 {
+            while window.count < 1024 {
+                key += 1
+                let customer = Int64.random(in: 1...300, using: &random)
+                window.add(
+                    OutgoingEvent(key: key, customer: customer, id: "\(key)", content: .notification(body: nil)))
+            }
+            var underWay: [Int] = []
+            while underWay.count < 32, !unrecorded.isFull(with: underWay.count), let next = window.takeNext() {
+                #expect(last[next.event.customer, default: 0] < next.event.key)
+                last[next.event.customer] = next.event.key
+                underWay.append(next.position)
+            }
+            for position in underWay { window.deliver(position) }
+            sent += underWay.count
+            let settled = try #require(window.settled, "nothing can be recorded after \(sent) deliveries")
+            window.removeFirst(settled.count)
+            unrecorded.recorded(remaining: window.delivered, hadOutcomes: true)
+        }
     }
 
     @Test("28 What a record could not record still counts, and the allowance is that of records again")
