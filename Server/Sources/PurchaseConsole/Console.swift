@@ -5,10 +5,10 @@ import PurchaseVerification
 
 /// The pages for people who answer customers: HTML without script, over the operations of the ledger.
 ///
-/// The caller passes the requests under `/console`, and adds `ConsoleResponse.securityFields` to each answer.
+/// The caller checks `Host`, passes the requests under `/console`, and adds `ConsoleResponse.securityFields` to each
+/// answer.
 public final class Console: Sendable {
     let surroundings: ConsoleSurroundings
-    private let hosts: HostCheck
     private let templates: MustacheLibrary
     private let forms = FormOnce()
     let passwords = PasswordHash()
@@ -22,7 +22,6 @@ public final class Console: Sendable {
     /// - Throws: if a template is wrong.
     public init(_ surroundings: ConsoleSurroundings) throws {
         self.surroundings = surroundings
-        hosts = HostCheck(listener: surroundings.host)
         templates = try ConsoleTemplates.library()
     }
 
@@ -34,10 +33,7 @@ public final class Console: Sendable {
 
     /// Answers a request.
     public func respond(_ request: ConsoleRequest) async -> ConsoleResponse {
-        guard hosts.accepts(request.host) else {
-            return message("The host is not one of the console; use its address or localhost", 421)
-        }
-        if request.isPost, !hosts.isOwnForm(request) { return message("The form is not from this console", 403) }
+        if request.isPost, !request.isOwnForm { return message("The form is not from this console", 403) }
         return await explained { [self] in
             switch request.path {
             case "style.css":

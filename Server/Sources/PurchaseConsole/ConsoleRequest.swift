@@ -52,4 +52,12 @@ public struct ConsoleRequest: Sendable {
         }
         return request
     }
+    /// Whether the form was sent by a page of the console. Browsers send `Origin` with every form, and over TLS and to
+    /// localhost also `Sec-Fetch-Site`, which counts alone: it is right behind a proxy that sends another `Host`.
+    var isOwnForm: Bool {
+        if let fetchSite { return fetchSite == "same-origin" }
+        guard let origin else { return true }
+        guard let host else { return false }
+        return origin == "http://\(host)" || origin == "https://\(host)"
+    }
 }

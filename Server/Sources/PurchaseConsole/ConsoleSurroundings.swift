@@ -15,8 +15,6 @@ public struct ConsoleSurroundings: Sendable {
     public var hasWebhook: @Sendable (_ app: String, _ url: String) -> Bool
     /// Called with an error that the pages do not explain in full, to log it.
     public var onFailure: @Sendable (any Error) -> Void
-    /// The host of the listener; `nil` for a socket.
-    public var host: String?
     public var tools: ConsoleTools
 
     public init(
@@ -24,10 +22,10 @@ public struct ConsoleSurroundings: Sendable {
         checkpoint: @escaping @Sendable () throws -> SignedCheckpoint?,
         appleOrder: @escaping @Sendable (_ number: String, _ app: String) async throws -> AppleOrderAnswer,
         hasWebhook: @escaping @Sendable (_ app: String, _ url: String) -> Bool,
-        onFailure: @escaping @Sendable (any Error) -> Void, host: String?, tools: ConsoleTools
+        onFailure: @escaping @Sendable (any Error) -> Void, tools: ConsoleTools
     ) {
         self.hasWebhook = hasWebhook
         (self.ledger, self.clock, self.checkpoint, self.appleOrder) = (ledger, clock, checkpoint, appleOrder)
-        (self.onFailure, self.host, self.tools) = (onFailure, host, tools)
+        (self.onFailure, self.tools) = (onFailure, tools)
     }
 }

@@ -94,3 +94,32 @@ struct AdminListener: Service, CustomStringConvertible {
         }
     }
 }
+
+/// Answers only requests that name the listener for operators on purpose.
+///
+/// A page of another site can give its own name the address of this machine (DNS rebinding), and would then read
+/// metrics, and the console in the name of the operator's browser. Such a request has a name in `Host`, so only
+/// addresses, `localhost` and the host of the listener are answered.
+struct AdminHostMiddleware: RouterMiddleware {
+    typealias Context = ServerContext
+
+    /// The host of the listener; `nil` for a socket.
+    let listener: String?
+
+    func handle(
+        _ request: Request, context: ServerContext, next: (Request, ServerContext) async throws -> Response
+    ) async throws -> Response {
+        guard let host = request.head.authority, accepts(host) else {
+            throw Problem(
+                .misdirectedRequest, "host_not_allowed", "The listener for operators has another host.",
+                expected: "its address, localhost, or the host of server.admin", found: request.head.authority)
+        }
+        return try await next(request, context)
+    }
+
+    private func accepts(_ host: String) -> Bool {
+        if host.hasPrefix("[") { return host.wholeMatch(of: /\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?/) != nil }
+        let name = host.split(separator: ":", omittingEmptySubsequences: false).first.map { $0.lowercased() } ?? ""
+        return name == "localhost" || name == listener?.lowercased() || AddressRange.bytes(of: name)?.count == 4
+    }
+}

@@ -68,8 +68,7 @@ extension ConsoleSurroundings {
     init(
         ledger: @escaping @Sendable () -> PurchaseLedger, clock: @escaping @Sendable () -> Timestamp,
         record: ServerConfiguration.Record, orders: AppleOrders,
-        hasWebhook: @escaping @Sendable (_ app: String, _ url: String) -> Bool, host: String?, tools: ConsoleTools,
-        logger: Logger
+        hasWebhook: @escaping @Sendable (_ app: String, _ url: String) -> Bool, tools: ConsoleTools, logger: Logger
     ) {
         let keyFile = RecordKeys(record) { _ in }.signingKeyFile
         self.init(
@@ -83,7 +82,7 @@ extension ConsoleSurroundings {
                 }
             },
             hasWebhook: hasWebhook,
-            onFailure: { logger.error("a page of the console was not made", metadata: ["error": "\($0)"]) }, host: host,
+            onFailure: { logger.error("a page of the console was not made", metadata: ["error": "\($0)"]) },
             tools: tools)
     }
 }

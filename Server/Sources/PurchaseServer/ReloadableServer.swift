@@ -186,6 +186,7 @@ final class ReloadableServer: Sendable {
         router.add(middleware: requestLog)
         router.add(middleware: ProblemMiddleware(outages: outages))
         router.add(middleware: RequestHeadMiddleware())
+        router.add(middleware: AdminHostMiddleware(listener: started.admin.host))
         HealthRoutes(readiness: readiness, limited: limited).add(to: router)
         MetricsRoutes(metrics: metrics, readings: readings).add(to: router)
         ConsoleRoutes(
@@ -194,8 +195,7 @@ final class ReloadableServer: Sendable {
                 orders: AppleOrders(service: appStoreClaims),
                 hasWebhook: { app, url in
                     self.inForce.withLock { $0.webhooks.contains { $0.app == app && $0.url.text == url } }
-                }, host: started.admin.host, tools: consoleTools,
-                logger: logger),
+                }, tools: consoleTools, logger: logger),
             bodies: bodies.limited(to: AdminListener.bodyBytes), logger: logger
         )?.add(to: router)
         MethodRoutes().add(to: router)

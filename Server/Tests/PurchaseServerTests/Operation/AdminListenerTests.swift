@@ -41,6 +41,26 @@ struct AdminListenerTests {
         }
     }
 
+    @Test(
+        "D.3 A request whose host is a name of somebody else is not answered, on any path",
+        arguments: [
+            ("localhost", true), ("127.0.0.1:8081", true), ("evil.example", false), ("localhost.evil.example", false),
+            ("127.0.0.1.evil.example", false), ("[::1]:8081", true), ("[x]evil.example", false), ("evil", false),
+        ])
+    func host(name: String, isAnswered: Bool) async throws {
+        try await Self.run { world in
+            let port = try #require(world.admin?.port)
+            for (path, status) in [
+                ("/metrics", 200), ("/healthz", 200), ("/readyz", 200), ("/console/sign-in", 200), ("/nowhere", 404),
+            ] {
+                let answer = try await RawConnection.request(
+                    port: port, "GET \(path) HTTP/1.1\r\nHost: \(name)\r\nConnection: close\r\n\r\n")
+                #expect(answer.hasPrefix("HTTP/1.1 \(isAnswered ? status : 421) "), "\(path): \(answer)")
+                #expect(isAnswered || answer.contains("host_not_allowed"))
+            }
+        }
+    }
+
     @Test("The limits of heads and of idle connections hold there, too")
     func limits() async throws {
         try await Self.run {
