@@ -145,6 +145,33 @@ struct RateLimitTests {
     }
 
     @Test(
+        "D.3 Clients whose proxy sends an unreadable X-Forwarded-For have the share of one address, a proxy itself none"
+    )
+    func unreadableAddress() async throws {
+        try await PurchaseServerWorld.run { configuration in
+            configuration.limits.perKey = RateLimit(perSecond: 0.04, burst: 100)
+            configuration.limits.addressPercentOfKey = 4
+            configuration.limits.networkPercentOfKey = 100
+            configuration.trustedProxies = ["127.0.0.1", "::1", "10.0.0.0/8"].compactMap(AddressRange.init)
+        } _: { world async throws in
+            for address in ["unknown", "198.51.100.7, -", ","] {
+                #expect(try await Self.send(from: address, to: world).status == 422)
+            }
+            for (address, status) in [
+                ("_hidden", 422), ("unknown", 429), (",", 429), ("198.51.100.7, ?, 10.0.0.3", 422),
+                ("198.51.100.7", 422), ("unknown, 198.51.100.8", 422),
+            ] {
+                #expect(try await Self.send(from: address, to: world).status == status, "\(address)")
+            }
+            // A backend beside the proxy.
+            for _ in 0..<8 {
+                #expect(
+                    try await world.send(.post, "/v1/purchases", data: Self.junk, as: .client).status == 422)
+            }
+        }
+    }
+
+    @Test(
         "B.4 One /48 of IPv6, or one /24 of IPv4, takes a fifth of the rate of a client key, and honest clients have the rest",
         arguments: ["2001:db8:7:%::1", "198.51.100.%"])
     func networkPart(pattern: String) async throws {

@@ -64,7 +64,9 @@ struct AccessMiddleware: RouterMiddleware {
     }
 
     private func isUncounted(_ context: ServerContext) -> Bool {
-        guard let address = context.clientAddress.flatMap(AddressRange.bytes) else { return false }
+        guard !context.isClientUnreadable, let address = context.clientAddress.flatMap(AddressRange.bytes) else {
+            return false
+        }
         return uncountedAddresses.contains { $0.contains(address) }
     }
 

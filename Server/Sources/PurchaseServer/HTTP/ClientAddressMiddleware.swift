@@ -17,20 +17,26 @@ struct ClientAddressMiddleware: RouterMiddleware {
     ) async throws -> Response {
         var context = context
         if let peer = context.remoteAddress, let name = HTTPField.Name("X-Forwarded-For") {
-            context.clientAddress = AddressRange.socketAddress(client(peer, request.headers[values: name]))
+            let client = client(peer, request.headers[values: name])
+            context.clientAddress = AddressRange.socketAddress(client.address)
+            context.isClientUnreadable = client.isUnreadable
         }
         return try await next(request, context)
     }
 
-    private func client(_ peer: String, _ fields: [String]) -> String {
+    /// The client, and whether it is a proxy that sent something else than the address of its caller.
+    private func client(_ peer: String, _ fields: [String]) -> (address: String, isUnreadable: Bool) {
         var client = peer
         let entries = fields.flatMap { $0.split(separator: ",") }.suffix(Self.longestChain)
         for entry in entries.reversed() {
-            guard proxies.contains(where: { $0.contains(client) }), let address = Self.address(entry) else { break }
+            guard isProxy(client) else { return (client, false) }
+            guard let address = Self.address(entry) else { return (client, true) }
             client = address
         }
-        return client
+        return (client, entries.isEmpty && !fields.isEmpty && isProxy(client))
     }
+
+    private func isProxy(_ address: String) -> Bool { proxies.contains { $0.contains(address) } }
 
     /// An entry without its port; `nil` if it is not an address, such as `unknown`.
     private static func address(_ entry: Substring) -> String? {

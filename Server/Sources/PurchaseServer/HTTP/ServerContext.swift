@@ -7,6 +7,8 @@ struct ServerContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The address of the client, also behind a proxy of the operator.
     var clientAddress: SocketAddress?
+    /// Whether the address is that of a proxy whose `X-Forwarded-For` is not readable.
+    var isClientUnreadable = false
     /// The sender, after the key was checked.
     var caller: Caller?
     /// The problem with the parameters of the query, if there is one.
