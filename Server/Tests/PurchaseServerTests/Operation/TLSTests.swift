@@ -85,6 +85,26 @@ struct TLSTests {
         }
     }
 
+    @Test("D.3 TLS 1.2 is spoken with suites of authenticated encryption, and no suite with CBC is accepted")
+    func suites() async throws {
+        try await Self.run { client, _, authority in
+            let suites: [(NIOTLSCipher, isSpoken: Bool)] = [
+                (.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, true), (.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, true),
+                (.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, true), (.TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA, false),
+                (.TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA, false),
+            ]
+            for (suite, isSpoken) in suites {
+                var tls = TLSConfiguration.makeClientConfiguration()
+                (tls.cipherSuiteValues, tls.maximumTLSVersion) = ([suite], .tlsv12)
+                #expect(tls.cipherSuiteValues.contains(suite), "the client can speak it")
+                let status = try? await Self.status(client.port, trusting: authority) {
+                    ($0.cipherSuiteValues, $0.maximumTLSVersion) = ([suite], .tlsv12)
+                }
+                #expect(status == (isSpoken ? 200 : nil), "\(suite)")
+            }
+        }
+    }
+
     /// What clients share while they ask.
     private final class Load: Sendable {
         let isDone = Atomic(false)
