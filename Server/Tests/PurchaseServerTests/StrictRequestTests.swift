@@ -16,6 +16,8 @@ struct StrictRequestTests {
         var hasBody = false
         /// The documented parameters of the query.
         var parameters: [String] = []
+        /// Whether the description requires `Idempotency-Key`.
+        var needsKey = false
 
         /// The path with a value for each variable.
         var example: String {
@@ -48,6 +50,7 @@ struct StrictRequestTests {
             }
             guard let last = operations.indices.last else { continue }
             if line == "      requestBody:" { operations[last].hasBody = true }
+            if line.hasSuffix("/parameters/RequiredIdempotencyKey'") { operations[last].needsKey = true }
             if let match = line.wholeMatch(of: #/ {8}- name: ([a-z_]+)/#), lines[index + 1].contains("in: query") {
                 operations[last].parameters.append(String(match.output.1))
             }
@@ -228,14 +231,20 @@ struct StrictRequestTests {
         }
     }
 
-    @Test(
-        "E.3 Orders and consumption need an Idempotency-Key", arguments: ["/v1/orders", "/v1/customers/alice/consume"])
-    func idempotency(_ path: String) async throws {
+    @Test("D.3 Exactly the requests of which the description requires an Idempotency-Key are refused without one")
+    func idempotency() async throws {
+        let operations = try Self.operations().filter(\.hasBody)
+        #expect(operations.filter(\.needsKey).map(\.path) == ["/v1/orders", "/v1/customers/{customer_id}/consume"])
         try await PurchaseServerWorld.run { world async throws in
-            let body = Data(#"{"product_id":"com.example.app.coins"}"#.utf8)
-            let refused = try await world.send(.post, path, data: body, as: .backend, idempotencyKey: nil)
-            #expect(refused.status == 400)
-            #expect(try refused.document?.code == "idempotency_key_missing")
+            // A consumption with an id of its own needs the header, too.
+            for body in ["{}", #"{"product_id":"com.example.app.coins","consumption_id":"1"}"#] {
+                for operation in operations {
+                    let answer = try await world.send(
+                        operation.method, operation.example, data: Data(body.utf8), idempotencyKey: nil)
+                    let isRefused = try answer.document?.code == "idempotency_key_missing"
+                    #expect(isRefused == operation.needsKey, "\(operation.path): \(answer.text)")
+                }
+            }
         }
     }
 
