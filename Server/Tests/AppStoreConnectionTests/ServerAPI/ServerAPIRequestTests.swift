@@ -21,7 +21,6 @@ struct ServerAPIRequestTests {
         let messaging = "/inApps/v1/messaging"
         var operations: [(any AppStoreServerOperation, String, String?)] = [
             (GetTransaction("1"), "GET /inApps/v1/transactions/1", nil),
-            (FinishTransaction("1"), "POST /inApps/v1/transactions/1/finish", nil),
             (GetAppTransaction("1"), "GET /inApps/v1/transactions/appTransactions/1", nil),
             (
                 GetSubscriptionStatuses("1", statuses: [.active, .revoked]),
@@ -53,6 +52,7 @@ struct ServerAPIRequestTests {
             consumptionPercentage: 50_000, refundPreference: .grantProrated)
         let seats = "/groups/v1/transactions/1/seats"
         operations += [
+            (Row(.finishTransaction, "1"), "POST /inApps/v1/transactions/1/finish", nil),
             (
                 Row(.setAppAccountToken, "1", json: ["appAccountToken": text]),
                 "PUT /inApps/v1/transactions/1/appAccountToken", #"{"appAccountToken":"\#(text)"}"#
@@ -125,7 +125,7 @@ struct ServerAPIRequestTests {
     func form() async throws {
         let calls = Self.operations.compactMap { ($0.0 as? UnsignedOperation)?.call }
         #expect(calls.count == UnsignedCall.allCases.count && Set(calls) == Set(UnsignedCall.allCases))
-        #expect(Self.operations.count == 12 + calls.count)
+        #expect(Self.operations.count == 11 + calls.count)
         try await ServerAPIWorld.run(answer: { _ in .json("{}", status: .badRequest) }) { world in
             for (operation, line, body) in Self.operations {
                 _ = await world.code(of: operation)

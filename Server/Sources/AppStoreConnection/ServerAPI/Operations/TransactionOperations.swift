@@ -23,19 +23,6 @@ public struct GetTransaction: AppStoreServerOperation {
     }
 }
 
-/// Tells Apple that the content of a transaction was delivered (Apple, "Finish Transaction").
-public struct FinishTransaction: AppStoreServerOperation {
-    public typealias Answer = Void
-
-    public var transactionID: String
-
-    public init(_ transactionID: String) { self.transactionID = transactionID }
-
-    public var request: AppStoreServerRequest {
-        AppStoreServerRequest(.post, ["inApps", "v1", "transactions", transactionID, "finish"])
-    }
-}
-
 /// The customer's download of the app (Apple, "Get App Transaction Info").
 public struct GetAppTransaction: AppStoreServerOperation {
     /// A transaction id, an original transaction id or an app transaction id.

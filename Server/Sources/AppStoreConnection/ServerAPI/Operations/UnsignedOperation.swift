@@ -35,7 +35,7 @@ public struct UnsignedOperation: AppStoreServerOperation {
 /// production, where it can be called, and whether it may be made again if its outcome is unknown. For groups and seats
 /// Apple states no limit; 1 is the smallest of the others.
 public enum UnsignedCall: String, Sendable, CaseIterable {
-    case setAppAccountToken, sendConsumption, sendConsumptionV1
+    case finishTransaction, setAppAccountToken, sendConsumption, sendConsumptionV1
     case extendAllRenewalDates, getExtensionStatus
     case getCurrentGroups, getGroupMembers, getSeats, claimSeat, associateSeat, unclaimSeat
     case uploadImage, deleteImage, listImages, uploadMessage, deleteMessage, listMessages
@@ -65,6 +65,7 @@ public enum UnsignedCall: String, Sendable, CaseIterable {
 
     var row: Row {
         switch self {
+        case .finishTransaction: Row(.post, "inApps/v1/transactions/{}/finish", 50, .environmentOfID)
         case .setAppAccountToken: Row(.put, "inApps/v1/transactions/{}/appAccountToken", 20, .environmentOfID)
         case .sendConsumption: Row(.put, "inApps/v2/transactions/consumption/{}", 50, .environmentOfID)
         case .sendConsumptionV1: Row(.put, "inApps/v1/transactions/consumption/{}", 50, .environmentOfID)
