@@ -12,6 +12,7 @@ struct HTTPExchange: Sendable {
     private let client: HTTPClient
     private let limits: AttemptLimits
     private let largestReply: Int
+    private let skew: ClockSkew
 
     /// A reply of any HTTP status. The body of one that is not 2xx is cut to `UndeterminedValidation.keptReplyBytes`.
     struct Reply: Sendable {
@@ -30,10 +31,11 @@ struct HTTPExchange: Sendable {
 
     /// - Throws: `AppStoreConnectionSettingsError` if the trusted authorities cannot be read.
     init(
-        trustFile: String?, limits: AttemptLimits, largestReply: Int
+        trustFile: String?, limits: AttemptLimits, largestReply: Int, skew: ClockSkew
     ) throws(AppStoreConnectionSettingsError) {
         self.limits = limits
         self.largestReply = largestReply
+        self.skew = skew
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
         if let path = trustFile {
@@ -93,7 +95,9 @@ struct HTTPExchange: Sendable {
     func shutdown() async throws { try await client.shutdown() }
 
     private func collect(_ request: HTTPClientRequest) async throws -> Reply {
+        let sent = skew.now()
         let response = try await client.execute(request, deadline: .now() + limits.whole)
+        skew.note(response.headers.first(name: "date"), sent: sent)
         let status = Int(response.status.code)
         guard (200..<300).contains(status) else {
             // Read to its end, so that the connection can be used again.

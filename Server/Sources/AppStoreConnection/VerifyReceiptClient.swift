@@ -34,15 +34,16 @@ public final class VerifyReceiptClient: ReceiptValidation {
     ///   - settings: the addresses and the trusted authorities.
     ///   - limits: the time limits of the parts of an attempt.
     ///   - clock: the clock of pauses and circuit breakers.
+    ///   - skew: compares this machine's clock with Apple's.
     ///   - onCircuitChange: called when the circuit of an environment opens or closes, on the task of a call. It must
     ///     not wait.
     /// - Throws: `AppStoreConnectionSettingsError` if the trusted authorities cannot be read.
     public init(
         _ settings: AppStoreConnectionSettings = .apple, limits: AttemptLimits = AttemptLimits(),
-        clock: ConnectionClock = .system,
+        clock: ConnectionClock = .system, skew: ClockSkew = ClockSkew(),
         onCircuitChange: @escaping @Sendable (ValidationEnvironment, CircuitBreaker.Change) -> Void = { _, _ in }
     ) throws(AppStoreConnectionSettingsError) {
-        exchange = try VerifyReceiptExchange(settings, limits: limits)
+        exchange = try VerifyReceiptExchange(settings, limits: limits, skew: skew)
         self.clock = clock
         self.onCircuitChange = onCircuitChange
     }

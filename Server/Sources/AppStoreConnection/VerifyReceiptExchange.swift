@@ -10,10 +10,13 @@ struct VerifyReceiptExchange: Sendable {
     private let settings: AppStoreConnectionSettings
 
     /// - Throws: `AppStoreConnectionSettingsError` if the trusted authorities cannot be read.
-    init(_ settings: AppStoreConnectionSettings, limits: AttemptLimits) throws(AppStoreConnectionSettingsError) {
+    init(
+        _ settings: AppStoreConnectionSettings, limits: AttemptLimits, skew: ClockSkew
+    ) throws(AppStoreConnectionSettingsError) {
         self.settings = settings
         exchange = try HTTPExchange(
-            trustFile: settings.trustFile, limits: limits, largestReply: VerifyReceiptResponse.largestReply)
+            trustFile: settings.trustFile, limits: limits, largestReply: VerifyReceiptResponse.largestReply,
+            skew: skew)
     }
 
     /// A reply, decoded, with its bytes.

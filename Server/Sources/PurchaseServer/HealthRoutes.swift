@@ -1,3 +1,4 @@
+import AppStoreConnection
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -8,13 +9,14 @@ import PurchaseLedger
 struct HealthRoutes {
     let readiness: ReadinessMonitor
     let limited: LimitedRequests
+    let skew: ClockSkew
 
     func add(to router: Router<ServerContext>) {
         for method in [HTTPRequest.Method.get, .head] {
             router.on("/healthz", method: method) { _, _ in Self.response("ok") }
             router.on("/readyz", method: method) { _, _ in
                 switch readiness.state {
-                case .ready: return Self.response("ready", limited: limited.today)
+                case .ready: return Self.response("ready", limited: limited.today, skew: skew.seconds)
                 case .failed(let kind):
                     // After any error, the server cannot work.
                     throw Problem(.serviceUnavailable, kind.rawValue, kind.sentence, retryAfter: 1)
@@ -30,11 +32,12 @@ struct HealthRoutes {
         }
     }
 
-    private static func response(_ status: String, limited: [String: Int] = [:]) -> Response {
+    private static func response(_ status: String, limited: [String: Int] = [:], skew: Double? = nil) -> Response {
         let counts = limited.sorted { $0.key < $1.key }.map { #""\#($0.key)":\#($0.value)"# }.joined(separator: ",")
         let today = counts.isEmpty ? "" : #","limited_today":{\#(counts)}"#
+        let clock = skew.map { #","app_store_clock_skew_seconds":\#(Int($0))"# } ?? ""
         return Response(
             status: .ok, headers: [.contentType: "application/json"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: #"{"status":"\#(status)"\#(today)}"#)))
+            body: ResponseBody(byteBuffer: ByteBuffer(string: #"{"status":"\#(status)"\#(today)\#(clock)}"#)))
     }
 }

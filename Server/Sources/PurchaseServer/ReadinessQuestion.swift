@@ -25,6 +25,8 @@ package struct ReadinessQuestion: Sendable {
         package var status: String
         /// The requests of today that a limit refused, by code.
         package var limitedToday: [String: Int] = [:]
+        /// The seconds by which its clock is ahead of the App Store's; `nil` before Apple's first answer.
+        package var clockSkew: Double?
     }
 
     package func answer() async -> Answer {
@@ -33,7 +35,8 @@ package struct ReadinessQuestion: Sendable {
             let json = try JSONSerialization.jsonObject(with: Data(body.readableBytesView)) as? [String: Any]
             return Answer(
                 status: json?["status"] as? String ?? json?["code"] as? String ?? "it does not answer as Assay does",
-                limitedToday: json?["limited_today"] as? [String: Int] ?? [:])
+                limitedToday: json?["limited_today"] as? [String: Int] ?? [:],
+                clockSkew: (json?["app_store_clock_skew_seconds"] as? NSNumber)?.doubleValue)
         } catch {
             return Answer(status: "it does not answer as Assay does (\(error))")
         }

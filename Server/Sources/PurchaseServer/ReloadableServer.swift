@@ -187,7 +187,7 @@ final class ReloadableServer: Sendable {
         router.add(middleware: ProblemMiddleware(outages: outages))
         router.add(middleware: RequestHeadMiddleware())
         router.add(middleware: AdminHostMiddleware(listener: started.admin.host))
-        HealthRoutes(readiness: readiness, limited: limited).add(to: router)
+        HealthRoutes(readiness: readiness, limited: limited, skew: appStoreClaims.skew).add(to: router)
         MetricsRoutes(metrics: metrics, readings: readings).add(to: router)
         ConsoleRoutes(
             ConsoleSurroundings(
@@ -268,7 +268,7 @@ final class ReloadableServer: Sendable {
         if !configuration.trustedProxies.isEmpty {
             router.add(middleware: ClientAddressMiddleware(proxies: configuration.trustedProxies))
         }
-        HealthRoutes(readiness: readiness, limited: limited).add(to: router)
+        HealthRoutes(readiness: readiness, limited: limited, skew: appStoreClaims.skew).add(to: router)
         DescriptionRoutes().add(to: router)
         addPurchaseRoutes(to: router, ledger, configuration)
         NotificationRoutes(

@@ -26,7 +26,7 @@ public struct StartedServer: Sendable {
             consoleTools: dependencies.console, logger: logger)
         let readings = ServerReadings(
             ledger: ledger, database: database, webhooks: configuration.webhooks, logger: logger
-        ) { server.readings + appStoreClaims.circuits }
+        ) { server.readings + appStoreClaims.samples }
         self.readings = readings
         let reload = dependencies.settings.map { source in
             SettingsReload(

@@ -28,6 +28,8 @@ public final class AppStoreServerClient: AppStoreServer {
     private let time: @Sendable () -> Date
     private let storeTime: @Sendable () -> AppStoreTime
     private let tokens: ServerTokens
+    /// This machine's clock against Apple's.
+    public let skew: ClockSkew
     private let limit: CallLimit
     private let pace: ServerCallPace
     private let state = Mutex(State())
@@ -45,17 +47,20 @@ public final class AppStoreServerClient: AppStoreServer {
     ///   - clock: the clock of pauses and circuit breakers.
     ///   - time: the clock of tokens and of Apple's pauses.
     ///   - storeTime: the clock by which signed answers are fresh; `nil` for `time`.
+    ///   - skew: compares `time` with Apple's clock; `nil` for one of its own.
     ///   - onCircuitChange: called when the circuit of an environment opens or closes, on the task of a call. It must
     ///     not wait.
     /// - Throws: `AppStoreConnectionSettingsError` if the trusted authorities cannot be read.
     public init(
         _ settings: AppStoreServerSettings = .apple, limits: AttemptLimits = AttemptLimits(),
         clock: ConnectionClock = .system, time: @escaping @Sendable () -> Date = { Date() },
-        storeTime: (@Sendable () -> AppStoreTime)? = nil,
+        storeTime: (@Sendable () -> AppStoreTime)? = nil, skew: ClockSkew? = nil,
         onCircuitChange: @escaping @Sendable (ValidationEnvironment, CircuitBreaker.Change) -> Void = { _, _ in }
     ) throws(AppStoreConnectionSettingsError) {
         self.settings = settings
-        exchange = try HTTPExchange(trustFile: settings.trustFile, limits: limits, largestReply: Self.largestReply)
+        self.skew = skew ?? ClockSkew(time: time)
+        exchange = try HTTPExchange(
+            trustFile: settings.trustFile, limits: limits, largestReply: Self.largestReply, skew: self.skew)
         self.clock = clock
         self.time = time
         self.storeTime = storeTime ?? { AppStoreTime(time()) }
@@ -119,7 +124,6 @@ extension AppStoreServerClient {
                 return reply
             } catch {
                 guard error.code == .unauthorized else { throw error }
-                tokens.forget(key, for: app.bundleID)
                 refusal = error
             }
         }
@@ -289,7 +293,9 @@ extension AppStoreServerClient {
     private func refusal(_ reply: HTTPExchange.Reply, _ place: ServerCallPace.Key) -> AppStoreServerError {
         let body = try? JSONDecoder().decode(Refusal.self, from: Data(reply.body))
         let number = body.map { AppStoreErrorNumber(rawValue: $0.errorCode) }
-        let seen = "HTTP status \(reply.status)" + (body?.errorMessage.map { ", \($0)" } ?? "")
+        var seen = "HTTP status \(reply.status)" + (body?.errorMessage.map { ", \($0)" } ?? "")
+        // A clock that is ahead is refused as a wrong key is.
+        if reply.status == 401, let excess = skew.excess { seen += "; \(excess)" }
         func error(_ code: AppStoreServerError.Code, _ retryAfter: Duration = .seconds(5)) -> AppStoreServerError {
             AppStoreServerError(
                 code, place.environment, seen: seen, number: number, httpStatus: reply.status, retryAfter: retryAfter)

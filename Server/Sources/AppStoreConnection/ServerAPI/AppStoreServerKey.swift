@@ -9,6 +9,10 @@ public struct AppStoreServerKey: Sendable, CustomStringConvertible, CustomDebugS
     public let keyID: String
     private let privateKey: P256.Signing.PrivateKey
 
+    /// How far in the past tokens and offers are dated, in seconds: Apple refuses what is from the future by its own
+    /// clock, and this machine's may be ahead.
+    public static let backdating: Int64 = 60
+
     /// A key.
     ///
     /// - Parameters:

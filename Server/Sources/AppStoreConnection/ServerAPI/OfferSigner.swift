@@ -78,7 +78,8 @@ public struct OfferSigner: Sendable {
 
     private func claims(_ audience: String, _ nonce: UUID, _ date: Date) -> Claims {
         Claims(
-            iss: key.issuerID, aud: audience, iat: Int64(date.timeIntervalSince1970), bid: bundleID,
+            iss: key.issuerID, aud: audience,
+            iat: Int64(date.timeIntervalSince1970) - AppStoreServerKey.backdating, bid: bundleID,
             nonce: nonce.uuidString.lowercased())
     }
 

@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// The tokens of the App Store Server API. Each is used for half of its life, and then replaced.
+/// The tokens of the App Store Server API. Each is used for half of its life, and then replaced. One that Apple refused
+/// is kept, too: if this machine's clock is ahead, Apple accepts it a moment later.
 final class ServerTokens: Sendable {
     /// The life of a token, in seconds. Apple accepts at most an hour.
     static let life: Int64 = 1200
@@ -40,14 +41,10 @@ final class ServerTokens: Sendable {
         if let known = tokens.withLock({ $0[id] }), (0..<Self.life / 2).contains(now - known.issuedAt) {
             return known.text
         }
-        let claims = Claims(iss: key.issuerID, iat: now, exp: now + Self.life, bid: bundleID)
+        let issued = now - AppStoreServerKey.backdating
+        let claims = Claims(iss: key.issuerID, iat: issued, exp: issued + Self.life, bid: bundleID)
         let text = try key.jws(try AppStoreServerKey.encoded(claims))
         tokens.withLock { $0[id] = Token(text: text, issuedAt: now) }
         return text
-    }
-
-    /// Forgets a token that the App Store did not accept.
-    func forget(_ key: AppStoreServerKey, for bundleID: String) {
-        tokens.withLock { $0[Key(issuerID: key.issuerID, keyID: key.keyID, bundleID: bundleID)] = nil }
     }
 }

@@ -5,7 +5,7 @@ import PurchaseAPI
 extension ServiceState {
     /// The longest life of a token, in seconds.
     private static let longestLife: Int64 = 3600
-    /// How far a client's clock may be ahead, in seconds.
+    /// How much longer a token without `iat` may last, because its client's clock may be ahead, in seconds.
     private static let tolerance: Int64 = 60
 
     /// Checks the token of a request. Its times count by the real clock or by the store's, whichever it fits: a client
@@ -40,7 +40,7 @@ extension ServiceState {
     /// What is wrong with the times of a token.
     private static func fault(_ expiry: Int64, _ issued: Int64?, at now: Int64) -> ServerAPITokenFault? {
         if expiry <= now { return .expired }
-        if let issued, issued > now + tolerance { return .fromTheFuture }
+        if let issued, issued > now { return .fromTheFuture }
         // The difference of two numbers from outside may overflow.
         let (life, overflows) = expiry.subtractingReportingOverflow(issued ?? now)
         return overflows || life > longestLife + (issued == nil ? tolerance : 0) ? .lastsTooLong : nil

@@ -14,6 +14,8 @@ final class AppStoreClaimService: Service {
     private let client: any ReceiptValidation
     /// The App Store Server API, for claims and for everything else that is asked of it.
     let server: any AppStoreServer
+    /// This machine's clock against the App Store's.
+    let skew: ClockSkew
     private let endClient: @Sendable () async throws -> Void
     private let questioner: ClaimQuestioner
     private let timing: AppStoreTiming
@@ -61,13 +63,15 @@ final class AppStoreClaimService: Service {
         connectionClock: ConnectionClock, limits: AttemptLimits, clock: @escaping @Sendable () -> Timestamp,
         metrics: ServerMetrics, logger: Logger
     ) throws {
+        let skew = ClockSkew(onExcess: { logger.warning("\($0)") })
+        self.skew = skew
         let (changes, continuation) = AsyncStream<(ValidationEnvironment, CircuitBreaker.Change)>.makeStream()
         let client = try VerifyReceiptClient(
-            try configuration.appStore.connection(), limits: limits, clock: connectionClock
+            try configuration.appStore.connection(), limits: limits, clock: connectionClock, skew: skew
         ) { continuation.yield(($0, $1)) }
         let server = try AppStoreServerClient(
             try configuration.appStore.serverAPI(), limits: limits, clock: connectionClock,
-            storeTime: { AppStoreTime(millisecondsSince1970: clock().millisecondsSince1970) }
+            storeTime: { AppStoreTime(millisecondsSince1970: clock().millisecondsSince1970) }, skew: skew
         ) { continuation.yield(($0, $1)) }
         let (receipts, calls) = (
             MeasuredReceiptValidation(client: client, metrics: metrics),
@@ -279,9 +283,10 @@ final class AppStoreClaimService: Service {
 
     private var ledger: PurchaseLedger { questioner.terms().ledger }
 
-    /// The circuits of both interfaces, as metrics.
-    var circuits: [MetricSample] {
-        [ValidationEnvironment.production, .sandbox].flatMap { environment in
+    /// The circuits of both interfaces and the clock, as metrics.
+    var samples: [MetricSample] {
+        let clock = skew.seconds.map { [MetricSample(.clockSkew, $0)] } ?? []
+        return clock + [ValidationEnvironment.production, .sandbox].flatMap { environment in
             [("verifyReceipt", client.circuit(of: environment)), ("server_api", server.circuit(of: environment))].map {
                 MetricSample(.openCircuits, [$0.0, environment.rawValue], $0.1 == .closed ? 0 : 1)
             }

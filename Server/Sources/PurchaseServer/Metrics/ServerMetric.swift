@@ -28,6 +28,7 @@ package enum ServerMetric: String, Sendable, CaseIterable {
     case webhookDisabled = "assay.webhook.disabled"
     case appStoreCalls = "assay.app_store.call.duration"
     case openCircuits = "assay.app_store.circuit_open"
+    case clockSkew = "assay.app_store.clock_skew"
     case notifications = "assay.notifications"
     case notificationLag = "assay.notification.lag"
     case certificateEnd = "assay.tls.certificate.end"
@@ -100,6 +101,10 @@ package enum ServerMetric: String, Sendable, CaseIterable {
             .init(
                 self, .gauge, .none, "1 while the App Store is not asked, because it did not answer",
                 ["api", "environment"])
+        case .clockSkew:
+            .init(
+                self, .gauge, .seconds,
+                "How far this machine's clock is ahead of the App Store's, by its last answer; absent before the first")
         case .notifications:
             .init(
                 self, .counter, .none, "The genuine notifications, by type and recorded, repeated or refused",

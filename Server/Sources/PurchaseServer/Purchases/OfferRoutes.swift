@@ -92,7 +92,7 @@ struct OfferRoutes {
             message.jws = try signer.advancedCommerce(
                 request: Array((wanted.request ?? "").utf8), nonce: nonce, at: date)
         case .promotionalV1:
-            let timestamp = signed.signedAt.millisecondsSince1970
+            let timestamp = signed.signedAt.millisecondsSince1970 - AppStoreServerKey.backdating * 1000
             message.signature = try signer.promotionalOfferV1(
                 productID: product, offerID: offer, applicationUsername: wanted.appAccountToken ?? "", nonce: nonce,
                 timestamp: timestamp)

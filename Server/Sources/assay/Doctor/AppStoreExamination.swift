@@ -2,16 +2,18 @@ import AppStoreConnection
 import PurchaseServer
 import PurchaseVerification
 
-/// Whether the App Store accepts the keys of the apps.
+/// Whether the App Store accepts the keys of the apps, and this machine's clock is as Apple's.
 struct AppStoreExamination {
     let configuration: ServerConfiguration
+    /// The seconds by which the clock is ahead of Apple's, as the running server knows.
+    let knownSkew: Double?
 
     /// - Parameter isAsking: whether the App Store is asked to send a test notification for each bundle id.
     func findings(isAsking: Bool) async -> [DoctorFinding] {
         let apps = AppStoreServerApp.all(configuration, PurchaseVerifier(anchors: configuration.anchors)).values
             .sorted { $0.bundleID < $1.bundleID }
         guard isAsking, !apps.isEmpty else {
-            return apps.map { app in
+            return clock(knownSkew) + apps.map { app in
                 .warning(
                     .appStore, "\(app.bundleID) has \(app.keys.count) keys, which were not tried",
                     do: "Run it with --ask-apple before going live: it has a test notification sent.")
@@ -32,7 +34,18 @@ struct AppStoreExamination {
         } catch {
             findings.append(.warning(.appStore, "closing the connections failed: \(error)", do: "Run it again."))
         }
-        return findings
+        return clock(client.skew.seconds ?? knownSkew) + findings
+    }
+
+    private func clock(_ skew: Double?) -> [DoctorFinding] {
+        guard let skew else { return [] }
+        let found = ClockSkew.sentence(skew)
+        guard abs(skew) > ClockSkew.tolerance else { return [.fine(.clock, found)] }
+        let action = "Synchronize this machine's clock (NTP): Apple refuses tokens from the future with 401."
+        return [
+            abs(skew) < Double(AppStoreServerKey.backdating)
+                ? .warning(.clock, found, do: action) : .failed(.clock, found, do: action)
+        ]
     }
 
     private func ask(_ client: AppStoreServerClient, _ app: AppStoreServerApp) async -> DoctorFinding {

@@ -60,7 +60,9 @@ struct InstallationExamination: Sendable {
             .findings()
         findings += KeyExamination(keys: keys).findings() + listening
         if isDelivering { findings += await webhooks.trials() }
-        findings += await AppStoreExamination(configuration: configuration).findings(isAsking: isAskingApple)
+        let skew = isRunning ? await ReadinessQuestion(configuration).answer().clockSkew : nil
+        findings += await AppStoreExamination(configuration: configuration, knownSkew: skew)
+            .findings(isAsking: isAskingApple)
         findings.append(BackupExamination(folder: backups, now: now).finding())
         let order = DoctorFinding.Check.allCases
         return order.flatMap { check in findings.filter { $0.check == check } }

@@ -24,7 +24,7 @@ struct ServerAPIWorld: Sendable {
     /// Runs the body with a client whose production is `/p` and whose sandbox is `/s` of one server.
     static func run(
         keys: [TestKey] = [TestKey()], time: @escaping @Sendable () -> Date = { moment },
-        limitFactor: Double = 1000, answer: @escaping Answer,
+        skew: ClockSkew? = nil, limitFactor: Double = 1000, answer: @escaping Answer,
         _ body: @escaping @Sendable (ServerAPIWorld) async throws -> Void
     ) async throws {
         try await RecordingServer.run(answer: { request in
@@ -41,7 +41,7 @@ struct ServerAPIWorld: Sendable {
             let (clock, changes) = (ManualClock(), CircuitChanges())
             let client = try AppStoreServerClient(
                 settings, limits: .patient, clock: clock.connectionClock(), time: time,
-                storeTime: { AppStoreTime(moment) }, onCircuitChange: { changes.add($0, $1) })
+                storeTime: { AppStoreTime(moment) }, skew: skew, onCircuitChange: { changes.add($0, $1) })
             let verifier = PurchaseVerifier(anchors: try TrustAnchor.certificates(of: ConnectionWorld.authority.get()))
             let app = AppStoreServerApp(
                 "game", bundleID: bundleID, keys: try keys.map { try $0.key() }, verifier: verifier)
