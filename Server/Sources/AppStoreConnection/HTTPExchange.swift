@@ -14,6 +14,10 @@ struct HTTPExchange: Sendable {
     private let largestReply: Int
     private let skew: ClockSkew
 
+    /// The most interim answers (1xx) to one request. RFC 9110, section 15.2, allows any number, each of which begins
+    /// the wait for bytes anew; Apple sends none.
+    static let mostInterimAnswers = 8
+
     /// A reply of any HTTP status. The body of one that is not 2xx is cut to `UndeterminedValidation.keptReplyBytes`.
     struct Reply: Sendable {
         let status: Int
@@ -60,6 +64,14 @@ struct HTTPExchange: Sendable {
             timeout: .init(connect: limits.connect, read: limits.read, write: limits.read), connectionPool: pool,
             decompression: .enabled(limit: .size(largestReply + 1)))
         configuration.httpVersion = .http1Only
+        // The library skips interim answers without a limit, and has no other way to see them.
+        configuration.http1_1ConnectionDebugInitializer = { channel in
+            channel.eventLoop.makeCompletedFuture {
+                let pipeline = channel.pipeline.syncOperations
+                let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+                try pipeline.addHandler(InterimAnswerLimit(), position: .after(decoder))
+            }
+        }
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
@@ -108,3 +120,24 @@ struct HTTPExchange: Sendable {
         return Reply(status: status, headers: response.headers, body: Array(buffer: body))
     }
 }
+
+/// Ends a connection with more than `HTTPExchange.mostInterimAnswers` to one request.
+private final class InterimAnswerLimit: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+
+    private var count = 0
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if case .head(let head) = unwrapInboundIn(data) {
+            count = head.status.code < 200 ? count + 1 : 0
+            guard count <= HTTPExchange.mostInterimAnswers else {
+                context.fireErrorCaught(TooManyInterimAnswers())
+                return context.close(promise: nil)
+            }
+        }
+        context.fireChannelRead(data)
+    }
+}
+
+/// More interim answers came than `HTTPExchange.mostInterimAnswers`.
+struct TooManyInterimAnswers: Error {}

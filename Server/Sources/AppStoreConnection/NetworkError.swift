@@ -27,6 +27,8 @@ enum NetworkError {
         case is ChannelError, HTTPParserError.invalidEOFState:
             (.unreachable, "the connection was closed before the end of the reply")
         case is HTTPParserError: (.unreadable, "the reply is not HTTP")
+        case is TooManyInterimAnswers:
+            (.unreadable, "more than \(HTTPExchange.mostInterimAnswers) interim answers (1xx)")
         default: (.unreachable, shortened("\(error)"))
         }
     }

@@ -38,7 +38,8 @@ extension DoctorTests {
                             """
                     ).replacing(
                         "bundle_ids:",
-                        with: "app_store_keys: [{ issuer_id: i, key_id: k, private_key_file: AuthKey.p8 }], bundle_ids:")
+                        with: "app_store_keys: [{ issuer_id: i, key_id: k, private_key_file: AuthKey.p8 }], bundle_ids:"
+                    )
                 }
                 let clock = "this machine's clock is 30 s ahead of the App Store's"
                 try Self.write(settings(0), folder)

@@ -19,8 +19,9 @@ import Synchronization
 /// print(answer.environment, answer.value.content.productID)
 /// ```
 public final class AppStoreServerClient: AppStoreServer {
-    /// The largest reply: a page has at most 20 transactions or notifications of at most some ten kilobytes.
-    static let largestReply = 16 << 20
+    /// The largest reply, in bytes: a page of Apple's has 20 entries of some kilobytes each. Reading JSON takes up to
+    /// 14 times its size in memory.
+    static let largestReply = 2 << 20
 
     private let settings: AppStoreServerSettings
     private let exchange: HTTPExchange

@@ -12,13 +12,16 @@ public struct AppStoreServerError: Error, Sendable, CustomStringConvertible {
     public let httpStatus: Int?
     /// Why signed data of the answer is not believed.
     public let verification: VerificationError?
+    /// Whether the pages of a list lead to each other, or have no end.
+    public let isEndless: Bool
     /// The earliest time to call again, from now. An earlier call is unlikely to succeed, or is not made.
     public let retryAfter: Duration
 
     /// An error by its parts.
     public init(
         _ code: Code, _ environment: ValidationEnvironment, seen: String, number: AppStoreErrorNumber? = nil,
-        httpStatus: Int? = nil, verification: VerificationError? = nil, retryAfter: Duration = .seconds(5)
+        httpStatus: Int? = nil, verification: VerificationError? = nil, isEndless: Bool = false,
+        retryAfter: Duration = .seconds(5)
     ) {
         self.code = code
         self.environment = environment
@@ -26,6 +29,7 @@ public struct AppStoreServerError: Error, Sendable, CustomStringConvertible {
         self.number = number
         self.httpStatus = httpStatus
         self.verification = verification
+        self.isEndless = isEndless
         self.retryAfter = retryAfter
     }
 

@@ -71,6 +71,16 @@ public struct AppStoreServerReply: Sendable {
         }
     }
 
+    /// The most entries of an answer: Apple's pages have 20, its longest list 50, and each costs two signature checks.
+    static let mostEntries = 500
+
+    /// Refuses an answer with more entries, before any is verified.
+    func require(entries count: Int) throws(AppStoreServerReplyFault) {
+        guard count <= Self.mostEntries else {
+            throw .unreadable("\(count) entries, and an answer has at most \(Self.mostEntries)")
+        }
+    }
+
     /// Refuses a body that is neither empty nor an object.
     func requireNoPage() throws(AppStoreServerReplyFault) {
         let first = body.first { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }

@@ -286,11 +286,13 @@ final class AppStoreClaimService: Service {
     /// The circuits of both interfaces and the clock, as metrics.
     var samples: [MetricSample] {
         let clock = skew.seconds.map { [MetricSample(.clockSkew, $0)] } ?? []
-        return clock + [ValidationEnvironment.production, .sandbox].flatMap { environment in
-            [("verifyReceipt", client.circuit(of: environment)), ("server_api", server.circuit(of: environment))].map {
-                MetricSample(.openCircuits, [$0.0, environment.rawValue], $0.1 == .closed ? 0 : 1)
+        return clock
+            + [ValidationEnvironment.production, .sandbox].flatMap { environment in
+                [("verifyReceipt", client.circuit(of: environment)), ("server_api", server.circuit(of: environment))]
+                    .map {
+                        MetricSample(.openCircuits, [$0.0, environment.rawValue], $0.1 == .closed ? 0 : 1)
+                    }
             }
-        }
     }
 
     /// What is asked and told besides claims, over the same connections.

@@ -76,34 +76,42 @@ struct AppStoreTaskRunner: Sendable {
         guard let app = terms().serverApps[task.subject] else { return .nothing }
         var (backfill, restarts, new) = (NotificationBackfill(task.progress), 0, 0)
         backfill.begin(at: clock().millisecondsSince1970, environment)
+        var (reader, isRead) = (reader(of: backfill, app, environment), false)
         for _ in 0..<NotificationBackfill.pagesPerTurn {
-            let page: NotificationHistoryPage
+            let page: NotificationHistoryPage?
             do throws(AppStoreServerError) {
-                let filter = GetNotificationHistory.Filter(from: backfill.from ?? 0, to: backfill.to ?? 0)
-                page = try await server.call(
-                    GetNotificationHistory(filter, paginationToken: backfill.token), for: app, in: environment
-                ).value
+                page = try await reader.next()
             } catch  where error.number == .startDateTooFarInPast && backfill.isShortened() {
                 // Apple's clock is ahead of ours.
+                reader = self.reader(of: backfill, app, environment)
                 continue
+            } catch  where error.isEndless {
+                // What came later is not kept waiting. The window is read again each day.
+                logger.error("a list of the App Store has no end", metadata: facts(task, ["seen": "\(error)"]))
+                (page, backfill.isUndecided) = (nil, true)
             } catch {
-                // The period is read again from its beginning; what is known already changes nothing.
+                // The window is read again from its beginning; what is known already changes nothing.
                 guard backfill.token != nil, restarts < 3,
                     error.number == .paginationTokenExpired || error.number == .invalidPaginationToken
                 else { throw error }
-                (backfill.token, restarts) = (nil, restarts + 1)
+                backfill.beginWindowAgain()
+                (reader, restarts) = (self.reader(of: backfill, app, environment), restarts + 1)
                 continue
             }
             let evidence = ServerAPIEvidence(terms().ledger, workers)
-            for sent in page.notifications {
+            for sent in page?.notifications ?? [] {
                 switch try await evidence.receive(sent, app: task.app) {
                 case .new: new += 1
                 case .undecided: backfill.isUndecided = true
                 case .known, .refused: break
                 }
             }
-            backfill.token = page.paginationToken
-            if backfill.token == nil { break }
+            (backfill.token, backfill.pages) = (page?.next, reader.count)
+            if page?.next == nil {
+                isRead = backfill.endWindow()
+                if isRead { break }
+                reader = self.reader(of: backfill, app, environment)
+            }
             task.progress = backfill.progress
             try await terms().ledger.perform(NoteAppStoreTask(task, next: clock(), isHeld: true))
         }
@@ -112,13 +120,16 @@ struct AppStoreTaskRunner: Sendable {
                 "notifications that had not arrived were read from the App Store",
                 metadata: facts(task, ["new": .stringConvertible(new)]))
         }
-        guard backfill.token == nil else {
-            task.progress = backfill.progress
-            return .next(0)
-        }
-        backfill.end()
         task.progress = backfill.progress
-        return .next(NotificationBackfill.interval)
+        return .next(isRead ? NotificationBackfill.interval : 0)
+    }
+
+    /// Reads the window of a backfill from where it stands.
+    private func reader(
+        of backfill: NotificationBackfill, _ app: AppStoreServerApp, _ environment: ValidationEnvironment
+    ) -> PageReader<GetNotificationHistory> {
+        let operation = GetNotificationHistory(backfill.window, paginationToken: backfill.token)
+        return PageReader(operation, server, for: app, in: environment, after: backfill.pages ?? 0)
     }
 
     // MARK: One subscription or purchase

@@ -48,18 +48,15 @@ package struct HistoryReading: Sendable {
     /// - Parameter id: a transaction id; production is asked first, then the sandbox.
     /// - Throws: `AppStoreServerError`; a complete history without the id is somebody else's.
     package func fetch(_ id: String, for app: AppStoreServerApp) async throws(AppStoreServerError) -> History {
-        let first = try await server.call(GetTransactionHistory(id), for: app)
-        var history = History(
-            environment: first.environment, transactions: first.value.transactions, revision: first.value.revision)
-        var (isOfID, hasMore) = (first.value.concerns(id), first.value.hasMore)
-        while hasMore {
-            let page = try await server.call(
-                GetTransactionHistory(id, revision: history.revision), for: app, in: history.environment
-            ).value
-            history.transactions += page.transactions
-            (history.revision, hasMore) = (page.revision, page.hasMore)
+        var reader = PageReader(GetTransactionHistory(id), server, for: app)
+        var (transactions, revision, isOfID) = ([TransactionJWS](), String?.none, false)
+        while let page = try await reader.next() {
+            transactions += page.transactions
+            revision = page.revision
             isOfID = isOfID || page.concerns(id)
         }
+        let history = History(
+            environment: reader.environment ?? .production, transactions: transactions, revision: revision)
         guard isOfID else {
             throw AppStoreServerError(
                 .otherAnswer, history.environment, seen: "a history without the transaction \(id)")
@@ -96,16 +93,19 @@ package struct HistoryReading: Sendable {
         var isOfSubject = progress.revision != nil
         var subscriptions: Set<String> = []
         var restarted = false
+        var reader = PageReader(
+            GetTransactionHistory(task.subject, revision: progress.revision), server, for: app, in: environment)
         while true {
-            let page: TransactionHistoryPage
+            let next: TransactionHistoryPage?
             do throws(AppStoreServerError) {
-                let operation = GetTransactionHistory(task.subject, revision: progress.revision)
-                page = try await server.call(operation, for: app, in: environment).value
+                next = try await reader.next()
             } catch {
                 guard error.number == .invalidRevision, progress.revision != nil, !restarted else { throw error }
                 (progress, restarted, isOfSubject) = (Progress(), true, false)
+                reader = PageReader(GetTransactionHistory(task.subject), server, for: app, in: environment)
                 continue
             }
+            guard let page = next else { break }
             isOfSubject = isOfSubject || page.concerns(task.subject)
             // A complete history without what was asked for is somebody else's.
             guard isOfSubject || page.hasMore else {
@@ -120,7 +120,6 @@ package struct HistoryReading: Sendable {
             progress.isComplete = progress.isComplete || !page.hasMore
             task.progress = progress.text
             try await ledger.perform(NoteAppStoreTask(task, next: nil, isHeld: page.hasMore))
-            if !page.hasMore { break }
         }
         // One answer has all subscriptions of the customer of Apple's.
         if let asked = subscriptions.contains(task.subject) ? task.subject : subscriptions.min() {

@@ -17,8 +17,12 @@ struct NotificationBackfill: Codable, Equatable {
     /// The period that is being read.
     var from: Int64?
     var to: Int64?
-    /// The token of its next page.
+    /// The beginning of its window that is being read; `nil` for the first one.
+    var windowFrom: Int64?
+    /// The token of the window's next page.
     var token: String?
+    /// The pages of the window before that.
+    var pages: Int?
 
     /// How much is read again: Apple's clock and ours differ, and a notification may be listed late.
     static let overlap: Int64 = 3_600_000
@@ -29,6 +33,9 @@ struct NotificationBackfill: Codable, Equatable {
     static let longInterval: Int64 = 86_400_000
     /// The time between two backfills.
     static let interval: Int64 = 3_600_000
+    /// The length of a window: a large shop has more than a hundred notifications a day, and a list that is read in
+    /// parts begins again at the part that failed.
+    static let windowLength: Int64 = 86_400_000
     /// The pages of one turn; then other work has its turn.
     static let pagesPerTurn = 50
 
@@ -60,34 +67,58 @@ struct NotificationBackfill: Codable, Equatable {
             let again = seen.map { isLong ? min($0 - Self.longOverlap, undecided ?? .max) : $0 - Self.overlap }
             from = max(earliest, again ?? earliest)
             to = now
-            token = nil
+            begin(windowAt: nil)
             return
         }
         // It was interrupted for so long that Apple's history no longer begins there.
-        if from < earliest {
-            self.from = earliest
-            token = nil
-        }
+        self.from = max(from, earliest)
+        if windowFrom ?? from < earliest { begin(windowAt: nil) }
     }
+
+    /// What the window that is being read asks for.
+    var window: GetNotificationHistory.Filter {
+        let (start, end) = (windowFrom ?? from ?? 0, to ?? 0)
+        return GetNotificationHistory.Filter(from: start, to: min(start + Self.windowLength, end))
+    }
+
+    private mutating func begin(windowAt start: Int64?) { (windowFrom, token, pages) = (start, nil, nil) }
+
+    /// Reads the window again from its first page.
+    mutating func beginWindowAgain() { begin(windowAt: windowFrom) }
 
     /// Lets the period begin a day later.
     ///
     /// - Returns: whether something of it is left.
     mutating func isShortened() -> Bool {
-        guard let from, let to, from + 86_400_000 < to else { return false }
-        self.from = from + 86_400_000
-        token = nil
+        let later = window.startDate + 86_400_000
+        guard let to, later < to else { return false }
+        from = later
+        begin(windowAt: nil)
         return true
     }
 
+    /// The window was read to its end.
+    ///
+    /// - Returns: whether the period was, too.
+    mutating func endWindow() -> Bool {
+        let next = window.endDate
+        guard let to, next < to else {
+            end()
+            return true
+        }
+        begin(windowAt: next)
+        return false
+    }
+
     /// The period was read to its end.
-    mutating func end() {
+    private mutating func end() {
         if let from, let to {
             let isLong = seen.map { from <= $0 - Self.longOverlap } ?? true
             if isLong { (seenAgain, undecided) = (to, nil) }
             if isUndecided == true { undecided = min(undecided ?? .max, from) }
         }
         (seen, isUndecided) = (to, nil)
-        (from, to, token) = (nil, nil, nil)
+        (from, to) = (nil, nil)
+        begin(windowAt: nil)
     }
 }

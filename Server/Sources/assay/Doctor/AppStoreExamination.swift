@@ -13,11 +13,12 @@ struct AppStoreExamination {
         let apps = AppStoreServerApp.all(configuration, PurchaseVerifier(anchors: configuration.anchors)).values
             .sorted { $0.bundleID < $1.bundleID }
         guard isAsking, !apps.isEmpty else {
-            return clock(knownSkew) + apps.map { app in
-                .warning(
-                    .appStore, "\(app.bundleID) has \(app.keys.count) keys, which were not tried",
-                    do: "Run it with --ask-apple before going live: it has a test notification sent.")
-            }
+            return clock(knownSkew)
+                + apps.map { app in
+                    .warning(
+                        .appStore, "\(app.bundleID) has \(app.keys.count) keys, which were not tried",
+                        do: "Run it with --ask-apple before going live: it has a test notification sent.")
+                }
         }
         let client: AppStoreServerClient
         do {

@@ -154,7 +154,9 @@ struct BackfillRun {
                     var task = task
                     return try await reading.read(&task, for: access.app(original.bundleID), in: environment)
                 })
-        } catch let error as AppStoreServerError where [.refused, .otherAnswer, .unverified].contains(error.code) {
+        } catch let error as AppStoreServerError
+            where [.refused, .otherAnswer, .unverified].contains(error.code) || error.isEndless
+        {
             return .refused("\(error)")
         } catch {
             return .failed("\(error)")

@@ -49,7 +49,9 @@ struct ImportedNumbers: Sendable {
                 return .evidence(try await ServerAPIAccess.patiently { try await fetch(number, app) })
             } catch let error as AppStoreServerError {
                 // Another app of the same settings may know the number.
-                guard error.isNotFound || error.code == .otherAnswer || error.code == .unverified else { throw error }
+                let isAboutNumber =
+                    [.otherAnswer, .unverified].contains(error.code) || error.isNotFound || error.isEndless
+                guard isAboutNumber else { throw error }
                 refusal = error
             }
         }

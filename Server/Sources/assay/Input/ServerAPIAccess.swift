@@ -64,7 +64,7 @@ struct ServerAPIAccess: Sendable {
             } catch let error as AppStoreServerError {
                 let isLasting = [.refused, .unauthorized, .notConfigured, .cancelled, .otherAnswer, .unverified]
                     .contains(error.code)
-                guard !isLasting, waited < .seconds(900) else { throw error }
+                guard !isLasting, !error.isEndless, waited < .seconds(900) else { throw error }
                 let pause = min(max(error.retryAfter, .seconds(1)), .seconds(60))
                 try await Task.sleep(for: pause)
                 waited += pause

@@ -34,8 +34,12 @@ struct ServerAPIWorkTests {
 
     private static let sent = Result { try (0..<45).map(notification) }
 
-    /// A page of the notifications, as Apple gives it.
+    /// A page of the notifications, as Apple gives it: all were sent at one moment.
     private static func page(_ request: RecordingServer.Request) throws -> RecordingServer.Reply {
+        let (period, moment) = (try period(request), Int64(ServerAPIWorld.moment.timeIntervalSince1970) * 1000)
+        guard (period.from..<period.to).contains(moment) else {
+            return .json(#"{"notificationHistory":[],"hasMore":false}"#)
+        }
         let token = request.head.uri.split(separator: "=").dropFirst().first.flatMap { Int($0) } ?? 0
         let sent = try sent.get()
         let payloads = sent[token..<min(token + 20, sent.count)].map {
@@ -57,6 +61,18 @@ struct ServerAPIWorkTests {
         return (body.startDate, body.endDate)
     }
 
+    /// The period that was read after a number of requests, which must be in windows of a day without a gap.
+    private static func read(_ world: ServerAPIClaimWorld, after count: Int = 0) throws -> (from: Int64, to: Int64) {
+        let windows = try world.store.requests.dropFirst(count).map(period)
+        let (first, last) = (try #require(windows.first), try #require(windows.last))
+        for (window, next) in zip(windows, windows.dropFirst()) {
+            #expect(next == window || next.from == window.to, "C.4")
+            #expect(window.to - window.from == 86_400_000 || window.to == last.to, "C.4")
+        }
+        #expect(last.to - last.from <= 86_400_000, "C.4")
+        return (first.from, last.to)
+    }
+
     @Test(
         "Notifications that did not arrive are read at the start, and each hour with an overlap, longer once a day; each counts once"
     )
@@ -69,30 +85,31 @@ struct ServerAPIWorkTests {
                 try await world.ledger.answer(NotificationList(app: "game", limit: 500)).notifications.count
             }
             #expect(try await received() == 45)
-            #expect(world.store.requests.count == 3)
-            let first = try Self.period(world.store.requests[0])
+            let first = try Self.read(world)
             #expect(first.to == world.clock.now.millisecondsSince1970)
+            #expect(first.to - first.from == 180 * 86_400_000 - 3_600_000)
+            #expect(world.store.requests.count == 182, "one page of each day, three of the last")
             let entries = try await world.ledger.answer(SubmissionList(app: "game", limit: 500)).submissions.count
             world.clock.advance(seconds: 3601)
-            try await world.wait("there was no second backfill") { world.store.requests.count == 6 }
-            #expect(try Self.period(world.store.requests[3]).from == first.to - 3_600_000)
             try await world.wait("the second backfill did not end") {
                 try await world.task(.notifications, ServerAPIWorld.bundleID)?.progress?
                     .contains("\"seen\":\(first.to + 3_601_000)") ?? false
             }
+            #expect(try Self.read(world, after: 182).from == first.to - 3_600_000)
+            let second = world.store.requests.count
             #expect(try await received() == 45)
             #expect(try await world.ledger.answer(SubmissionList(app: "game", limit: 500)).submissions.count == entries)
             // Once a day two days are read again: nothing shows that a list is old or leaves something out.
             world.clock.advance(seconds: 86_400)
-            try await world.wait("there was no third backfill") { world.store.requests.count == 9 }
-            #expect(try Self.period(world.store.requests[6]).from == first.to + 3_601_000 - 2 * 86_400_000)
             try await world.wait("the third backfill did not end") {
                 try await world.task(.notifications, ServerAPIWorld.bundleID)?.progress?
                     .contains("\"seen\":\(first.to + 90_001_000)") ?? false
             }
+            #expect(try Self.read(world, after: second).from == first.to + 3_601_000 - 2 * 86_400_000)
+            let third = world.store.requests.count
             world.clock.advance(seconds: 3601)
-            try await world.wait("there was no fourth backfill") { world.store.requests.count == 12 }
-            #expect(try Self.period(world.store.requests[9]).from == first.to + 90_001_000 - 3_600_000)
+            try await world.wait("there was no fourth backfill") { world.store.requests.count > third }
+            #expect(try Self.period(world.store.requests[third]).from == first.to + 90_001_000 - 3_600_000)
         }
     }
 
@@ -109,13 +126,15 @@ struct ServerAPIWorkTests {
             }
             let start = world.clock.now.millisecondsSince1970
             try await seen(start)
-            let reach = start - (try Self.period(world.store.requests[0]).from)
+            let reach = start - (try Self.read(world).from)
+            let first = world.store.requests.count
             world.clock.advance(seconds: 3601)
             try await seen(start + 3_601_000)
-            #expect(try Self.period(world.store.requests[1]).from == start - 3_600_000)
+            #expect(try Self.read(world, after: first).from == start - 3_600_000)
+            let second = world.store.requests.count
             world.clock.advance(seconds: 86_400)
             try await seen(start + 90_001_000)
-            #expect(try Self.period(world.store.requests[2]).from == start + 90_001_000 - reach)
+            #expect(try Self.read(world, after: second).from == start + 90_001_000 - reach)
         }
     }
 
@@ -129,7 +148,7 @@ struct ServerAPIWorkTests {
             try await world.wait("no backfill ended") {
                 try await world.task(.notifications, subject)?.progress?.contains("seen") ?? false
             }
-            let seen = try Self.period(world.store.requests[0]).to
+            let seen = try Self.read(world).to
             isUp.withLock { $0 = false }
             let before = world.store.requests.count
             for _ in 0..<(7 * 24) {
@@ -138,6 +157,7 @@ struct ServerAPIWorkTests {
                 try await Task.sleep(for: .milliseconds(5))
             }
             let during = world.store.requests.count - before
+            #expect(try world.store.requests.dropFirst(before).map(Self.period).last?.from == seen - 2 * 86_400_000)
             isUp.withLock { $0 = true }
             try await world.wait("the period was not read") {
                 world.clock.advance(seconds: 60)
@@ -146,7 +166,6 @@ struct ServerAPIWorkTests {
                 return progress.contains("seen") && !progress.contains("\"seen\":\(seen)")
             }
             let answered = try Self.period(try #require(world.store.requests.last))
-            #expect(answered.from == seen - 2 * 86_400_000)
             // It ends when the reading began, which is some hours of the fast clock before the answer.
             #expect(answered.to >= seen + 6 * 86_400_000)
             // One probe and its repetitions at a time, not one call for each hour and each page.
@@ -173,7 +192,7 @@ struct ServerAPIWorkTests {
             }
             let notifications = try await world.ledger.answer(NotificationList(app: "game", limit: 500)).notifications
             #expect(notifications.count == 45)
-            #expect(world.store.requests.count == 6)
+            #expect(world.store.requests.count == 179 + 6)
         }
     }
 

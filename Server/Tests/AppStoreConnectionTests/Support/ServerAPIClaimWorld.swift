@@ -16,6 +16,8 @@ import Testing
 /// A purchase server whose app has a key of the App Store Server API, and a store that a test answers for.
 struct ServerAPIClaimWorld: Sendable {
     let store: RecordingServer
+    /// The port of the store.
+    let port: Int
     let ledger: PurchaseLedger
     let client: LiveClient
     let clock: LedgerClock
@@ -59,8 +61,8 @@ struct ServerAPIClaimWorld: Sendable {
             ).text
             try await server.application().live { client in
                 let world = ServerAPIClaimWorld(
-                    store: store, ledger: ledger, client: client, clock: clock, connectionClock: connectionClock,
-                    key: key)
+                    store: store, port: port, ledger: ledger, client: client, clock: clock,
+                    connectionClock: connectionClock, key: key)
                 try await body(world)
                 #expect(try await ledger.audit().findings == [], "the audit found differences")
             }

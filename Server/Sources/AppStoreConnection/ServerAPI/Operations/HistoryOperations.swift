@@ -6,7 +6,10 @@ public import PurchaseVerification
 ///
 /// A transaction that changes while its pages are read comes twice. Each page has a `revision`, with which the next one
 /// is read; that of the last page yields what changed since.
-public struct GetTransactionHistory: AppStoreServerOperation {
+public struct GetTransactionHistory: PagedOperation {
+    /// A page has 20 transactions. The longest known history of a customer has some thousand.
+    public static var mostPages: Int { 1000 }
+
     /// A transaction id, an original transaction id or an app transaction id.
     public var id: String
     /// The revision of the page before; `nil` for the first page.
@@ -34,6 +37,11 @@ public struct GetTransactionHistory: AppStoreServerOperation {
         public var subscriptionGroups: [String] = []
 
         public init() {}
+    }
+
+    public var place: String? {
+        get { revision }
+        set { revision = newValue }
     }
 
     public var request: AppStoreServerRequest {
@@ -98,11 +106,13 @@ public struct GetLatestRefunds: AppStoreServerOperation {
 }
 
 /// A page of transactions.
-public struct TransactionHistoryPage: Sendable {
+public struct TransactionHistoryPage: AppStorePage {
     public let transactions: [TransactionJWS]
     /// For the next page, and after the last one for what changed since.
     public let revision: String?
     public let hasMore: Bool
+
+    public var next: String? { hasMore ? revision : nil }
 
     /// Whether one of the transactions has this id, as its own, its original's or its app transaction's. Apple signs no
     /// statement of whom a page is about; only a complete history can be compared with the id that was asked.
@@ -145,6 +155,7 @@ extension AppStoreServerReply {
     }
 
     fileprivate func transactions(_ texts: [String]) throws(AppStoreServerReplyFault) -> [TransactionJWS] {
+        try require(entries: texts.count)
         var transactions: [TransactionJWS] = []
         for text in texts { transactions.append(try transaction(text)) }
         return transactions

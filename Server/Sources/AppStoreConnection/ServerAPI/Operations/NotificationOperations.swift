@@ -3,7 +3,9 @@
 public import PurchaseVerification
 
 /// One page of the notifications that Apple has sent, or tried to send (Apple, "Get Notification History").
-public struct GetNotificationHistory: AppStoreServerOperation {
+public struct GetNotificationHistory: PagedOperation {
+    /// A page has 20 notifications; the reader of a large shop divides its history into days.
+    public static var mostPages: Int { 5000 }
     public static var place: AppStoreServerPlace { .anyEnvironment }
 
     public var filter: Filter
@@ -34,6 +36,11 @@ public struct GetNotificationHistory: AppStoreServerOperation {
         }
     }
 
+    public var place: String? {
+        get { paginationToken }
+        set { paginationToken = newValue }
+    }
+
     public var request: AppStoreServerRequest {
         var request = AppStoreServerRequest(.post, ["inApps", "v1", "notifications", "history"], json: filter)
         if let paginationToken { request.query = [("paginationToken", paginationToken)] }
@@ -45,6 +52,7 @@ public struct GetNotificationHistory: AppStoreServerOperation {
         // An object without it is no page: taken for an empty one, it would end a period that nobody has read.
         guard let hasMore = body.hasMore else { throw .unreadable("no hasMore") }
         guard !hasMore || body.paginationToken != nil else { throw .unreadable("more pages, and no token") }
+        try reply.require(entries: body.notificationHistory?.count ?? 0)
         var notifications: [SentNotification] = []
         for item in body.notificationHistory ?? [] {
             notifications.append(
@@ -71,10 +79,12 @@ public struct GetNotificationHistory: AppStoreServerOperation {
 }
 
 /// A page of notifications.
-public struct NotificationHistoryPage: Sendable {
+public struct NotificationHistoryPage: AppStorePage {
     public let notifications: [SentNotification]
     /// For the next page; `nil` on the last one. It expires.
     public let paginationToken: String?
+
+    public var next: String? { paginationToken }
 }
 
 /// A notification that Apple has sent, or tried to send.

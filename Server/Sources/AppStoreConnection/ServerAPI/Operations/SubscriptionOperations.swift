@@ -24,6 +24,7 @@ public struct GetSubscriptionStatuses: AppStoreServerOperation {
     public func read(_ reply: AppStoreServerReply) throws(AppStoreServerReplyFault) -> SubscriptionStatuses {
         let body = try reply.decoded(StatusBody.self)
         try reply.require(bundleID: body.bundleId, environment: body.environment)
+        try reply.require(entries: body.data.reduce(0) { $0 + $1.lastTransactions.count })
         var subscriptions: [SubscriptionStatuses.Subscription] = []
         for group in body.data {
             for item in group.lastTransactions {
