@@ -45,6 +45,37 @@ struct BackfillCommandTests {
         }
     }
 
+    @Test("B.2 The number of a restored copy is imported under its original, and the output says so")
+    func copies() async throws {
+        try await AskedStore.run { store in
+            let gold = try await store.buy("gold", by: "ada")
+            let restored = try await store.post(
+                "receipts/restore", ["bundle_id": "com.example.app", "customer_id": "ada"])
+            let copies = try #require(restored["restored"] as? [[String: Any]], "\(restored.keys)")
+            let copy = try #require(copies.first?["transaction_id"] as? String)
+            try #require(copy != gold)
+            try store.write([("ada", copy), ("eve", copy)], to: "copies.csv")
+            let trial = try await store.assay("\(Self.importing) --dry-run copies.csv")
+            let first = try await store.assay("\(Self.importing) copies.csv")
+            for output in [trial.output, first.output] {
+                for words in [
+                    "line 2: \(copy) is a restored copy, imported under its original \(gold)",
+                    "line 3: rejected, already_claimed", "accepted                   1",
+                ] {
+                    #expect(output.contains(words), "\(words) in \(output)")
+                }
+            }
+            #expect(try await store.shown("ada").contains(gold))
+            // One purchase, which was granted once; what is known is not asked for again.
+            #expect(try await store.count("SELECT count(*) FROM events WHERE type = 'granted'") == 1)
+            try await store.post("faults/server-api", ["kind": "unauthorized", "operation": "statuses", "count": 1000])
+            try store.write([("ada", copy), ("ada", gold)], to: "again.csv")
+            let again = try await store.assay("\(Self.importing) again.csv")
+            #expect(again.status == 0 && again.output.contains("2 of them had been imported before"), "\(again.output)")
+            try await store.audit()
+        }
+    }
+
     @Test("29 A dry run fetches and writes nothing; without a key of the app the command says what is missing")
     func dryRun() async throws {
         try await AskedStore.run { store in

@@ -41,12 +41,15 @@ package struct HistoryReading: Sendable {
         package var transactions: [TransactionJWS]
         /// Yields what changes later.
         package var revision: String?
+        /// The transaction that was asked for, if it is a restored copy, which a history does not have.
+        package var copy: TransactionJWS?
     }
 
     /// Fetches a whole history, and records nothing.
     ///
     /// - Parameter id: a transaction id; production is asked first, then the sandbox.
-    /// - Throws: `AppStoreServerError`; a complete history without the id is somebody else's.
+    /// - Throws: `AppStoreServerError`; a complete history without the id is somebody else's, unless the transaction of
+    ///   the id proves to be a copy of one in it.
     package func fetch(_ id: String, for app: AppStoreServerApp) async throws(AppStoreServerError) -> History {
         var reader = PageReader(GetTransactionHistory(id), server, for: app)
         var (transactions, revision, isOfID) = ([TransactionJWS](), String?.none, false)
@@ -55,12 +58,18 @@ package struct HistoryReading: Sendable {
             revision = page.revision
             isOfID = isOfID || page.concerns(id)
         }
-        let history = History(
+        var history = History(
             environment: reader.environment ?? .production, transactions: transactions, revision: revision)
-        guard isOfID else {
+        guard !isOfID else { return history }
+        // A restore gave the purchase a further number. Apple knows it, and its history has only the original.
+        let copy = try await server.call(GetTransaction(id), for: app, in: history.environment).value
+        let original = copy.content.originalTransactionID ?? id
+        guard transactions.contains(where: { $0.original == original }) else {
             throw AppStoreServerError(
-                .otherAnswer, history.environment, seen: "a history without the transaction \(id)")
+                .otherAnswer, history.environment, seen: "a history without the transaction \(original)")
         }
+        history.transactions.append(copy)
+        history.copy = copy
         return history
     }
 
@@ -134,7 +143,7 @@ package struct HistoryReading: Sendable {
         var found: Set<String> = []
         for transaction in page.transactions
         where transaction.content.productType == .autoRenewableSubscription {
-            let original = transaction.content.originalTransactionID ?? transaction.content.transactionID
+            let original = transaction.original
             guard !found.contains(original) else { continue }
             if original != task.subject,
                 try await ledger.answer(BundleOfOriginal(original, in: task.environment)) != nil
@@ -145,4 +154,9 @@ package struct HistoryReading: Sendable {
         }
         return found
     }
+}
+
+extension TransactionJWS {
+    /// The first transaction of the purchase.
+    package var original: String { content.originalTransactionID ?? content.transactionID }
 }

@@ -35,6 +35,8 @@ struct ImportRun {
         let row: Row
         /// Whether the App Store was asked.
         let isAsked: Bool
+        /// What is said of a row that has the number of a restored copy.
+        let remark: String?
 
         enum Row: Sendable {
             case examined(ExaminedImport)
@@ -91,8 +93,10 @@ struct ImportRun {
 
     /// Verifies a row. The evidence of one that has only a number is fetched first.
     private func examined(_ row: ImportRow) async -> Examined {
-        var isAsked = false
-        func examined(_ result: Examined.Row) -> Examined { Examined(place: row.place, row: result, isAsked: isAsked) }
+        var (isAsked, remark) = (false, String?.none)
+        func examined(_ result: Examined.Row) -> Examined {
+            Examined(place: row.place, row: result, isAsked: isAsked, remark: remark)
+        }
         do {
             var submission = try row.submission()
             if submission.evidence.isEmpty, let number = try row.number() {
@@ -107,7 +111,9 @@ struct ImportRun {
                 switch answer {
                 case .known: break
                 case .flaw(let flaw): return examined(.flaw(flaw))
-                case .evidence(let evidence): submission.evidence = evidence
+                case .evidence(let evidence, let original):
+                    submission.evidence = evidence
+                    remark = original.map { "\(number) is a restored copy, imported under its original \($0)" }
                 }
             }
             return examined(.examined(ledger.examine(submission, app: app)))
@@ -135,7 +141,7 @@ struct ImportRun {
 
     /// Records rows in one transaction.
     ///
-    /// - Returns: a line for each rejected row.
+    /// - Returns: a line for each rejected row, and for each number of a copy.
     private func record(_ rows: [Examined], in report: inout ImportReport) async throws(LedgerFailure) -> String {
         var readable: [ExaminedImport] = []
         for case .examined(let row) in rows.map(\.row) { readable.append(row) }
@@ -162,7 +168,10 @@ struct ImportRun {
             case .examined:
                 guard let outcome = outcomes.popFirst() else { continue }
                 report.add(outcome)
-                guard let rejection = outcome.rejection else { continue }
+                guard let rejection = outcome.rejection else {
+                    if let remark = row.remark { lines += "\(row.place.printable): \(remark.printable)\n" }
+                    continue
+                }
                 let facts = [rejection.expected.map { "expected \($0)" }, rejection.found.map { "found \($0)" }]
                     .compactMap(\.self).joined(separator: ", ")
                 lines += "\(row.place.printable): rejected, \(outcome.code)"

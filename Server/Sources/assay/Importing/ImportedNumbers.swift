@@ -16,8 +16,8 @@ struct ImportedNumbers: Sendable {
     static let batchRows = 2
 
     enum Answer: Sendable {
-        /// What Apple signed about the purchase.
-        case evidence([[UInt8]])
+        /// What Apple signed about the purchase, and its original if the number is that of a restored copy.
+        case evidence([[UInt8]], copyOf: String?)
         /// An earlier import fetched and recorded it.
         case known
         case flaw(ImportFlaw)
@@ -46,7 +46,7 @@ struct ImportedNumbers: Sendable {
         var refusal: AppStoreServerError?
         for app in access.apps {
             do {
-                return .evidence(try await ServerAPIAccess.patiently { try await fetch(number, app) })
+                return try await ServerAPIAccess.patiently { try await fetch(number, app) }
             } catch let error as AppStoreServerError {
                 // Another app of the same settings may know the number.
                 let isAboutNumber =
@@ -59,7 +59,7 @@ struct ImportedNumbers: Sendable {
         return .flaw(ImportFlaw(.numberUnknown, "the App Store does not prove the purchase \(number): \(words)"))
     }
 
-    private func fetch(_ number: String, _ serverApp: AppStoreServerApp) async throws -> [[UInt8]] {
+    private func fetch(_ number: String, _ serverApp: AppStoreServerApp) async throws -> Answer {
         let reading = HistoryReading(server: access.client, ledger: ledger, workers: access.workers)
         let history = try await reading.fetch(number, for: serverApp)
         guard
@@ -70,15 +70,13 @@ struct ImportedNumbers: Sendable {
             throw AppStoreServerError(
                 .otherAnswer, history.environment, seen: "a history without the transaction \(number)")
         }
-        let original = asked.content.originalTransactionID ?? asked.content.transactionID
+        let original = asked.original
         // Other purchases of the same customer of Apple's have numbers of their own, and may be somebody else's here.
-        let own = history.transactions.filter {
-            ($0.content.originalTransactionID ?? $0.content.transactionID) == original
-        }
+        let own = history.transactions.filter { $0.original == original }
         if own.contains(where: { $0.content.productType == .autoRenewableSubscription }) {
             try await reading.observeStatus(of: original, app: app, for: serverApp, in: history.environment)
         }
         try await reading.noteRead(original, app: app, history)
-        return own.map { Array($0.text.utf8) }
+        return .evidence(own.map { Array($0.text.utf8) }, copyOf: history.copy?.original)
     }
 }
