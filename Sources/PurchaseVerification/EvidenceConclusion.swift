@@ -34,6 +34,8 @@ extension ReasonCode {
             .publicKeyUnacceptable, .criticalExtensionUnknown, .signatureVersionUnsupported, .jwsAlgorithmUnsupported,
             .jwsHeaderUnsupported, .jwsCertificateCountUnsupported, .pathTooLong, .pathBudgetExceeded:
             .unread
+        // Apple's, or of somebody who has a key of Apple's that ended: in two days Apple signs it anew.
+        case .certificateJustExpired: .unread
         // Signed by Apple, and not readable: the format has changed.
         case .attributeMalformed, .attributeDuplicated, .attributeMissing, .tooManyAttributes, .tooManyPurchases,
             .claimsMalformed, .claimsUnrecognized, .nestedDataMismatch:

@@ -33,7 +33,11 @@ public func startPurchaseServer(
         var ledger = try await PurchaseLedger.open(
             database: database, verifier: PurchaseVerifier(anchors: configuration.anchors),
             apps: configuration.appsInOrder, clock: clock, entryKey: try await keys.entryKey(of: database))
-        ledger.onVerification = { metrics.note($0) }
+        let authorities = EndedAuthorityAlarm(uptime: dependencies.uptime, logger)
+        ledger.onVerification = {
+            metrics.note($0)
+            authorities.note($0.error)
+        }
         try await UncountedProductsWarning.log(configuration, ledger, logger)
         let signer = try keys.signer(logger)
         let sealing = try RecordSealing(

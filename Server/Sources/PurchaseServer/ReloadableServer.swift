@@ -31,6 +31,7 @@ final class ReloadableServer: Sendable {
     private let outages = OutageLog()
     private let notificationLanes: NotificationLanes
     private let notificationAlarm: NotificationAlarm
+    private let authorities: EndedAuthorityAlarm
     private let refusedNotifications = RefusedNotifications()
     private let appStoreClaims: AppStoreClaimService
     private let stateDeadlines: ShortDeadlines
@@ -104,6 +105,7 @@ final class ReloadableServer: Sendable {
         deadlines = AnswerDeadlines(seconds: limits.answerSeconds)
         notificationLanes = NotificationLanes(uptime: uptime)
         notificationAlarm = NotificationAlarm(uptime: uptime)
+        authorities = EndedAuthorityAlarm(uptime: uptime, logger)
         inForce = Mutex(InForce(responder: NoResponder(), limits: limits, ledger: ledger, webhooks: []))
         replaceSettings(by: configuration, ledger: ledger)
     }
@@ -294,7 +296,7 @@ final class ReloadableServer: Sendable {
             recording: ReceiptRecords(
                 settings: configuration.dropInOfApps, recording: receiptRecording, ledger: ledger),
             clock: clock, bodies: bodies.limited(to: configuration.limits.bodyBytes), workers: workers,
-            addresses: access.addresses, metrics: metrics
+            addresses: access.addresses, metrics: metrics, authorities: authorities
         ).add(to: router)
         MethodRoutes().add(to: router)
         return router.buildResponder()

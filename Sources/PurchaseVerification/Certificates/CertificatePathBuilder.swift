@@ -12,6 +12,8 @@ struct CertificatePathBuilder {
     private var embeddedRoots: [[UInt8]] = []
     private var unreadable: VerificationError?
     private var signatures = CertificateSignatureChecks()
+    /// How long ago, in milliseconds, an embedded authority may have ended.
+    private var tolerance: Int64 = 0
     /// The failure that came nearest to an anchor, which is the most useful one.
     private var bestFailure: (depth: Int, error: VerificationError)?
 
@@ -42,11 +44,14 @@ struct CertificatePathBuilder {
             return CertificatePath(leaf: leaf, intermediates: [], anchor: anchor)
         }
         guard let path = try extend([leaf], to: anchors) else {
-            let failure =
+            var failure =
                 unreadable ?? bestFailure?.error
                 ?? VerificationError(
                     .issuerUnknown, expected: "an issuer that is trusted or embedded", found: leaf.issuer.description)
-            guard failure.code != .issuerUnknown, let root = try unknownRoot(of: leaf) else { throw failure }
+            guard failure.code != .issuerUnknown, let root = try unknownRoot(of: leaf) else {
+                if failure.code == .certificateExpired { failure.authorityEnd = try recentEnd(above: leaf) }
+                throw failure
+            }
             throw VerificationError(
                 .issuerUnknown, expected: "a root with a trusted key",
                 found: "\(root.subject) with another key or period")
@@ -83,6 +88,20 @@ struct CertificatePathBuilder {
             return nil
         }
         return root
+    }
+
+    /// The end of an embedded authority that had just ended, if nothing else is wrong with a path that contains it; `nil`
+    /// if there is no such path. The search shares the budget and the results of the first one.
+    private mutating func recentEnd(above leaf: Certificate) throws(VerificationError) -> AppStoreTime? {
+        tolerance = CertificateValidity.recent
+        guard let path = try extend([leaf], to: anchors), leaf.extensions.maySignContent else { return nil }
+        do throws(VerificationError) {
+            try requireUsable(leaf, tolerance)
+            try MarkerPolicy.require(path)
+        } catch {
+            return nil
+        }
+        return path.intermediates.map(\.validity.notAfter).min().flatMap { $0 < moment ? $0 : nil }
     }
 
     /// Finds the issuer of the last certificate of the chain: first among the roots, then among the candidates.
@@ -125,7 +144,7 @@ struct CertificatePathBuilder {
     ) throws(VerificationError) -> Bool {
         guard case .success(.p384) = issuer.publicKey,
             !anchors.naming(issuer.issuer).contains(where: { $0.certificate.hasP384Key })
-        else { return try issued(chain, by: issuer) }
+        else { return try issued(chain, by: issuer, tolerance) }
         note(
             chain.count + 1,
             VerificationError(
@@ -136,11 +155,13 @@ struct CertificatePathBuilder {
 
     /// Whether the issuer may have issued, and did issue, the last certificate of the chain. A reason against it is
     /// kept.
-    private mutating func issued(_ chain: [Certificate], by issuer: Certificate) throws(VerificationError) -> Bool {
+    private mutating func issued(
+        _ chain: [Certificate], by issuer: Certificate, _ tolerance: Int64 = 0
+    ) throws(VerificationError) -> Bool {
         guard let current = chain.last else { return false }
         do throws(VerificationError) {
             _ = try issuer.publicKey.get()
-            try requireUsable(issuer)
+            try requireUsable(issuer, tolerance)
             guard issuer.extensions.isAuthority else {
                 throw VerificationError(.issuerNotAuthority, found: issuer.subject.description)
             }
@@ -166,8 +187,8 @@ struct CertificatePathBuilder {
     }
 
     /// The requirements for every certificate of a path.
-    private func requireUsable(_ certificate: Certificate) throws(VerificationError) {
-        try certificate.validity.require(moment, of: certificate.subject.description)
+    private func requireUsable(_ certificate: Certificate, _ tolerance: Int64 = 0) throws(VerificationError) {
+        try certificate.validity.require(moment, of: certificate.subject.description, tolerance: tolerance)
         if let unknown = certificate.extensions.unknownCriticalExtension {
             throw VerificationError(.criticalExtensionUnknown, found: "\(unknown) in \(certificate.subject)")
         }

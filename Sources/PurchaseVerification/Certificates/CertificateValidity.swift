@@ -23,20 +23,48 @@ struct CertificateValidity: Sendable, Equatable {
     /// Whether the time is in the period.
     func contains(_ moment: AppStoreTime) -> Bool { moment >= notBefore && !isOver(at: moment) }
 
-    /// Checks that the time is in the period.
-    func require(_ moment: AppStoreTime, of subject: @autoclosure () -> String) throws(VerificationError) {
+    /// How long after the end of an authority the evidence under it may still be genuine, in milliseconds. In February
+    /// 2023 Apple embedded an intermediate for hours after its end.
+    static let recent: Int64 = 48 * 3_600_000
+
+    /// Checks that the time is in the period, or at most `tolerance` milliseconds after it.
+    func require(
+        _ moment: AppStoreTime, of subject: @autoclosure () -> String, tolerance: Int64 = 0
+    ) throws(VerificationError) {
         guard moment >= notBefore else {
             throw VerificationError(
                 .certificateNotYetValid, expected: "\(notBefore) or later for \(subject())", found: "\(moment)")
         }
-        guard !isOver(at: moment) else {
+        guard !isOver(at: moment, tolerance) else {
             throw VerificationError(
                 .certificateExpired, expected: "\(notAfter) or earlier for \(subject())", found: "\(moment)")
         }
     }
 
     /// Certificates count whole seconds, so the last second is included to its end.
-    private func isOver(at moment: AppStoreTime) -> Bool {
-        moment.millisecondsSince1970 > notAfter.millisecondsSince1970 + 999
+    private func isOver(at moment: AppStoreTime, _ tolerance: Int64 = 0) -> Bool {
+        moment.millisecondsSince1970 > notAfter.millisecondsSince1970 + 999 + tolerance
+    }
+}
+
+extension VerificationError {
+    /// The error at the time of an answer: `certificate_just_expired` in the 48 hours after the end of an authority that
+    /// had just ended when the evidence was signed, if nothing else of its certificates is wrong.
+    public func at(_ now: AppStoreTime) -> VerificationError {
+        guard let end = authorityEnd,
+            now.millisecondsSince1970 <= end.millisecondsSince1970 + CertificateValidity.recent
+        else { return self }
+        return VerificationError(.certificateJustExpired, expected: expected, found: found)
+    }
+}
+
+extension EvidenceInspection {
+    /// The inspection with its errors at the time of an answer.
+    public func at(_ now: AppStoreTime) -> EvidenceInspection {
+        var inspection = self
+        for (index, check) in checks.enumerated() {
+            if case .failed(let error) = check.outcome { inspection.checks[index].outcome = .failed(error.at(now)) }
+        }
+        return inspection
     }
 }

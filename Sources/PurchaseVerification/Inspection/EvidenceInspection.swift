@@ -5,7 +5,7 @@ public struct EvidenceInspection: Sendable {
     /// The kind of evidence and its text encoding; `nil` if it was not recognised.
     public let evidence: RecognizedEvidence?
     /// Each check in the order of `PurchaseVerifier`. After a failure, the later checks also run if they can.
-    public let checks: [Check]
+    public internal(set) var checks: [Check]
     /// The embedded certificates, in their order.
     public let certificates: [UnverifiedCertificate]
     /// The names on the verified path from leaf to anchor; empty if there is none.
@@ -22,7 +22,7 @@ public struct EvidenceInspection: Sendable {
     public struct Check: Sendable {
         /// The subject of the check, in a few words.
         public let name: String
-        public let outcome: Outcome
+        public internal(set) var outcome: Outcome
     }
 
     /// The result of a check.

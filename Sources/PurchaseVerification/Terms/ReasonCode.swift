@@ -49,6 +49,7 @@ public enum ReasonCode: String, Sendable, CaseIterable {
     case certificateSignatureInvalid = "certificate_signature_invalid"
     case certificateNotYetValid = "certificate_not_yet_valid"
     case certificateExpired = "certificate_expired"
+    case certificateJustExpired = "certificate_just_expired"
     case issuerNotAuthority = "issuer_not_authority"
     case pathLengthExceeded = "path_length_exceeded"
     case keyUsageUnsuitable = "key_usage_unsuitable"
@@ -135,7 +136,8 @@ extension ReasonCode {
             .digestAlgorithmMismatch, .signatureAlgorithmUnsupported, .signatureAlgorithmMismatch,
             .signedAttributesMalformed, .creationDateMissing, .certificateMalformed, .certificateAlgorithmMismatch,
             .certificateAlgorithmUnsupported, .publicKeyUnacceptable, .issuerUnknown, .certificateSignatureInvalid,
-            .certificateNotYetValid, .certificateExpired, .issuerNotAuthority, .pathLengthExceeded,
+            .certificateNotYetValid, .certificateExpired, .certificateJustExpired, .issuerNotAuthority,
+            .pathLengthExceeded,
             .keyUsageUnsuitable, .criticalExtensionUnknown, .pathTooLong, .pathBudgetExceeded, .leafMarkerMissing,
             .intermediateMarkerMissing, .contentTypeMismatch, .messageDigestMismatch, .signatureInvalid,
             .environmentNotVouchedFor, .signatureVersionUnsupported, .jwsAlgorithmUnsupported, .jwsHeaderUnsupported,
@@ -191,6 +193,8 @@ extension ReasonCode {
         case .certificateSignatureInvalid: "A certificate was not signed by the authority that it names."
         case .certificateNotYetValid: "A certificate was not yet valid when the receipt was made."
         case .certificateExpired: "A certificate had expired when the receipt was made."
+        case .certificateJustExpired:
+            "An authority had expired shortly before the evidence was signed, as happened to Apple; send it again later."
         case .issuerNotAuthority: "The issuer of a certificate is not a certificate authority."
         case .pathLengthExceeded: "A certificate path is longer than its authority allows."
         case .keyUsageUnsuitable: "The key usage of a certificate does not allow this use."

@@ -10,6 +10,8 @@ public struct VerificationError: Error, Sendable, Equatable {
     public let expected: String?
     /// The content of the evidence instead; `nil` if there is nothing to show.
     public let found: String?
+    /// The end of the authority that had just ended; see `at(_:)`.
+    var authorityEnd: AppStoreTime?
 
     /// The failure of a custom policy. Facts longer than 512 bytes are clipped.
     public init(_ code: ReasonCode, expected: String? = nil, found: String? = nil) {

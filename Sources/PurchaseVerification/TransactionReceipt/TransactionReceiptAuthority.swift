@@ -51,8 +51,16 @@ struct TransactionReceiptAuthority: Sendable {
                         .intermediateMarkerMissing, expected: version.issuingRole.rawValue,
                         found: authority.role.rawValue)
                 }
-                try authority.validity.require(moment, of: authority.subject.description)
+                let (validity, name) = (authority.validity, authority.subject.description)
+                try validity.require(moment, of: name, tolerance: CertificateValidity.recent)
                 try leaf.requireSignature(by: try authority.publicKey.get(), named: authority.subject)
+                do throws(VerificationError) {
+                    try validity.require(moment, of: name)
+                } catch {
+                    var ended = error
+                    ended.authorityEnd = validity.notAfter
+                    throw ended
+                }
                 return authority
             } catch {
                 failure = error

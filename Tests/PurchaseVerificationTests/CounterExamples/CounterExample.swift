@@ -11,6 +11,8 @@ struct CounterExample: Sendable, CustomTestStringConvertible {
     /// A description of the fault.
     let fault: String
     let policies: [any PurchasePolicy]
+    /// When it is refused, if that matters.
+    let now: AppStoreTime?
     /// The function that verifies it.
     let entry: Entry
     private let make: @Sendable () throws -> [UInt8]
@@ -18,7 +20,7 @@ struct CounterExample: Sendable, CustomTestStringConvertible {
 
     init(
         _ code: ReasonCode, _ fault: String, policies: [any PurchasePolicy] = [],
-        entry: Entry = .anyEvidence,
+        entry: Entry = .anyEvidence, now: AppStoreTime? = nil,
         anchors: @escaping @Sendable () throws -> [[UInt8]] = { [try MintedWorld.authority().root.certificate] },
         _ make: @escaping @Sendable () throws -> [UInt8]
     ) {
@@ -26,6 +28,7 @@ struct CounterExample: Sendable, CustomTestStringConvertible {
         self.fault = fault
         self.policies = policies
         self.entry = entry
+        self.now = now
         self.anchors = anchors
         self.make = make
     }

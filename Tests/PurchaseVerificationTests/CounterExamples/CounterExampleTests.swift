@@ -31,11 +31,13 @@ struct CounterExampleTests {
             }
             Issue.record("accepted: \(example.testDescription)")
         } catch {
+            let error = example.now.map(error.at) ?? error
             #expect(error.code == example.code, "\(example.testDescription): \(error)")
         }
         // `inspect` accepts evidence that is refused only because it is not an app receipt.
         guard example.entry == .anyEvidence else { return }
-        let inspection = verifier.inspect(evidence, policies: example.policies)
+        var inspection = verifier.inspect(evidence, policies: example.policies)
+        if let now = example.now { inspection = inspection.at(now) }
         #expect(inspection.firstFailure?.code == example.code, "\(example.testDescription)")
     }
 

@@ -82,6 +82,15 @@ enum SignedPayloadPathCounterExamples {
         .dataIntermediate(.certificateExpired, "an intermediate that ended a second before") {
             $0.notAfter = MintedWorld.moment.addingTimeInterval(-1)
         },
+        CounterExample(
+            .certificateJustExpired, "signed data: an intermediate that ended a second before, at the time of signing",
+            now: AppStoreTime(MintedWorld.moment), anchors: MintedWorld.trustedCertificates
+        ) {
+            let authority = try MintedWorld.store().signedPayload.replacingIntermediate {
+                $0.notAfter = MintedWorld.moment.addingTimeInterval(-1)
+            }
+            return Array(try SignedPayloadEncoder(authority: authority).encode(MintedWorld.transaction()).utf8)
+        },
         .dataIntermediate(.certificateNotYetValid, "an intermediate that begins a second later") {
             $0.notBefore = MintedWorld.moment.addingTimeInterval(1)
         },

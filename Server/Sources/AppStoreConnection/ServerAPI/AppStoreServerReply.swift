@@ -98,7 +98,7 @@ public struct AppStoreServerReply: Sendable {
         do {
             return try app.verifier.verify(Array(text.utf8), policies: policies + [environment])
         } catch {
-            throw .unverified(error)
+            throw .unverified(error.at(receivedAt))
         }
     }
 

@@ -8,7 +8,7 @@ extension ReasonCode {
         case .claimsMalformed, .claimsUnrecognized, .certificateAlgorithmUnsupported, .publicKeyUnacceptable,
             .criticalExtensionUnknown, .jwsAlgorithmUnsupported, .jwsHeaderUnsupported,
             .jwsCertificateCountUnsupported, .pathTooLong, .pathBudgetExceeded, .issuerUnknown,
-            .environmentNotVouchedFor:
+            .environmentNotVouchedFor, .certificateJustExpired:
             false
         default: true
         }

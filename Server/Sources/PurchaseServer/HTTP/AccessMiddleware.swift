@@ -152,10 +152,10 @@ extension RateLimiter {
 
 extension ReasonCode {
     /// Whether evidence that is rejected with the code may have cost more than accepted evidence. Genuine evidence of
-    /// another app or environment costs the same.
+    /// another app or environment costs the same, and so does what Apple signed under an authority that had just ended.
     var isExpensive: Bool {
         switch conclusion {
-        case .unread, .forged: true
+        case .unread, .forged: self != .certificateJustExpired
         case .notAccepted: self == .issuerUnknown
         case .worthless: false
         }

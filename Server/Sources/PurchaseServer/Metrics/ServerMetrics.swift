@@ -91,7 +91,7 @@ final class ServerMetrics: Sendable {
     }
 
     /// Notes a verification.
-    func note(_ piece: VerifiedPiece) { noteVerification(piece.kind, piece.error, piece.duration) }
+    func note(_ piece: VerifiedPiece) { noteVerification(piece.kind, piece.error?.code, piece.duration) }
 
     /// Notes a verification by its parts.
     func noteVerification(_ kind: EvidenceKind?, _ error: ReasonCode?, _ duration: Duration) {

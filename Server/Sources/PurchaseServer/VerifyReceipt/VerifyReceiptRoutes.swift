@@ -14,6 +14,7 @@ struct VerifyReceiptRoutes {
     let workers: WorkerPool
     let addresses: RateLimiter
     let metrics: ServerMetrics
+    let authorities: EndedAuthorityAlarm
 
     func add(to router: Router<ServerContext>) {
         router.post("/verifyReceipt") { request, context in
@@ -55,8 +56,9 @@ struct VerifyReceiptRoutes {
             recording.note(prepared)
             let (answer, json) = await live.answer(prepared) ?? (prepared.answer, signed)
             context.facts.note(receiptStatus: answer.response.status.rawValue)
-            if case .verification(let error) = answer.reason, error.code.isExpensive {
-                addresses.charge(sender, rejections: 1)
+            if case .verification(let error) = answer.reason {
+                authorities.note(error)
+                if error.code.isExpensive { addresses.charge(sender, rejections: 1) }
             }
             return Self.response(json, answer.reason, state: answer.state)
         } catch is WorkersBusy {

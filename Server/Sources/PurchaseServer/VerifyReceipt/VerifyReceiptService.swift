@@ -119,6 +119,7 @@ package struct VerifyReceiptService: Sendable {
             prepared.verification = (kind, nil, duration)
             return prepared
         } catch {
+            let error = error.at(now)
             var refused = PreparedAnswer(
                 Answer(response: VerifyReceiptResponse(status: Self.status(of: error)), reason: .verification(error)))
             refused.evidence = request.receiptText
@@ -292,10 +293,12 @@ package struct VerifyReceiptService: Sendable {
         return mismatch
     }
 
-    /// Apple has two statuses for an invalid receipt: malformed, and not authentic.
+    /// Apple has two statuses for an invalid receipt: malformed, and not authentic. A client that gets 21005 sends it
+    /// again.
     private static func status(of error: VerificationError) -> VerifyReceiptStatus {
         switch error.code.stage {
         case .form: .malformed
+        case .authenticity where error.code == .certificateJustExpired: .temporarilyUnavailable
         case .authenticity, .content, .policy: .notAuthenticated
         }
     }

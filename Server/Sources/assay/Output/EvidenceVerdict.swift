@@ -1,3 +1,4 @@
+import Foundation
 import PurchaseVerification
 
 /// The result for one piece of evidence.
@@ -17,7 +18,7 @@ struct EvidenceVerdict: Sendable {
             let evidence = try RecognizedEvidence(item.evidence())
             let result = Result { () throws(VerificationError) in
                 try verifier.verify(evidence, policies: policies)
-            }
+            }.mapError { $0.at(AppStoreTime(Date())) }
             self.result = result
             // Verified evidence carries its kind; otherwise it is read from the claims.
             if case .success(let verified) = result {

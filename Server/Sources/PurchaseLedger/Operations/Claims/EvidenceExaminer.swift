@@ -9,7 +9,8 @@ extension PurchaseLedger {
     ///   - app: the app whose settings the evidence is compared with.
     func examine(_ evidence: [UInt8], app name: String) -> ExaminedEvidence {
         let start = ContinuousClock.now
-        let examined = EvidenceExaminer(verifier: verifier).examine(evidence, app: registry.app(name)?.settings)
+        let examined = EvidenceExaminer(verifier: verifier, now: clock())
+            .examine(evidence, app: registry.app(name)?.settings)
         noteVerification(examined.kind, examined.error, since: start)
         return examined
     }
@@ -17,7 +18,7 @@ extension PurchaseLedger {
     /// Tells of a verification that ended.
     func noteVerification(_ kind: EvidenceKind?, _ error: VerificationError?, since start: ContinuousClock.Instant) {
         guard let onVerification else { return }
-        onVerification(VerifiedPiece(kind: kind, error: error?.code, duration: .now - start))
+        onVerification(VerifiedPiece(kind: kind, error: error, duration: .now - start))
     }
 
     /// Inspects evidence with the trust anchors of the ledger and the settings of an app. It writes nothing and grants
@@ -28,7 +29,7 @@ extension PurchaseLedger {
     ///   - app: the app whose settings the evidence is compared with.
     public func inspect(_ evidence: [UInt8], app name: String) -> EvidenceInspection {
         let policies = registry.app(name)?.settings.policies ?? []
-        return verifier.inspect(evidence, policies: policies.map(PolicyOfNamedApp.init))
+        return verifier.inspect(evidence, policies: policies.map(PolicyOfNamedApp.init)).at(clock())
     }
 }
 
@@ -36,6 +37,8 @@ extension PurchaseLedger {
 /// checked separately.
 struct EvidenceExaminer: Sendable {
     let verifier: PurchaseVerifier
+    /// The time of the answer; `nil` if there is none, as for evidence that was recorded.
+    var now: Timestamp?
 
     func examine(_ bytes: [UInt8], app: RegisteredApp?) -> ExaminedEvidence {
         var kind: EvidenceKind?
@@ -81,7 +84,12 @@ struct EvidenceExaminer: Sendable {
     ) throws(VerificationError) -> ExaminedEvidence {
         let evidence = try Evidence(bytes)
         kind = evidence.kind
-        let verified = try verifier.verify(evidence, policies: [])
+        let verified: VerifiedEvidence
+        do throws(VerificationError) {
+            verified = try verifier.verify(evidence, policies: [])
+        } catch {
+            throw now.map(error.at) ?? error
+        }
         let observation = Observation(verified)
         for statement in observation.transactions { try statement.requireQuantity() }
         let facts = verified.facts

@@ -14,7 +14,8 @@ extension PurchaseLedger {
         let app = submission.app.flatMap { registry.app($0)?.settings }
         let start = ContinuousClock.now
         do throws(VerificationError) {
-            let evidence = try EvidenceExaminer(verifier: verifier).genuine(submission.evidence, app: app, kind: &kind)
+            let evidence = try EvidenceExaminer(verifier: verifier, now: clock())
+                .genuine(submission.evidence, app: app, kind: &kind)
             // Only at the entrance: a notification that was received before stays one.
             if evidence.notification?.areSeatsMalformed ?? false {
                 throw VerificationError(
