@@ -29,6 +29,8 @@ let package = Package(
         // For debug builds and previews: the queue of a simulated store.
         .library(name: "PurchaseKitSimulator", targets: ["PurchaseKitSimulator"]),
         .library(name: "EvidenceMint", targets: ["EvidenceMint"]),
+        // For the simulator, which never imports the core.
+        .library(name: "TextFormats", targets: ["TextFormats"]),
         // For the tests of the package in Server/, which share the minted world and the reading of the corpus.
         .library(name: "TestSupport", targets: ["TestSupport"]),
     ],
@@ -39,10 +41,11 @@ let package = Package(
     targets: [
         // One loop of processor instructions that Swift cannot name (docs/decisions.md, 57).
         .target(name: "CBase64", cSettings: [.treatAllWarnings(as: .error)]),
+        .target(name: "TextFormats", dependencies: ["CBase64"], swiftSettings: strict),
         .target(
             name: "PurchaseVerification",
             dependencies: [
-                "CBase64",
+                "TextFormats",
                 .product(name: "Crypto", package: "swift-crypto", condition: withoutCryptoKit),
                 .product(name: "CryptoExtras", package: "swift-crypto", condition: withoutCryptoKit),
             ],
@@ -88,7 +91,7 @@ let package = Package(
         .testTarget(
             name: "PurchaseVerificationTests",
             dependencies: [
-                "EvidenceMint", "PurchaseVerification", "TestSupport",
+                "EvidenceMint", "PurchaseVerification", "TestSupport", "TextFormats",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ],

@@ -69,7 +69,7 @@ await engine.run()
 
 MODULES = [
     ("PurchaseKit", r"^\$s11PurchaseKit|11PurchaseKit"),
-    ("PurchaseVerification", r"20PurchaseVerification|CBase64"),
+    ("PurchaseVerification", r"20PurchaseVerification|11TextFormats|CBase64"),
     ("PurchaseMessages", r"16PurchaseMessages"),
     ("BoringSSL", r"CCryptoBoringSSL"),
     ("the rest of swift-crypto", r"6Crypto|CryptoExtras|CryptoBoringWrapper"),

@@ -32,8 +32,9 @@ TYPES = "struct|enum|class|protocol|actor|typealias"
 MODULES = {
     # What apps link.
     "Sources/CBase64": ("", None),
+    "Sources/TextFormats": ("CBase64", "."),
     "Sources/PurchaseVerification": (
-        "CBase64 Crypto CryptoExtras CryptoKit Security Synchronization Foundation FoundationEssentials",
+        "TextFormats Crypto CryptoExtras CryptoKit Security Synchronization Foundation FoundationEssentials",
         "Terms Bytes ASN1 Platform Certificates CMS AppReceipt TransactionReceipt JWS Evidence Policies . Inspection"),
     "Sources/PurchaseMessages": ("Foundation", ". Signatures"),
     "Sources/PurchaseAPI": ("PurchaseMessages Foundation", "JSON . VerifyReceipt Requests Purchases"),
@@ -69,7 +70,8 @@ MODULES = {
         "Answers Configuration Metrics HTTP Record Webhooks VerifyReceipt AppStore Purchases Notifications ."),
     # Never PurchaseVerification, for the same reason.
     "Server/Sources/AppStoreSimulator": (
-        f"EvidenceMint HTTPConnections PurchaseAPI AsyncHTTPClient Crypto Foundation GRDB HummingbirdTLS NIOSSL ServiceLifecycle Yams {SERVER}",
+        "EvidenceMint HTTPConnections PurchaseAPI TextFormats AsyncHTTPClient Crypto Foundation GRDB HummingbirdTLS NIOSSL ServiceLifecycle "
+        f"Yams {SERVER}",
         "Store Evidence Requests Storage ServerAPI Service VerifyReceipt ServerAPIAnswers Attacks Notifications Scenario Server"),
     "Server/Sources/assay": (
         "AppStoreConnection AppStoreSimulator BuildInformation EvidenceMint PurchaseAPI PurchaseConsole PurchaseLedger PurchaseServer "

@@ -39,7 +39,7 @@ build_product release Benchmarks fuzz
 bin=$(products_folder release)
 fuzz=$bin/fuzz
 edges() { size -A "$@" | awk '$1 == "__sancov_cntrs" { sum += $2 } END { print sum + 0 }'; }
-core=$(edges "$bin"/PurchaseVerification.build/*.o)
+core=$(edges "$bin"/PurchaseVerification.build/*.o "$bin"/TextFormats.build/*.o)
 [ "$core" -gt 1000 ] || fail "The core is not instrumented: $core edges."
 echo "$core of $(edges "$fuzz") edges that guide the fuzzer are in the core."
 

@@ -1,12 +1,13 @@
 import Foundation
 import PurchaseVerification
 import Testing
+import TextFormats
 
 @Suite("Base64")
 struct Base64DecoderTests {
     /// Whether both ways to decode give this result.
     private func decodes(_ text: [UInt8], to expected: [UInt8]?) -> Bool {
-        Base64DecoderWays.vectors(text) == expected && Base64DecoderWays.table(text) == expected
+        Base64Decoder.decode(text) == expected && Base64Decoder.decode(text, by: .table) == expected
     }
 
     @Test("Text of every length decodes to the encoded bytes")

@@ -19,7 +19,8 @@ ROOT = HERE.parent.parent
 BUILT = ROOT / ".build/availability"
 
 # The modules that are type-checked, each after those that it imports, and programs of the documents that use them.
-LIBRARIES = ["PurchaseVerification", "PurchaseMessages", "PurchaseAPI", "PurchaseKit", "PurchaseKitStoreKit", "PurchaseKitSimulator"]
+LIBRARIES = [
+    "TextFormats", "PurchaseVerification", "PurchaseMessages", "PurchaseAPI", "PurchaseKit", "PurchaseKitStoreKit", "PurchaseKitSimulator"]
 EXAMPLES = ["StoreKit2App", "ProScreen", "OriginalAPIApp", "PurchaseActionQueue"]
 
 # The systems of the root package: target, name of the SDK, name of the interface, and the modules that an app of it can import.

@@ -1,3 +1,5 @@
+import TextFormats
+
 /// Base64url without padding, as in JWS (RFC 7515, 2). Strict: each value has one encoding.
 enum Base64URL {
     private typealias Characters = SIMD16<UInt8>

@@ -1,3 +1,5 @@
+import TextFormats
+
 /// UTCTime and GeneralizedTime in the only format that certificates may use: with seconds and Z (RFC 5280, 4.1.2.5.1
 /// and .2).
 enum CertificateTime {

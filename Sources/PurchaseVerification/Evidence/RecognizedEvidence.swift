@@ -1,3 +1,5 @@
+import TextFormats
+
 /// Evidence without its text encoding.
 public struct RecognizedEvidence: Sendable {
     /// The form by which it was recognised.
@@ -71,8 +73,16 @@ public struct RecognizedEvidence: Sendable {
                 .evidenceUnrecognized, expected: "a receipt or signed data",
                 found: "bytes that begin with \(hexadecimal(text.prefix(4)))")
         }
-        let decoded: [UInt8]
-        (decoded, encoding) = try Base64Text.decode(text)
+        guard let (decoded, repair) = Base64Text.decode(text) else {
+            throw VerificationError(.base64Malformed, found: "\(text.count) characters that do not decode")
+        }
+        encoding =
+            switch repair {
+            case .none: .base64
+            case .whiteSpace: .base64WithWhiteSpace
+            case .urlAlphabet: .base64URL
+            case .formDecoded: .base64FormDecoded
+            }
         if decoded.first == DERTag.sequence {
             (form, bytes) = (.appReceipt, decoded)
             return

@@ -1,3 +1,5 @@
+import TextFormats
+
 /// The JOSE header of signed data (RFC 7515, 4), as far as it is used: the algorithm, which must be ES256, and the
 /// certificates. Keys, URLs of keys and key identifiers in it are ignored.
 struct JWSHeader: Sendable {

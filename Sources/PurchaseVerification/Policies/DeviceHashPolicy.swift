@@ -1,5 +1,7 @@
 // The check that an app receipt belongs to a device.
 
+import TextFormats
+
 #if canImport(CryptoKit)
     import CryptoKit
 #else

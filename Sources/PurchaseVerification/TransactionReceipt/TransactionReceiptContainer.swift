@@ -1,3 +1,5 @@
+import TextFormats
+
 /// The outer property list of a transaction receipt: the signed content, and the signature over it.
 struct TransactionReceiptContainer: Sendable {
     let signature: SignatureField

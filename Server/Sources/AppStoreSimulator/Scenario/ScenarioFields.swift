@@ -15,7 +15,7 @@ struct ScenarioFields: Sendable {
             guard let field = key.scalar?.string else {
                 throw ScenarioError(key.mark?.line, "a field of \(name) has no name; write a word before the colon")
             }
-            fields.append((field, try ScenarioValue(value)))
+            fields.append((field, try ScenarioValue(value, of: field)))
         }
         (self.name, line, self.fields) = (name, node.mark?.line, fields)
     }

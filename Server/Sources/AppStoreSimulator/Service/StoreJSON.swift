@@ -1,5 +1,6 @@
 import EvidenceMint
 import Foundation
+import TextFormats
 
 /// JSON as the control API and the storage write it: keys in snake case and sorted, times in RFC 3339 and UTC.
 enum StoreJSON {
@@ -20,19 +21,15 @@ enum StoreJSON {
         return try decoder.decode(type, from: data)
     }
 
-    /// Checks that the time exists: Foundation accepts February 30 and 25 o'clock, and carries over.
     private static func date(_ decoder: any Decoder) throws -> Date {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
-        do {
-            let wall = text.prefix(19) + "Z"
-            let date = try Date(text, strategy: .iso8601)
-            if try Date(String(wall), strategy: .iso8601).formatted(.iso8601) == wall { return date }
-        } catch {
-            // The error is thrown below.
+        guard let milliseconds = WrittenTime.milliseconds(text) else {
+            throw MalformedValue.error(
+                "'\(text.prefix(80))' is not a time such as 2026-01-31T12:00:00Z.", at: container.codingPath)
         }
-        throw MalformedValue.error(
-            "'\(text.prefix(80))' is not a time such as 2026-01-31T12:00:00Z.", at: container.codingPath)
+        // The store counts whole seconds.
+        return Date(timeIntervalSince1970: Double(milliseconds / 1000))
     }
 
     /// `transaction_id` is `transactionID`: Foundation's own strategy makes `transactionId` of it.

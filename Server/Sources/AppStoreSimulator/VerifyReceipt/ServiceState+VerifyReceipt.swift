@@ -2,6 +2,7 @@ import Crypto
 import EvidenceMint
 import Foundation
 import PurchaseAPI
+import TextFormats
 
 extension ServiceState {
     /// Answers a request. The receipt is looked up by its digest among the issued evidence; content from a request is
@@ -20,15 +21,15 @@ extension ServiceState {
         } catch {
             return VerifyReceiptAnswer(json: VerifyReceiptResponse(status: .notPosted).json(), fault: fault)
         }
-        let record = Data(base64Encoded: request.receiptData, options: .ignoreUnknownCharacters)
-            .flatMap { evidence[IssuedEvidence.digest(of: [UInt8]($0))] }
+        let sent = Self.receipt(request.receiptText)
+        let record = sent.flatMap { evidence[IssuedEvidence.digest(of: $0)] }
         if let fault, fault.kind == .status {
             let names = try record.map { try store.app($0.bundleID).environmentNames } ?? .simulator
             return VerifyReceiptAnswer(
                 json: try forced(fault, record, names.name(of: environment), issuer, world), fault: fault)
         }
         let asked = fault?.kind == .anotherReceipt ? record.map(another) : record
-        let json = try truth(request, asked, at: environment, by: issuer, world)
+        let json = try truth(request, sent, asked, at: environment, by: issuer, world)
         if let fault, fault.kind == .edited {
             return VerifyReceiptAnswer(json: try (fault.edit ?? .expiry).applied(to: json), fault: fault)
         }
@@ -51,11 +52,11 @@ extension ServiceState {
 
     /// The true answer.
     private mutating func truth(
-        _ request: VerifyReceiptRequest, _ record: IssuedEvidence?, at environment: StoreEnvironment,
-        by issuer: EvidenceIssuer, _ world: Date
+        _ request: VerifyReceiptRequest, _ sent: [UInt8]?, _ record: IssuedEvidence?,
+        at environment: StoreEnvironment, by issuer: EvidenceIssuer, _ world: Date
     ) throws -> [UInt8] {
         guard let record, record.fault == nil else {
-            return VerifyReceiptResponse(status: Self.statusOfStrangeData(request.receiptData, record)).json()
+            return VerifyReceiptResponse(status: Self.statusOfStrangeData(sent, record)).json()
         }
         guard record.environment == environment else {
             return VerifyReceiptResponse(
@@ -199,14 +200,26 @@ extension ServiceState {
         return SHA256.hash(data: Data(sent.utf8)) == SHA256.hash(data: Data(secret.utf8))
     }
 
-    /// Malformed or not authentic. For data that the store did not issue, or broke on purpose, only the first byte
+    /// The receipt without its text encoding, read as the core reads it; `nil` if it is neither base64 nor a property
+    /// list.
+    private static func receipt(_ text: [UInt8]) -> [UInt8]? {
+        let text = Base64Text.trimmed(text)
+        return text.first == UInt8(ascii: "{") ? Array(text) : Base64Text.decode(text)?.bytes
+    }
+
+    /// Malformed or not authentic. For data that the store did not issue, or broke on purpose, only its outermost form
     /// decides.
-    private static func statusOfStrangeData(_ text: String, _ record: IssuedEvidence?) -> VerifyReceiptStatus {
-        guard let first = Data(base64Encoded: text)?.first else { return .malformed }
+    private static func statusOfStrangeData(_ sent: [UInt8]?, _ record: IssuedEvidence?) -> VerifyReceiptStatus {
+        guard let sent else { return .malformed }
         if let fault = record?.fault, ["truncated", "trailing-bytes", "non-minimal-length"].contains(fault) {
             return .malformed
         }
-        // SEQUENCE of a CMS message, or the brace of a property list.
-        return first == 0x30 || first == UInt8(ascii: "{") ? .notAuthenticated : .malformed
+        // The brace that ends a property list is in none of its values, which are base64.
+        let brace = UInt8(ascii: "}")
+        let isWhole =
+            sent.first == UInt8(ascii: "{")
+            ? sent.firstIndex(of: brace) == sent.lastIndex { $0 > 0x20 }
+            : sent.first == 0x30 && Base64Text.isWhole(sent)
+        return isWhole ? .notAuthenticated : .malformed
     }
 }

@@ -3,6 +3,7 @@ import EvidenceMint
 import Foundation
 import HTTPTypes
 import NIOCore
+import PurchaseVerification
 import ServerTestSupport
 import TestSupport
 import Testing
@@ -186,6 +187,18 @@ struct ControlTests {
             #expect(try refused.text("code") == "invalid_request")
             #expect(try await client.get("/control/state").text == before)
             #expect(try await client.post("/control/clock", ["time": "2028-02-29T23:59:59+02:00"]).status == 200)
+        }
+    }
+
+    @Test(
+        "refuses text after a time, as `assay mint` does",
+        arguments: ["2027-03-01T10:00:00Z+09:00", "2027-03-01T10:00:00Zjunk", "2027-03-01T10:00:00+09:00Z"])
+    func textAfterATime(time: String) async throws {
+        #expect(AppStoreTime(time) == nil)
+        try await SimulatorClient.run { client in
+            let refused = try await client.post("/control/clock", ["time": time])
+            #expect(refused.status == 400)
+            #expect(try refused.text("detail") == "time: '\(time)' is not a time such as 2026-01-31T12:00:00Z.")
         }
     }
 

@@ -1,6 +1,9 @@
 import AppStoreSimulator
 import EvidenceMint
 import Foundation
+import PurchaseAPI
+import PurchaseServer
+import PurchaseVerification
 import TestSupport
 import Testing
 
@@ -222,6 +225,47 @@ struct SimulatorVerifyReceiptTests {
             #expect(
                 try await client.verify(try broken.text("evidence", "transaction_receipt")).text == #"{"status":21003}"#
             )
+        }
+    }
+
+    /// Ways in which clients write base64, right and wrong.
+    private static func writings(_ receipt: String) -> [(name: String, text: String)] {
+        let lines = stride(from: 0, to: receipt.utf8.count, by: 64).map { start in
+            receipt.utf8.dropFirst(start).prefix(64)
+        }.map { String(decoding: $0, as: UTF8.self) }
+        let urlSafe = receipt.replacing("+", with: "-").replacing("/", with: "_")
+        let unpadded = receipt.replacing("=", with: "")
+        return [
+            ("unchanged", receipt), ("lines", lines.joined(separator: "\n")),
+            ("lines of Windows", lines.joined(separator: "\r\n") + "\r\n"), ("URL alphabet", urlSafe),
+            ("URL alphabet without padding", urlSafe.replacing("=", with: "")), ("without padding", unpadded),
+            ("a form's spaces", receipt.replacing("+", with: " ")), ("indented", "  " + receipt + " "),
+            ("percent signs inside", receipt.prefix(40) + "%%%%" + receipt.dropFirst(40)),
+            ("a quotation mark before", "\"" + receipt), ("text after", receipt + "!"),
+            ("form feed inside", receipt.prefix(40) + "\u{0C}" + receipt.dropFirst(40)),
+            ("one character less", String(unpadded.dropLast())),
+            ("half", String(receipt.prefix(receipt.utf8.count / 8 * 4))),
+            ("twice", receipt + receipt), ("encoded twice", Data(receipt.utf8).base64EncodedString()),
+            ("of a text", Data("hello".utf8).base64EncodedString()), ("empty", ""), ("padding", "===="),
+            ("JWS", "e30.e30.e30"),
+        ]
+    }
+
+    @Test("reads base64 as the drop-in does: every writing of a receipt has the same status")
+    func writings() async throws {
+        let service = VerifyReceiptService(
+            verifier: try DeliveryWorld.verifier(), environments: [.production, .sandbox], sharedSecret: nil)
+        try await SimulatorClient.run(SimulatorClient.configuration { $0.environmentNames = .apple }) { client in
+            try await client.openShop()
+            let bought = try await client.buy("coins")
+            for kind in ["app_receipt", "transaction_receipt"] {
+                for (name, text) in Self.writings(try bought.text("evidence", kind)) {
+                    let body = try JSONSerialization.data(withJSONObject: ["receipt-data": text])
+                    let dropIn = service.answer([UInt8](body), at: .production, now: AppStoreTime(StoreWorld.start))
+                    let status = try await client.verify(text).object["status"] as? Int
+                    #expect(status == dropIn.response.status.rawValue, "\(kind), \(name)")
+                }
+            }
         }
     }
 

@@ -5,9 +5,9 @@ import CBase64
 /// Nearly all bytes of a receipt are decoded here, so whole blocks are decoded with the processor's vector look-ups if
 /// it has them, and otherwise two characters at a time (docs/decisions.md, 57). Tests compare both with Foundation's
 /// decoder.
-enum Base64Decoder {
+package enum Base64Decoder {
     /// How whole blocks are decoded.
-    enum Way: Sendable {
+    package enum Way: Sendable {
         /// 32 characters at a time, by instructions that not every processor has.
         case vectors
         /// Two characters at a time, by a table.
@@ -15,13 +15,13 @@ enum Base64Decoder {
     }
 
     /// Decodes text in an array.
-    static func decode(_ text: [UInt8], by way: Way = usualWay) -> [UInt8]? {
+    package static func decode(_ text: [UInt8], by way: Way = usualWay) -> [UInt8]? {
         let slice = text[...]
         return decode(slice.span, by: way)
     }
 
     /// The decoded bytes, or `nil` if the text is not base64.
-    static func decode(_ text: Span<UInt8>, by way: Way = usualWay) -> [UInt8]? {
+    package static func decode(_ text: Span<UInt8>, by way: Way = usualWay) -> [UInt8]? {
         let count = text.count
         guard count > 0 else { return [] }
         guard count % 4 == 0 else { return nil }
@@ -39,7 +39,7 @@ enum Base64Decoder {
         return isValid ? bytes : nil
     }
 
-    private static let usualWay: Way = base64_blocks_works() ? .vectors : .table
+    package static let usualWay: Way = base64_blocks_works() ? .vectors : .table
 
     private static let pad = UInt8(ascii: "=")
 

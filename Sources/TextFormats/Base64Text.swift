@@ -1,8 +1,19 @@
 /// Base64 as clients send it (RFC 4648): decoded strictly first, and if that fails with the known repairs. The result
 /// names each repair.
-enum Base64Text {
+public enum Base64Text {
+    /// The repair with which a text was decoded.
+    public enum Repair: Sendable {
+        case none
+        /// Line breaks or other white space were removed.
+        case whiteSpace
+        /// `-` and `_` were read as `+` and `/` (RFC 4648, 5).
+        case urlAlphabet
+        /// Spaces were read as plus signs, which a form post decoded.
+        case formDecoded
+    }
+
     /// Whether all of the first bytes could be base64 in one of its encodings.
-    static func isText(_ bytes: ArraySlice<UInt8>) -> Bool {
+    public static func isText(_ bytes: ArraySlice<UInt8>) -> Bool {
         for byte in bytes.prefix(16) where !isAlphabet(byte) && !isWhiteSpace(byte) && byte != UInt8(ascii: "=") {
             return false
         }
@@ -10,7 +21,7 @@ enum Base64Text {
     }
 
     /// The text without white space at either end.
-    static func trimmed(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
+    public static func trimmed(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
         // Some editors put a byte order mark in front.
         let afterMark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         let text = bytes[afterMark...].drop(while: isWhiteSpace)
@@ -19,19 +30,9 @@ enum Base64Text {
         return text[...last]
     }
 
-    /// The decoded bytes and how they were written.
-    ///
-    /// - Throws: `base64_malformed`.
-    static func decode(
-        _ text: ArraySlice<UInt8>
-    ) throws(VerificationError) -> (bytes: [UInt8], encoding: RecognizedEvidence.Encoding) {
-        if let bytes = Base64Decoder.decode(text.span) { return (bytes, .base64) }
-        return try repaired(text)
-    }
-
-    private static func repaired(
-        _ text: ArraySlice<UInt8>
-    ) throws(VerificationError) -> (bytes: [UInt8], encoding: RecognizedEvidence.Encoding) {
+    /// The decoded bytes and their repair; `nil` if no repair makes the text base64.
+    public static func decode(_ text: ArraySlice<UInt8>) -> (bytes: [UInt8], repair: Repair)? {
+        if let bytes = Base64Decoder.decode(text.span) { return (bytes, .none) }
         var usesURLAlphabet = false
         var spaces = 0
         var otherWhiteSpace = 0
@@ -59,24 +60,20 @@ enum Base64Text {
         if spaces > 0, folded.map(isWhole) != true,
             let bytes = decoded(characters.map { $0 == UInt8(ascii: " ") ? UInt8(ascii: "+") : $0 })
         {
-            return (bytes, .base64FormDecoded)
+            return (bytes, .formDecoded)
         }
-        if let folded { return (folded, usesURLAlphabet ? .base64URL : .base64WithWhiteSpace) }
-        throw VerificationError(.base64Malformed, found: "\(text.count) characters that do not decode")
+        return folded.map { ($0, usesURLAlphabet ? .urlAlphabet : .whiteSpace) }
     }
 
-    /// Whether the bytes are exactly one element of DER or BER.
-    private static func isWhole(_ bytes: [UInt8]) -> Bool {
-        if bytes.count > 4, bytes[1] == 0x80 { return bytes.suffix(2) == [0, 0] }
-        let slice = bytes[...]
-        let span = slice.span
-        var cursor = DERCursor(0..<bytes.count)
-        do throws(VerificationError) {
-            _ = try cursor.next(span)
-            return cursor.isAtEnd
-        } catch {
-            return false
-        }
+    /// Whether the bytes are exactly one element of DER, or one of BER of indefinite length (X.690, 8.1.3).
+    public static func isWhole(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count > 1 else { return false }
+        let first = Int(bytes[1])
+        guard first != 0x80 else { return bytes.count > 4 && bytes.suffix(2) == [0, 0] }
+        let lengthBytes = first < 0x80 ? 0 : first & 0x7F
+        guard lengthBytes <= 4, bytes.count >= 2 + lengthBytes else { return false }
+        let length = lengthBytes == 0 ? first : bytes[2..<(2 + lengthBytes)].reduce(0) { $0 << 8 | Int($1) }
+        return bytes.count == 2 + lengthBytes + length
     }
 
     /// Strict base64 with its padding supplied, which the URL alphabet leaves off.
