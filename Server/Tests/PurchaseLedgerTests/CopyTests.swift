@@ -101,6 +101,23 @@ struct CopyTests {
         try await LedgerWorld(database, clock: sealed.world.clock, entryKey: sealed.entryKey)
     }
 
+    @Test("A backup, a copy and a closed ledger have every commit in the file, and none in the WAL beside it")
+    func commitsInTheFile() async throws {
+        try await Self.withLedger(steps: 20, orders: 5) { sealed in
+            let before = try await DatabaseContent(sealed.database)
+            _ = try SQLiteBackup(of: sealed.path("assay.sqlite"), to: sealed.path("backup.sqlite")).write { _ in }
+            let (source, target) = (try Self.source(sealed), try SQLiteDatabase(path: sealed.path("copy.sqlite")))
+            _ = try await Self.copy(sealed, from: source, to: target).run()
+            for database in [source, target, sealed.database] as [any LedgerDatabase] { try await database.close() }
+            for name in ["assay.sqlite", "backup.sqlite", "copy.sqlite"] {
+                try FileManager.default.copyItem(atPath: sealed.path(name), toPath: sealed.path("only-\(name)"))
+                let only = try SQLiteDatabase(path: sealed.path("only-\(name)"))
+                #expect(try await DatabaseContent(only).differences(from: before) == [], "\(name)")
+                try await only.close()
+            }
+        }
+    }
+
     @Test("SQLite, PostgreSQL and SQLite again: all rows are equal, checkpoints and proofs hold, and numbers continue")
     func roundTrip() async throws {
         try await Self.withLedger { sealed in

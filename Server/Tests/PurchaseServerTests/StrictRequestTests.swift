@@ -86,6 +86,25 @@ struct StrictRequestTests {
         }
     }
 
+    @Test("No answer names a charset: app-store-server-library reads the code of an error only without one")
+    func contentTypes() async throws {
+        let operations = try Self.operations()
+        try await PurchaseServerWorld.run { world async throws in
+            var succeeded = 0
+            for (method, path) in operations.map({ ($0.method, $0.example) }) + [
+                (.post, "/verifyReceipt"), (.get, "/healthz"), (.get, "/v1/none"), (.post, "/notifications/v2"),
+            ] {
+                for query in ["", "?no_such=1"] {
+                    let answer = try await world.send(method, path + query)
+                    guard let type = answer.headers[.contentType] else { continue }
+                    #expect(!type.contains(";"), "\(method) \(path): \(type)")
+                    succeeded += answer.status == 200 ? 1 : 0
+                }
+            }
+            #expect(succeeded > 5)
+        }
+    }
+
     @Test("E.1 A key without the scope of a route learns that before an unknown parameter, on every route")
     func scopeFirst() async throws {
         let operations = try Self.operations()

@@ -161,6 +161,8 @@ struct AnswerTypeTests {
         let value = try JSONDecoder().decode(Value.self, from: Data(answer.text.utf8))
         let found = faults(value, try #require(answers[name]), at: name)
         #expect(found.isEmpty, "\(found) in \(answer.text.prefix(300))")
+        // Apple's library for Python reads the code of an error only with exactly this type, without a charset.
+        #expect(answer.headers[.contentType] == "application/json")
     }
 
     @Test("29.1 The answers of both environments have the members and types of Apple's pages, and no null")
