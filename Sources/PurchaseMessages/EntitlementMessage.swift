@@ -22,6 +22,9 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
     /// `true` if the paid time has ended and the news of the renewal are late: then it is active until `until` by the
     /// setting `lapse_tolerance`; absent otherwise.
     public var assumed: Bool?
+    /// `true` if a grace period was signed without its end: then it is active until something newer is signed, at the
+    /// latest until `until`; absent otherwise.
+    public var graceEndUnknown: Bool?
     /// What the App Store signed about the renewal after the period that it rests on; only for auto-renewable
     /// subscriptions, and absent if nothing was signed.
     public var renewal: RenewalMessage?
@@ -39,7 +42,7 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
     public init(
         productID: String, productType: ProductType, environment: EnvironmentName, state: State, reason: Reason? = nil,
         balance: Int64? = nil, shortfall: Int64? = nil, since: String? = nil, until: String? = nil,
-        transactionID: String? = nil, assumed: Bool? = nil, renewal: RenewalMessage? = nil,
+        transactionID: String? = nil, assumed: Bool? = nil, graceEndUnknown: Bool? = nil, renewal: RenewalMessage? = nil,
         cancelReason: CancelReason? = nil,
         lastConfirmedAt: String? = nil, sources: [String]? = nil, seats: Int64? = nil
     ) {
@@ -54,6 +57,7 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
         self.until = until
         self.transactionID = transactionID
         self.assumed = assumed
+        self.graceEndUnknown = graceEndUnknown
         self.renewal = renewal
         self.cancelReason = cancelReason
         self.lastConfirmedAt = lastConfirmedAt
@@ -66,6 +70,7 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
         case productID = "product_id"
         case productType = "product_type"
         case transactionID = "transaction_id"
+        case graceEndUnknown = "grace_end_unknown"
         case cancelReason = "cancel_reason"
         case lastConfirmedAt = "last_confirmed_at"
     }

@@ -13,6 +13,8 @@ public struct RenewalMessage: Codable, Sendable, Equatable {
     public var currency: String?
     /// When the grace period ends.
     public var graceUntil: String?
+    /// `true` if a grace period was signed without its end; absent otherwise.
+    public var graceEndUnknown: Bool?
     /// Whether the App Store still tries to collect the price.
     public var billingRetry: Bool?
     /// Whether the customer agreed to a higher price.
@@ -29,7 +31,7 @@ public struct RenewalMessage: Codable, Sendable, Equatable {
     /// A renewal by its parts.
     public init(
         autoRenew: Bool? = nil, nextProduct: String? = nil, renewsAt: String? = nil, price: Int64? = nil,
-        currency: String? = nil, graceUntil: String? = nil, billingRetry: Bool? = nil,
+        currency: String? = nil, graceUntil: String? = nil, graceEndUnknown: Bool? = nil, billingRetry: Bool? = nil,
         priceConsent: PriceConsent? = nil, intent: Intent? = nil, offer: OfferMessage? = nil,
         commitment: CommitmentMessage? = nil, signedAt: String
     ) {
@@ -39,6 +41,7 @@ public struct RenewalMessage: Codable, Sendable, Equatable {
         self.price = price
         self.currency = currency
         self.graceUntil = graceUntil
+        self.graceEndUnknown = graceEndUnknown
         self.billingRetry = billingRetry
         self.priceConsent = priceConsent
         self.intent = intent
@@ -53,6 +56,7 @@ public struct RenewalMessage: Codable, Sendable, Equatable {
         case nextProduct = "next_product"
         case renewsAt = "renews_at"
         case graceUntil = "grace_until"
+        case graceEndUnknown = "grace_end_unknown"
         case billingRetry = "billing_retry"
         case priceConsent = "price_consent"
         case signedAt = "signed_at"

@@ -8,6 +8,8 @@ import WrittenRules
 struct DecidedWorld {
     /// The facts of each transaction, by the product with which its subscription starts; 0 for an unknown one.
     private var facts = [UInt8](repeating: 0, count: 6)
+    /// Whether a grace period without its end was signed, by the product with which the subscription starts.
+    private var isGraced = [false, false]
     private var tokens = TokenAssignments()
     private var merges = CustomerMerges()
     /// The acts, as numbers.
@@ -25,8 +27,9 @@ struct DecidedWorld {
         let owners = [0, 1].map { product in
             tokens.customer(of: Self.token(product)).map { UInt64($0.rawValue + 1) } ?? 0
         }
+        let graced = isGraced.reduce(UInt64(0)) { $0 << 1 | ($1 ? 1 : 0) }
         return (
-            facts.reduce(owners[0] << 2 | owners[1]) { $0 << 8 | UInt64($1) },
+            facts.reduce(graced << 4 | owners[0] << 2 | owners[1]) { $0 << 8 | UInt64($1) },
             acts.reduce(0) { $0 << 8 | UInt64($1) }
         )
     }
@@ -61,6 +64,7 @@ struct DecidedWorld {
             } catch {
                 // The operation refuses it, and changes nothing.
             }
+        case .graced: isGraced[product] = true
         default: observe(event.kind, product, &catalog)
         }
     }
@@ -125,6 +129,19 @@ struct DecidedWorld {
     func owners(of product: Int, _ catalog: FactsCatalog) -> [Int?] {
         let owners = ownership(of: product, transactions(of: product, catalog)).owners
         return (0..<3).map { owners[FactsCatalog.key(product, $0)]?.customer.map { Int($0.rawValue) } }
+    }
+
+    /// What is signed about the renewal of both subscriptions.
+    var renewals: [RenewalKey: ObservedRenewal] {
+        var renewals: [RenewalKey: ObservedRenewal] = [:]
+        for product in [0, 1] where isGraced[product] {
+            let original = FactsCatalog.key(product, 0).transactionID
+            var info = RenewalInfo()
+            (info.isInBillingRetry, info.isGraceEndUnknown) = (true, true)
+            let key = RenewalKey(environment: .production, originalTransactionID: original)
+            renewals[key] = ObservedRenewal(RenewalStatement(key: key, stamp: FactsCatalog.day(30), info: info))
+        }
+        return renewals
     }
 
     /// The purchases of both subscriptions, with their owners.

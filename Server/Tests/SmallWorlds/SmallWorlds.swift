@@ -164,7 +164,9 @@ public struct SmallWorlds {
         for customer in 0..<2 {
             let expected = written.access(of: customer)
             let entitlements = CustomerEntitlements(
-                EntitlementInput(customer: CustomerNumber(rawValue: Int64(customer)), purchases: purchases))
+                EntitlementInput(
+                    customer: CustomerNumber(rawValue: Int64(customer)), purchases: purchases,
+                    renewals: decided.renewals))
             for (place, day) in WrittenStatement.changes.enumerated() {
                 let found = entitlements.access(.at(FactsCatalog.day(day)), refundShortfall: .forgive)
                 for product in 0..<2 {

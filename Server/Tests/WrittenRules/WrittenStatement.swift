@@ -41,7 +41,7 @@ public struct WrittenStatement: Sendable, Hashable {
         case .upgradeRefunded:
             (transaction, stamp) = (2, 20)
             refundedAt = 20
-        case .claimed, .renewalClaimed, .assigned, .moved, .merged: return nil
+        case .graced, .claimed, .renewalClaimed, .assigned, .moved, .merged: return nil
         }
     }
 
@@ -56,5 +56,5 @@ public struct WrittenStatement: Sendable, Hashable {
     }
 
     /// Every day on which something can change.
-    public static let changes = [0, 10, 15, 20, 28, 29, 30, 45, 60]
+    public static let changes = [0, 10, 15, 20, 28, 29, 30, 45, 46, 60]
 }

@@ -1,9 +1,13 @@
-/// The state table of docs/ledger.md ("The state of a subscription"), without renewal info.
+/// The state table of docs/ledger.md ("The state of a subscription"), without other renewal info than
+/// that of a grace period without its end.
 struct WrittenSubscription: Sendable {
     /// In the order of their starts, which are all different.
     private let periods: [WrittenPeriod]
 
-    init(_ periods: [WrittenPeriod]) { self.periods = periods }
+    /// Whether it was signed on day 30 that a grace period runs.
+    private let isGraced: Bool
+
+    init(_ periods: [WrittenPeriod], isGraced: Bool) { (self.periods, self.isGraced) = (periods, isGraced) }
 
     private struct State {
         var reason: String?
@@ -67,6 +71,9 @@ struct WrittenSubscription: Sendable {
     private func row(of period: WrittenPeriod, _ day: Int) -> State {
         if period.isRefunded(by: day) { return State(reason: "revoked", until: period.end) }
         if period.isUpgraded(by: day) { return State(reason: "upgraded", until: period.end) }
+        if isGraced, period.end == 30, day >= 30 {
+            return State(reason: day < 46 ? nil : "billing_retry", until: day < 46 ? 46 : period.end)
+        }
         return State(reason: day < period.end ? nil : "news_missing", until: period.end)
     }
 

@@ -62,8 +62,12 @@ public struct WrittenWorld: Sendable, Hashable {
         evidence |= 1 << (2 * kind.rawValue + product)
     }
 
+    private func hasSeen(_ kind: WorldEvent.Kind, _ product: Int) -> Bool {
+        evidence >> (2 * kind.rawValue + product) & 1 == 1
+    }
+
     private func statements(of transaction: Int, _ product: Int) -> [WrittenStatement] {
-        WorldEvent.Kind.allCases.filter { evidence >> (2 * $0.rawValue + product) & 1 == 1 }
+        WorldEvent.Kind.allCases.filter { hasSeen($0, product) }
             .compactMap { WrittenStatement($0) }.filter { $0.transaction == transaction }
     }
 
@@ -121,7 +125,9 @@ public struct WrittenWorld: Sendable, Hashable {
 
     /// What a customer may use, by product and by the days of `WrittenStatement.changes`.
     public func access(of customer: Int) -> [[WrittenAccess]] {
-        let subscriptions = [0, 1].map { WrittenSubscription(periods(of: $0)) }
+        let subscriptions = [0, 1].map { product in
+            WrittenSubscription(periods(of: product), isGraced: hasSeen(.graced, product))
+        }
         return [0, 1].map { product in
             WrittenStatement.changes.map { day in
                 subscriptions.map { $0.access(of: customer, to: product, on: day) }.reduce(WrittenAccess()) {
@@ -133,7 +139,7 @@ public struct WrittenWorld: Sendable, Hashable {
 
     // MARK: Comparing
 
-    /// A number that only equal worlds of at most eight acts share.
+    /// A number that only equal worlds of at most six acts share.
     public var code: UInt64 {
         var code = evidence
         for token in tokens + mergedInto { code = code << 2 | UInt64(token.map { $0 + 1 } ?? 0) }

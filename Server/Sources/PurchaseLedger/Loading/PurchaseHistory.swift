@@ -38,9 +38,12 @@ struct PurchaseHistory {
             || hasStatusNews || acts.contains { $0.entry == nil }
     }
 
-    /// Whether a status of revocation came or went. Other statuses decide nothing.
+    /// Whether a status of revocation came or went, or one that can end a grace period without an end. Other statuses
+    /// decide nothing.
     private var hasStatusNews: Bool {
-        statuses != formerStatuses && statuses.filter(\.value.isRevoked) != formerStatuses.filter(\.value.isRevoked)
+        statuses != formerStatuses
+            && (renewal?.statements.contains(where: \.info.isGraceEndUnknown) ?? false
+                || statuses.filter(\.value.isRevoked) != formerStatuses.filter(\.value.isRevoked))
     }
 
     /// The newest signed status of the copies of a holder.

@@ -45,6 +45,9 @@ public struct Entitlement: Sendable, Equatable {
         (self.until, self.transactionID) = (until, transactionID)
     }
 
+    /// Whether it is a grace period of which only the start was signed, so that `until` is its latest possible end.
+    public var isGraceEndUnknown: Bool { reason == .inGrace && renewal?.info.isGraceEndUnknown ?? false }
+
     /// The state.
     public enum State: String, Sendable, CaseIterable {
         case active

@@ -15,6 +15,8 @@ public struct RenewalInfo: Sendable, Hashable {
     public var priceIncreaseStatus: Int64?
     /// When the grace period ends.
     public var graceEnd: Timestamp?
+    /// Whether a status signed beside it says that a grace period runs whose end it does not state.
+    public var isGraceEndUnknown = false
     /// When the next period begins.
     public var renewalDate: Timestamp?
     public var renewalPrice: PurchasePrice?

@@ -24,11 +24,13 @@ public struct RenewalStatement: Sendable, Equatable {
     enum Concern: Hashable, Comparable {
         case none
         case retry
+        /// A grace period, until its end or, if that is not known, the latest time.
         case grace(until: Timestamp)
     }
 
     var concern: Concern {
-        info.graceEnd.map { .grace(until: $0) } ?? (info.isInBillingRetry == true ? .retry : .none)
+        let end = info.isGraceEndUnknown ? .unending : info.graceEnd
+        return end.map { .grace(until: $0) } ?? (info.isInBillingRetry == true ? .retry : .none)
     }
 
     /// The facts that a newer statement replaces.

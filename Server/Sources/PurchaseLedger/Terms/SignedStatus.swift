@@ -7,7 +7,9 @@ public struct SignedStatus: Sendable, Hashable {
     /// When it was signed.
     public var stamp: Timestamp
 
-    /// The status of revoked subscriptions, the only one that decides anything.
+    /// The status in a grace period.
+    static let inGrace: Int64 = 4
+    /// The status of revoked subscriptions.
     static let revoked: Int64 = 5
 
     /// Whether the subscription was revoked.

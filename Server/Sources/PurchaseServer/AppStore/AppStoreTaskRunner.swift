@@ -217,8 +217,15 @@ extension SubscriptionStatuses {
         throw AppStoreServerError(.otherAnswer, environment, seen: "no subscription, although Apple sold one")
     }
 
-    /// Everything that Apple signed in the answer.
+    /// Everything that Apple signed in the answer. Renewal info without the end of a grace period that runs, by the
+    /// unsigned status, is left out: being newer, it would end the one that a signed status gives.
     package var signedTexts: [String] {
-        subscriptions.flatMap { [$0.transaction.text, $0.renewalInfo?.text].compactMap(\.self) }
+        subscriptions.flatMap { subscription in
+            let renewalInfo = subscription.renewalInfo.flatMap { info in
+                subscription.status == .billingGracePeriod && info.content.gracePeriodExpiresDate == nil
+                    ? nil : info.text
+            }
+            return [subscription.transaction.text, renewalInfo].compactMap(\.self)
+        }
     }
 }

@@ -162,6 +162,7 @@ extension EntitlementMessage {
             balance: isBalance ? entitlement.balance : nil, shortfall: isBalance ? entitlement.shortfall : nil,
             since: entitlement.since.map { "\($0)" }, until: entitlement.until.map { "\($0)" },
             transactionID: entitlement.transactionID, assumed: entitlement.isAssumed ? true : nil,
+            graceEndUnknown: entitlement.isGraceEndUnknown ? true : nil,
             renewal: entitlement.renewal.map { RenewalMessage($0) },
             cancelReason: entitlement.cancelReason.map { CancelReason(number: $0) },
             lastConfirmedAt: entitlement.lastConfirmedAt.map { "\($0)" },
@@ -177,7 +178,8 @@ extension RenewalMessage {
             autoRenew: info.autoRenewStatus.flatMap { $0 == 0 || $0 == 1 ? $0 == 1 : nil },
             nextProduct: info.nextProductID?.string, renewsAt: info.renewalDate.map { "\($0)" },
             price: info.renewalPrice?.milliunits, currency: info.renewalPrice?.currency?.string,
-            graceUntil: info.graceEnd.map { "\($0)" }, billingRetry: info.isInBillingRetry,
+            graceUntil: info.graceEnd.map { "\($0)" }, graceEndUnknown: info.isGraceEndUnknown ? true : nil,
+            billingRetry: info.isInBillingRetry,
             priceConsent: info.priceIncreaseStatus.flatMap { PriceConsent(number: $0) },
             intent: info.expirationIntent.map { Intent(number: $0) }, offer: info.offer.map { OfferMessage($0) },
             commitment: info.commitment.map { CommitmentMessage($0) }, signedAt: "\(stamp)")

@@ -245,6 +245,61 @@ struct ServerAPIWorkTests {
         }
     }
 
+    @Test("The end of a grace period that was signed without one is asked for once; an answer without it ends no access")
+    func graceWithoutEnd() async throws {
+        let clock = LedgerClock()
+        let encoder = try SignedPayloadEncoder(authority: ConnectionWorld.authority.get())
+        @Sendable func failed() -> RenewalInfoTemplate {
+            var info = RenewalInfoTemplate()
+            (info.originalTransactionID, info.productID, info.autoRenewProductID) = (Self.id, "gold", "gold")
+            (info.autoRenewStatus, info.isInBillingRetryPeriod) = (1, true)
+            (info.environment, info.signedDate) = ("Production", clock.now.date)
+            return info
+        }
+        try await ServerAPIClaimWorld.run(
+            clock: clock,
+            answer: { request in
+                guard request.head.uri == "/p/inApps/v1/subscriptions/\(Self.id)" else {
+                    return .json(#"{"notificationHistory":[],"hasMore":false}"#)
+                }
+                return .json(
+                    """
+                    {"data":[{"lastTransactions":[{"status":4,"originalTransactionId":"\(Self.id)",
+                    "signedTransactionInfo":"\(try SignedAnswer.transaction(signedAt: clock.now.date))",
+                    "signedRenewalInfo":"\(try encoder.encode(failed()))"}]}]}
+                    """)
+            }
+        ) { world in
+            @Sendable func notify(_ number: Int) async throws {
+                var data = NotificationTemplate.Data()
+                (data.bundleID, data.environment, data.status) = (ServerAPIWorld.bundleID, "Production", 4)
+                data.renewalInfo = failed()
+                var template = NotificationTemplate()
+                (template.notificationType, template.subtype) = ("DID_FAIL_TO_RENEW", "GRACE_PERIOD")
+                template.notificationUUID = "00000000-0000-4000-8000-00000000000\(number)"
+                (template.signedDate, template.data) = (clock.now.date, data)
+                let outcome = try await world.ledger.observe(
+                    EvidenceSubmission(app: "game", source: "test", evidence: Array(try encoder.encode(template).utf8)))
+                #expect(outcome.code == "accepted")
+            }
+            let line = "GET /p/inApps/v1/subscriptions/"
+            #expect(try await world.claim(SignedAnswer.transaction()).status == 200)
+            clock.advance(seconds: 86_400 + 3600)
+            try await world.wait("the status was not asked for") { world.requests(line).count == 1 }
+            try await world.wait("the work did not end") { try await world.task(.status, Self.id)?.nextAt == nil }
+            #expect(try await world.state() == "expired", "an unsigned status grants nothing")
+            try await notify(1)
+            #expect(try await world.state() == "active")
+            try await world.wait("the end was not asked for") { world.requests(line).count == 2 }
+            try await world.wait("the work did not end") { try await world.task(.status, Self.id)?.nextAt == nil }
+            #expect(try await world.state() == "active")
+            clock.advance(seconds: 60)
+            try await notify(2)
+            #expect(try await world.task(.status, Self.id)?.nextAt == nil, "the question was asked before")
+            #expect(try await world.state() == "active")
+        }
+    }
+
     @Test("Apple gets the token of the owner of a purchase without one, and the new owner's after a transfer")
     func tokens() async throws {
         try await ServerAPIClaimWorld.run(

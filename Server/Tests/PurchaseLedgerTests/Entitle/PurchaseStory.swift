@@ -160,12 +160,12 @@ extension TransactionStatement {
 extension RenewalStatement {
     static func signed(
         _ original: String, stamp: Double, grace: Double? = nil, isInBillingRetry: Bool? = nil,
-        autoRenew: Int64? = nil, intent: Int64? = nil, beside: ExactText? = nil
+        autoRenew: Int64? = nil, intent: Int64? = nil, beside: ExactText? = nil, isGraceEndUnknown: Bool = false
     ) -> RenewalStatement {
         var info = RenewalInfo()
         (info.autoRenewStatus, info.expirationIntent) = (autoRenew, intent)
         info.graceEnd = grace.map(Timestamp.day)
-        info.isInBillingRetry = isInBillingRetry
+        (info.isInBillingRetry, info.isGraceEndUnknown) = (isInBillingRetry, isGraceEndUnknown)
         return RenewalStatement(
             key: RenewalKey(environment: .production, originalTransactionID: ExactText(original)), stamp: .day(stamp),
             info: info, beside: beside)

@@ -173,10 +173,11 @@ struct RandomHistory {
                 story.statements.append(copy)
             }
             if random.chance(40) {
+                let isUnknown = random.chance(30)
                 story.renewals.append(
                     .signed(
-                        original, stamp: end, grace: end + 10, isInBillingRetry: true,
-                        beside: random.chance(80) ? ExactText(id) : nil))
+                        original, stamp: end, grace: isUnknown ? nil : end + 10, isInBillingRetry: true,
+                        beside: random.chance(80) ? ExactText(id) : nil, isGraceEndUnknown: isUnknown))
             }
             if random.chance(30) {
                 story.renewals.append(

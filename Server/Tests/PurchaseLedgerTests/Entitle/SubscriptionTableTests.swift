@@ -141,6 +141,56 @@ struct SubscriptionTableTests {
         }
     }
 
+    @Test(
+        "A grace period without its end gives access until something newer is signed, and for at most 16 days, 6 of a week",
+        arguments: [(length: 30.0, days: 16.0), (7, 6)])
+    func graceWithoutEnd(length: Double, days: Double) {
+        let periods = [Self.period("1", on: 0, until: length)]
+        let (end, latest) = (length, length + days)
+        let grace = RenewalStatement.signed(
+            "1", stamp: end - 0.1, isInBillingRetry: true, autoRenew: 1, beside: "1", isGraceEndUnknown: true)
+        everyOrder(periods, [.signed("1", stamp: 1, autoRenew: 1, beside: "1"), grace]) { story in
+            #expect(self.state(story, day: end - 0.01)?.name == .active)
+            for day in [end, latest - 0.01] {
+                #expect(self.state(story, day: day)?.name == .inGrace)
+                let access = story.access(Self.alice, "monthly", day: day)
+                #expect(access?.isInGrace == true && access?.until == .day(latest))
+            }
+            #expect(story.denial(Self.alice, "monthly", day: latest) == .billingRetry)
+            // Whether a newer status ends it, and for which time.
+            for (status, isOver) in [(4, false), (3, true), (2, true), (1, true)] as [(Int64, Bool)] {
+                let newer = SignedStatus(value: status, stamp: .day(end + 2))
+                #expect(self.state(story, day: end + 1, status: newer)?.name == .inGrace)
+                #expect(self.state(story, day: end + 2, status: newer)?.name == (isOver ? .billingRetry : .inGrace))
+                let older = SignedStatus(value: status, stamp: .day(end - 0.2))
+                #expect(self.state(story, day: end + 2, status: older)?.name == .inGrace)
+            }
+        }
+        // Newer renewal info ends it, also with an end in the past or in the future.
+        let news: [(RenewalStatement, SubscriptionState.Name)] = [
+            (.signed("1", stamp: end + 2, isInBillingRetry: true, autoRenew: 1, beside: "1"), .billingRetry),
+            (.signed("1", stamp: end + 2, autoRenew: 0, intent: 2), .expired),
+            (.signed("1", stamp: end + 2, grace: end + 3, isInBillingRetry: true, autoRenew: 1), .inGrace),
+        ]
+        for (newer, name) in news {
+            everyOrder(periods, [grace, newer]) { story in
+                #expect(self.state(story, day: end + 1)?.name == .inGrace)
+                #expect(self.state(story, day: end + 2)?.name == name)
+                #expect(self.state(story, day: end + 3.1)?.name != .inGrace)
+            }
+        }
+        // A refund, and the next period, decide before it; a newer statement of the same period says nothing of grace.
+        everyOrder(periods + [Self.period("1", on: 0, until: length, stamp: end + 1)], [grace]) {
+            #expect(self.state($0, day: end + 2)?.name == .inGrace)
+        }
+        everyOrder(periods + [Self.period("1", on: 0, until: length, stamp: end + 1, revoked: end + 1)], [grace]) {
+            #expect(self.state($0, day: end + 2)?.name == .withdrawn)
+        }
+        everyOrder(periods + [Self.period("2", on: end, until: end + length)], [grace]) {
+            #expect(self.state($0, day: end + 2)?.name == .active)
+        }
+    }
+
     @Test("13 An upgrade whose new period comes first")
     func upgradeNewPeriodFirst() {
         everyOrder([

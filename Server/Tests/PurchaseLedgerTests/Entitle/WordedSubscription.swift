@@ -89,18 +89,25 @@ struct WordedSubscription {
         let about = renewals.filter { period(of: $0).map { $0.product == product && $0.end == current.end } ?? false }
         let ordered = about.sorted { $0.stamp < $1.stamp }
         let signed = ordered.filter { $0.stamp <= now }
-        let failed = ordered.filter { $0.info.graceEnd != nil || $0.info.isInBillingRetry == true }
+        let failed = ordered.filter(Self.hasFailed)
         let hasFailed = failed.contains { $0.stamp <= now }
-        guard let counting = hasFailed ? signed.last : failed.first ?? signed.last, let grace = counting.info.graceEnd
-        else { return false }
-        return now < grace
+        guard let counting = hasFailed ? signed.last : failed.first ?? signed.last else { return false }
+        if let grace = counting.info.graceEnd { return now < grace }
+        guard counting.info.isGraceEndUnknown else { return false }
+        let (length, day) = (current.end.millisecondsSince1970 - current.start.millisecondsSince1970, Int64(86_400_000))
+        let days: Int64 = length <= 7 * day ? 6 : 16
+        return now.millisecondsSince1970 < current.end.millisecondsSince1970 + days * day
+    }
+
+    private static func hasFailed(_ renewal: RenewalStatement) -> Bool {
+        renewal.info.graceEnd != nil || renewal.info.isGraceEndUnknown || renewal.info.isInBillingRetry == true
     }
 
     private func period(of renewal: RenewalStatement) -> Period? {
         func isWithin(_ time: Timestamp, of period: Period) -> Bool {
             time.millisecondsSince1970 <= renewal.stamp.millisecondsSince1970 + period.allowance
         }
-        if renewal.info.graceEnd != nil || renewal.info.isInBillingRetry == true {
+        if Self.hasFailed(renewal) {
             let ended = periods.filter { isWithin($0.end, of: $0) }
             let last = ended.filter { period in
                 !periods.contains { later in

@@ -52,6 +52,13 @@ struct SubscriptionPeriod: Sendable {
         }
     }
 
+    /// The latest end of a grace period after it: 16 days after its end, 6 for periods of a week (Apple, "Enable
+    /// billing grace period for auto-renewable subscriptions").
+    var latestGraceEnd: Timestamp? {
+        let days: Int64 = length.map { $0 <= 7 * Self.day } ?? false ? 6 : 16
+        return end?.adding(milliseconds: days * Self.day, times: 1)
+    }
+
     private static let day: Int64 = 86_400_000
 
     func hasBegun(_ question: AccessQuestion) -> Bool {

@@ -193,8 +193,11 @@ public struct SubscriptionTable: Sendable {
             return state(.upgraded, .upgraded, until: upgradedAt)
         }
         if moment < end { return state(.active, nil, until: end) }
-        let renewal = renewals.current(about: period, at: moment)?.info
-        if let graceEnd = renewal?.graceEnd, moment < graceEnd { return state(.inGrace, .inGrace, until: graceEnd) }
+        let stated = renewals.current(about: period, at: moment)
+        if let graceEnd = stated.flatMap({ graceEnd($0, of: period, moment) }), moment < graceEnd {
+            return state(.inGrace, .inGrace, until: graceEnd)
+        }
+        let renewal = stated?.info
         let isRetried = renewal?.isInBillingRetry == true
         if isRetried, moment < Self.endOfRetry(end) { return state(.billingRetry, .billingRetry, until: end) }
         let isExpected =
@@ -213,6 +216,18 @@ public struct SubscriptionTable: Sendable {
 
     /// The App Store tries to collect a price for 60 days.
     static func endOfRetry(_ end: Timestamp) -> Timestamp { end.adding(milliseconds: 60 * 86_400_000, times: 1) }
+
+    /// The end of the grace period that renewal info states. Without one, it is the latest possible, until another
+    /// status is signed.
+    private func graceEnd(
+        _ renewal: RenewalStatement, of period: SubscriptionPeriod, _ moment: Timestamp
+    ) -> Timestamp? {
+        guard renewal.info.isGraceEndUnknown else { return renewal.info.graceEnd }
+        let isOver = status.map {
+            $0.value != SignedStatus.inGrace && $0.stamp > renewal.stamp && $0.stamp <= moment
+        }
+        return isOver ?? false ? nil : period.latestGraceEnd
+    }
 
     private func isRevoked(_ period: SubscriptionPeriod, by status: SignedStatus, _ moment: Timestamp) -> Bool {
         status.value == SignedStatus.revoked && status.stamp > period.start && status.stamp <= moment
@@ -291,7 +306,8 @@ public struct SubscriptionTable: Sendable {
             guard let end = period.end else { continue }
             for renewal in renewals.all(about: period) {
                 if renewal.stamp > end { times.insert(renewal.stamp) }
-                if let graceEnd = renewal.info.graceEnd { times.insert(graceEnd) }
+                let graceEnd = renewal.info.isGraceEndUnknown ? period.latestGraceEnd : renewal.info.graceEnd
+                if let graceEnd { times.insert(graceEnd) }
                 if renewal.info.isInBillingRetry == true { times.insert(Self.endOfRetry(end)) }
             }
         }

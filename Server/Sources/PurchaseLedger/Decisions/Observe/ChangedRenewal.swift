@@ -27,7 +27,8 @@ extension RenewalChange {
             case .nextProduct: before.following != now.following
             case .priceConsent: before.priceIncreaseStatus != now.priceIncreaseStatus
             case .billingRetry: (before.isInBillingRetry ?? false) != (now.isInBillingRetry ?? false)
-            case .graceUntil: before.graceEnd != now.graceEnd
+            case .graceUntil:
+                before.graceEnd != now.graceEnd || before.isGraceEndUnknown != now.isGraceEndUnknown
             case .offer: before.offer != now.offer
             case .commitment: before.commits != now.commits
             }

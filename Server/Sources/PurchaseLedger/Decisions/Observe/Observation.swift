@@ -30,9 +30,12 @@ public struct Observation: Sendable, Equatable {
         case .notification(let notification):
             transactions = [notification.transaction?.statement].compactMap(\.self)
             var renewal = notification.renewalInfo?.statement
+            status = StatusStatement(notification, transactions.first.map { ObservedTransaction($0) }, renewal)
+            if let status, status.status.value == SignedStatus.inGrace, renewal?.info.graceEnd == nil {
+                renewal = RenewalStatement(graceOf: status, renewal)
+            }
             renewal?.beside = transactions.first?.key.transactionID
             renewals = [renewal].compactMap(\.self)
-            status = StatusStatement(notification, transactions.first.map { ObservedTransaction($0) }, renewal)
         case .appTransaction, .realtimeRequest:
             (transactions, renewals) = ([], [])
         }
@@ -68,6 +71,15 @@ extension StatusStatement {
         self.init(
             key: key, holder: transaction?.ownership.holder ?? .buyer,
             status: SignedStatus(value: value, stamp: stamp))
+    }
+}
+
+extension RenewalStatement {
+    /// Renewal info without the end of the grace period that the status signed beside it states.
+    fileprivate init(graceOf status: StatusStatement, _ stated: RenewalStatement?) {
+        self = stated ?? RenewalStatement(key: status.key, stamp: status.status.stamp, info: RenewalInfo())
+        stamp = max(stamp, status.status.stamp)
+        info.isGraceEndUnknown = true
     }
 }
 

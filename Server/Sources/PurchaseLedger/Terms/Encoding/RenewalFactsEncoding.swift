@@ -2,7 +2,7 @@ import PurchaseVerification
 
 /// The stored form of renewal info. Version 2: version, stamp, renewal info. The subscription and the transaction
 /// signed beside it are the key of the row. Version 1 had a list of grace periods after the renewal info, which the
-/// rules do not use any more.
+/// rules do not use any more. A grace period whose end is not known has the latest time as its end.
 extension RenewalStatement {
     /// The version of new facts.
     public static let encodingVersion: UInt8 = 2
@@ -43,6 +43,7 @@ extension RenewalInfo: CanonicalValue {
         isInBillingRetry = try reader.optional(UInt64.self).map { $0 != 0 }
         priceIncreaseStatus = try reader.optional()
         graceEnd = try reader.optional()
+        if graceEnd == .unending { (graceEnd, isGraceEndUnknown) = (nil, true) }
         renewalDate = try reader.optional()
         renewalPrice = try reader.optional()
         recentStart = try reader.optional()
@@ -59,7 +60,7 @@ extension RenewalInfo: CanonicalValue {
         writer.write(optional: expirationIntent)
         writer.write(optional: isInBillingRetry.map { $0 ? 1 as UInt64 : 0 })
         writer.write(optional: priceIncreaseStatus)
-        writer.write(optional: graceEnd)
+        writer.write(optional: isGraceEndUnknown ? .unending : graceEnd)
         writer.write(optional: renewalDate)
         writer.write(optional: renewalPrice)
         writer.write(optional: recentStart)

@@ -22,13 +22,17 @@ struct AppStoreTaskScheduling {
         }
     }
 
-    /// Asks for the status of a subscription after the end of its last period, unless news come before.
+    /// Asks for the status of a subscription after the end of its last period, unless news come before, and for the end
+    /// of a grace period that was signed without one.
     private func scheduleStatus(of history: PurchaseHistory, _ app: RegistryApp) throws(LedgerStorageError) {
         let (transaction, environment) = (write.transaction, history.key.environment)
         guard environment == .production || environment == .sandbox else { return }
         let periods = history.records.filter { !$0.isErased && $0.facts.kind == .autoRenewable }
+        let lacksGraceEnd =
+            history.renewal?.info.isGraceEndUnknown ?? false
+            && !(history.formerRenewal?.info.isGraceEndUnknown ?? false)
         guard let last = periods.max(by: { ($0.facts.end ?? .epoch) < ($1.facts.end ?? .epoch) }),
-            let end = last.facts.end, last.isChanged, last.formerFacts?.end != end,
+            let end = last.facts.end, lacksGraceEnd || last.isChanged && last.formerFacts?.end != end,
             end.adding(milliseconds: Self.oldestEnd, times: 1) > transaction.now
         else { return }
         let length = end.millisecondsSince1970 - last.date.millisecondsSince1970

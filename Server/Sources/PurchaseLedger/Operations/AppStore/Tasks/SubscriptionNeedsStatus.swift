@@ -1,7 +1,7 @@
 public import PurchaseVerification
 
 /// Whether the App Store has to be asked for the status of a subscription: its last period has ended, is not withdrawn,
-/// and nothing that was signed after its end is known.
+/// and nothing that was signed after its end is known, except a grace period without an end.
 public struct SubscriptionNeedsStatus: LedgerQuery {
     public static let access = LedgerReadAccess.keys
 
@@ -23,6 +23,7 @@ public struct SubscriptionNeedsStatus: LedgerQuery {
             end <= reader.now
         else { return false }
         if last.signedRevocation != nil || last.cancellation != nil { return false }
+        if history.renewal?.info.isGraceEndUnknown ?? false { return true }
         let stamps = [history.renewal?.stamp, last.newestStamp] + history.statuses.values.map(\.stamp)
         return !stamps.contains { $0.map { $0 >= end } ?? false }
     }
