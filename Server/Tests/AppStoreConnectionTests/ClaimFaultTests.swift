@@ -1,7 +1,12 @@
 import AppStoreConnection
+import EvidenceMint
 import Foundation
 import HTTPTypes
+import PurchaseAPI
 import PurchaseLedger
+import PurchaseServer
+import PurchaseVerification
+import TestSupport
 import Testing
 
 /// Every fault of the simulated store, over real HTTP and TLS, in each mode of an app: the answer to a claim, and the
@@ -148,6 +153,73 @@ struct ClaimFaultTests {
             #expect(try await world.ledger.answer(query).entitlements.allSatisfy { $0.state != .active })
             let page = try await world.get("/v1/submissions?limit=10")
             #expect(page.contains(#""app_store_answer_id""#), "\(page)")
+        }
+    }
+}
+
+extension ClaimFaultTests {
+    @Test("An upgrade that Apple knows of is told as an upgrade", arguments: [AppStoreMode.apple, .both])
+    func upgraded(_ mode: AppStoreMode) async throws {
+        try await AppStoreClaimWorld.run(mode, { configuration, _ in
+            configuration.apps["game"]?.products["silver"] = RegisteredProduct(kind: .autoRenewable)
+        }) { world in
+            try await world.store.post(
+                "products",
+                [
+                    "bundle_id": ConnectionWorld.app, "product_id": "silver", "kind": "auto-renewable", "price": 990,
+                    "subscription": ["group_id": "club", "period": "P1M", "level": 2],
+                ])
+            let bought = try await world.store.buy("silver")
+            try await world.store.post(
+                "subscriptions/\(bought.transaction)/change-product", ["product_id": "gold"])
+            let answer = try await world.claim(bought, product: "silver")
+            #expect(answer.code == (mode == .apple ? "purchase_upgraded" : "accepted"), "\(answer)")
+            try await world.settle()
+            let query = EntitlementsOfCustomer(app: "game", customerID: "ada", environment: nil, at: nil)
+            let states = try await world.ledger.answer(query).entitlements.map { "\($0.productID) \($0.state)" }
+            #expect(states.sorted() == ["gold active", "silver upgraded"])
+            let told = try await world.ledger.answer(EventList(app: "game", limit: 100)).map(\.type)
+            #expect(!told.contains("revoked") && !told.contains("reversed"), "\(told)")
+        }
+    }
+
+    @Test("The flag, the later period and both decide in a reply whether a cancellation is an upgrade")
+    func upgradeInReply() throws {
+        let anchors = try TrustAnchor.certificates(of: ConnectionWorld.authority.get())
+        let moment = MintedWorld.moment
+        let purchase = PurchaseTemplate.subscription(
+            productID: "silver", transactionID: "1", originalTransactionID: "1", purchaseDate: moment,
+            originalPurchaseDate: moment, expiresDate: moment.addingTimeInterval(2_592_000))
+        let receipt = try AppReceiptEncoder(authority: ConnectionWorld.authority.get().receipts).encode(
+            .production(bundleID: ConnectionWorld.app, creationDate: moment, purchases: [purchase]))
+        let evidence = try PurchaseVerifier(anchors: anchors).verify(receipt, policies: [])
+        guard case .appReceipt(let verified) = evidence else {
+            Issue.record("no receipt")
+            return
+        }
+        let at = Int64(moment.timeIntervalSince1970) * 1000 + 864_000_000
+        let key = TransactionKey(environment: .production, transactionID: "1")
+        for (flag, product, shift, isUpgrade) in [
+            (true, nil, 0, true), (false, "gold", 30_000, true), (true, "gold", 0, true), (false, nil, 0, false),
+            (false, "silver", 0, false), (false, "gold", 120_000, false),
+        ] as [(Bool, String?, Int64, Bool)] {
+            var response = VerifyReceiptResponse(status: .valid)
+            response.receipt = VerifyReceiptResponse.Receipt(verified, requestDate: nil)
+            var cancelled = try #require(response.receipt?.inApp.first)
+            cancelled.cancellationDate = AppleDate(millisecondsSince1970: at)
+            cancelled.isUpgraded = flag
+            response.latestReceiptInfo = [cancelled]
+            if let product {
+                var later = VerifyReceiptResponse.InAppPurchase(productID: product, transactionID: "2")
+                later.originalTransactionID = "1"
+                later.purchaseDate = AppleDate(millisecondsSince1970: at + shift)
+                later.expiresDate = AppleDate(millisecondsSince1970: at + 2_592_000_000)
+                response.latestReceiptInfo?.append(later)
+            }
+            let reply = AppStoreReply(environment: .production, json: [], response: response)
+            let expected = AppStoreAnswer.Cancellation(
+                key, at: Timestamp(millisecondsSince1970: at), isUpgrade: isUpgrade)
+            #expect(AppStoreAnswer(reply, evidence).cancellations == [expected], "\(flag) \(product ?? "nothing")")
         }
     }
 }

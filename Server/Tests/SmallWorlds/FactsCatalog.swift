@@ -50,7 +50,9 @@ struct FactsCatalog {
         guard let written = WrittenStatement(kind) else { return nil }
         let days = WrittenStatement.days(of: written.transaction)
         let key = Self.key(product, written.transaction)
-        var statement = TransactionStatement(key: key, source: .signedData, stamp: Self.day(written.stamp))
+        var statement = TransactionStatement(
+            key: key, source: written.isReceipt ? .appReceipt : .signedData, stamp: Self.day(written.stamp))
+        statement.cancellation = written.isReceipt ? Self.day(written.stamp) : nil
         statement.bundleID = "com.example.app"
         statement.originalTransactionID = Self.key(product, 0).transactionID
         statement.productID = Self.products[WrittenStatement.product(of: written.transaction, startingWith: product)]

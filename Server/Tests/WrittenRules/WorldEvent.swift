@@ -37,6 +37,8 @@ public struct WorldEvent: Sendable, Hashable {
         case flagged
         /// The upgrade, refunded on day 20.
         case upgradeRefunded
+        /// The purchase in a receipt, with a cancellation by an upgrade on day 15.
+        case cancelled
         /// A notification, signed on day 30, with the status of a grace period and without its end.
         case graced
         /// A customer claims the purchase with `bought`.
@@ -54,7 +56,7 @@ public struct WorldEvent: Sendable, Hashable {
         public var isEvidence: Bool { rawValue < Kind.claimed.rawValue }
     }
 
-    /// Every event: ten of evidence for each product, four kinds of acts for each product and customer, and two
+    /// Every event: eleven of evidence for each product, four kinds of acts for each product and customer, and two
     /// merges.
     public static let all: [WorldEvent] = Kind.allCases.flatMap { kind -> [WorldEvent] in
         if kind == .merged { return [0, 1].map { WorldEvent(kind, product: 0, customer: $0) } }

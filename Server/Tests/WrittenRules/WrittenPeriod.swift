@@ -10,16 +10,17 @@ struct WrittenPeriod: Sendable {
     /// The day since which it is upgraded.
     let upgradedAt: Int?
     let wasFlagged: Bool
-    let newestStamp: Int
+    /// nil if only receipts are known.
+    let newestStamp: Int?
 
     init?(_ transaction: Int, product: Int, _ statements: [WrittenStatement], owner: Int?) {
-        guard let newest = statements.max(by: { $0.stamp < $1.stamp }) else { return nil }
+        guard statements != [] else { return nil }
+        let newest = statements.filter { !$0.isReceipt }.max { $0.stamp < $1.stamp }
         self.transaction = transaction
         self.product = product
         (start, end) = WrittenStatement.days(of: transaction)
         self.owner = owner
-        refundedAt = newest.refundedAt
-        newestStamp = newest.stamp
+        (refundedAt, newestStamp) = (newest?.refundedAt, newest?.stamp)
         let with = statements.filter(\.isFlagged).map(\.stamp)
         let without = statements.filter { !$0.isFlagged }.map(\.stamp)
         wasFlagged = with != []

@@ -8,6 +8,8 @@ public struct WrittenStatement: Sendable, Hashable {
     public var refundedAt: Int?
     /// Whether it states that the customer upgraded.
     public var isFlagged = false
+    /// Whether it is of a receipt: it has no signing date, and a cancellation by an upgrade on the day of its stamp.
+    public var isReceipt = false
     /// The account token that it has: that of the product, or of the other one.
     public var token: Token?
 
@@ -41,6 +43,9 @@ public struct WrittenStatement: Sendable, Hashable {
         case .upgradeRefunded:
             (transaction, stamp) = (2, 20)
             refundedAt = 20
+        case .cancelled:
+            (transaction, stamp) = (0, 15)
+            (isFlagged, isReceipt) = (true, true)
         case .graced, .claimed, .renewalClaimed, .assigned, .moved, .merged: return nil
         }
     }

@@ -48,7 +48,7 @@ struct WrittenSubscription: Sendable {
             let before = begun.filter { $0.start < run[0].start }
             let earlier = before.reversed().prefix { $0.product == before.last?.product }.filter { period in
                 period.wasFlagged && day < period.end && period.refundedAt == nil && period.upgradedAt == nil
-                    && period.newestStamp > upgrade.newestStamp
+                    && (period.newestStamp ?? 0) > (upgrade.newestStamp ?? 0)
             }
             if let former = earlier.max(by: { $0.end < $1.end }) {
                 states.append((former, State(reason: nil, until: former.end)))

@@ -76,7 +76,7 @@ extension LedgerChanges {
         let record = open.histories[place.history].records[place.record]
         guard !record.isErased else { return }
         var statement = TransactionStatement(key: key, source: .transactionReceipt, stamp: .epoch)
-        statement.cancellation = cancellation.date
+        (statement.cancellation, statement.isUpgraded) = (cancellation.date, cancellation.isUpgrade ?? false)
         let merged = record.facts.merged(with: statement)
         guard merged !== record.facts else { return }
         open.histories[place.history].records[place.record].facts = merged

@@ -28,8 +28,11 @@ public struct AppStoreAnswer: Sendable, Equatable {
         var transactionID: String
         /// Milliseconds since 1970.
         var at: Int64
+        /// Whether it is the end of the period by an upgrade; `nil` if the reply does not say so.
+        var isUpgrade: Bool?
 
-        public init(_ key: TransactionKey, at date: Timestamp) {
+        public init(_ key: TransactionKey, at date: Timestamp, isUpgrade: Bool = false) {
+            self.isUpgrade = isUpgrade ? true : nil
             environment = key.environment.name
             transactionID = key.transactionID.string
             at = date.millisecondsSince1970

@@ -66,9 +66,9 @@ public final class ObservedTransaction: Sendable {
     public var cancellation: Timestamp? { fields.cancellation }
     /// The latest date of a revocation or cancellation that was ever stated, also after a reversal.
     public var lastWithdrawal: Timestamp? { fields.lastWithdrawal }
-    /// When it was first signed that the customer had upgraded; `nil` if newer signed data does not say so any more.
+    /// When it was first stated that the customer had upgraded; `nil` if newer signed data does not say so any more.
     public var upgradedAt: Timestamp? { fields.upgrade.flatMap { $0.isInForce ? $0.earliest : nil } }
-    /// Whether signed data ever said that the customer had upgraded.
+    /// Whether anything ever stated that the customer had upgraded.
     var wasUpgraded: Bool { fields.upgrade != nil }
     /// When the newest signed transaction was signed, unless it is revoked.
     var cleanStamp: Timestamp? {

@@ -1,6 +1,7 @@
 import PurchaseVerification
 
-/// When signed transactions said that the customer had upgraded, and when they did not.
+/// When signed transactions said that the customer had upgraded, and when they did not. What a receipt says of an
+/// upgrade is as old as its cancellation.
 struct StampedUpgrade: Sendable, Hashable {
     /// The earliest with the flag.
     var earliest: Timestamp

@@ -44,7 +44,7 @@ public struct TransactionStatement: Sendable, Equatable {
     public var revocation: Revocation?
     /// The cancellation date of a receipt.
     public var cancellation: Timestamp?
-    /// Whether a signed transaction states that the customer upgraded.
+    /// Whether a signed transaction states that the customer upgraded, or the cancellation of a receipt is an upgrade.
     public var isUpgraded = false
     public var accountToken: AppAccountToken?
     /// The seats of a multiseat purchase; then `quantity` is not stated.
@@ -55,5 +55,34 @@ public struct TransactionStatement: Sendable, Equatable {
         self.key = key
         self.source = source
         self.stamp = stamp
+    }
+}
+
+extension [TransactionStatement] {
+    /// The statements of one receipt, or of one answer of `verifyReceipt`. The cancellation of a period is an upgrade if
+    /// a period of another product of the same original begins with it, to the minute.
+    package var markingUpgrades: Self {
+        guard contains(where: { $0.cancellation != nil && $0.end != nil }) else { return self }
+        let periods = Dictionary(grouping: filter { $0.end != nil }, by: \.originalTransactionID)
+        return map { statement in
+            guard let cancellation = statement.cancellation, statement.end != nil, statement.productID != nil else {
+                return statement
+            }
+            var statement = statement
+            statement.isUpgraded = statement.isUpgraded || periods[statement.originalTransactionID, default: []].contains {
+                $0.productID != statement.productID && $0.productID != nil
+                    && $0.purchaseDate.map(cancellation.isWithinMinute(of:)) ?? false
+            }
+            return statement
+        }
+    }
+}
+
+extension Timestamp {
+    /// Whether it is at most a minute from another time: the App Store states the end of a period by an upgrade, and the
+    /// start of the next one, in different precision.
+    func isWithinMinute(of other: Timestamp) -> Bool {
+        let distance = millisecondsSince1970.subtractingReportingOverflow(other.millisecondsSince1970)
+        return !distance.overflow && distance.partialValue.magnitude <= 60_000
     }
 }

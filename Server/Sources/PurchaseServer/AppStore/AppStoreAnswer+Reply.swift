@@ -63,29 +63,55 @@ extension AppStoreAnswer {
 
     /// Reads cancellations and account tokens.
     private mutating func readPurchases(_ response: VerifyReceiptResponse, _ environment: AppStoreEnvironment) {
-        var cancelled: [TransactionKey: Int64] = [:]
-        func note(_ id: ExactText, _ date: Int64?) {
-            guard let date, Self.dates.contains(date), cancelled.count < Self.mostCancellations else { return }
-            let key = TransactionKey(environment: environment, transactionID: id)
-            cancelled[key] = max(cancelled[key] ?? date, date)
+        var stated: [TransactionStatement] = []
+        func key(_ id: String) -> TransactionKey? {
+            let id = ExactText(id)
+            return id.isIdentifier ? TransactionKey(environment: environment, transactionID: id) : nil
         }
         for purchase in (response.receipt?.inApp ?? []) + (response.latestReceiptInfo ?? []) {
-            let id = ExactText(purchase.transactionID)
-            guard id.isIdentifier else { continue }
-            note(id, purchase.cancellationDate?.millisecondsSince1970)
+            guard let key = key(purchase.transactionID) else { continue }
+            stated.append(TransactionStatement(purchase, key))
             guard let token = purchase.appAccountToken, token.utf8.count == 36 else { continue }
-            tokens[TransactionKey(environment: environment, transactionID: id)] = AppAccountToken(token)
+            tokens[key] = AppAccountToken(token)
         }
+        stated = stated.markingUpgrades
         for receipt in [response.flatReceipt, response.latestFlatReceiptInfo, response.latestExpiredReceiptInfo] {
-            guard let id = receipt?["transaction_id"].map({ ExactText($0) }), id.isIdentifier,
-                let text = receipt?["cancellation_date_ms"], text.utf8.count <= 20
+            guard let key = (receipt?["transaction_id"]).flatMap(key), let text = receipt?["cancellation_date_ms"],
+                text.utf8.count <= 20
             else { continue }
-            note(id, Int64(text))
+            var purchase = VerifyReceiptResponse.InAppPurchase(productID: "", transactionID: "")
+            purchase.cancellationDate = Int64(text).map(AppleDate.init(millisecondsSince1970:))
+            purchase.isUpgraded = receipt?["is_upgraded"] == "true"
+            stated.append(TransactionStatement(purchase, key))
         }
-        cancellations = cancelled.map { Cancellation($0.key, at: Timestamp(millisecondsSince1970: $0.value)) }
+        var cancelled: [TransactionKey: (date: Timestamp, isUpgrade: Bool)] = [:]
+        for statement in stated {
+            guard let date = statement.cancellation, Self.dates.contains(date.millisecondsSince1970),
+                cancelled.count < Self.mostCancellations
+            else { continue }
+            let former = cancelled[statement.key]
+            cancelled[statement.key] = (
+                max(former?.date ?? date, date), former?.isUpgrade ?? false || statement.isUpgraded
+            )
+        }
+        cancellations = cancelled.map { Cancellation($0.key, at: $0.value.date, isUpgrade: $0.value.isUpgrade) }
             .sorted { ($0.date, $0.key.transactionID) < ($1.date, $1.key.transactionID) }
     }
 
     /// The dates that a reply can state: of the years 1970 to 9999, in milliseconds since 1970.
     private static let dates: ClosedRange<Int64> = 0...253_402_300_799_999
+}
+
+extension TransactionStatement {
+    /// What a reply states about a purchase, as far as it decides whether a cancellation is an upgrade.
+    fileprivate init(_ purchase: VerifyReceiptResponse.InAppPurchase, _ key: TransactionKey) {
+        func time(_ date: AppleDate?) -> Timestamp? {
+            date.map { Timestamp(millisecondsSince1970: $0.millisecondsSince1970) }
+        }
+        self.init(key: key, source: .appReceipt, stamp: Timestamp(millisecondsSince1970: 0))
+        originalTransactionID = purchase.originalTransactionID.map { ExactText($0) }
+        productID = ExactText(purchase.productID)
+        (purchaseDate, end) = (time(purchase.purchaseDate), time(purchase.expiresDate))
+        (cancellation, isUpgraded) = (time(purchase.cancellationDate), purchase.isUpgraded)
+    }
 }

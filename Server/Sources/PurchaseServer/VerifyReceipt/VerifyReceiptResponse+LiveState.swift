@@ -34,11 +34,11 @@ extension VerifyReceiptResponse.InAppPurchase {
     /// The revocation of the purchase, over all of its copies, or the upgrade that ended the period. A refund of some
     /// units of a consumable leaves the others.
     private mutating func addWithdrawal(_ entry: ReceiptStanding.Entry) {
-        isUpgraded = entry.facts.upgradedAt != nil
+        isUpgraded = entry.replacedAt != nil
         guard let withdrawal = entry.withdrawal else {
             // The newest signed data says that it is not withdrawn (any more).
             if entry.facts.newestStamp != nil { cancellationDate = nil }
-            if let replacedAt = entry.replacedAt { cancellationDate = AppleDate(ofReceipt: replacedAt) }
+            cancellationDate = cancellationDate ?? entry.replacedAt.map(AppleDate.init(ofReceipt:))
             return
         }
         guard entry.facts.kind != .consumable || withdrawal.units >= entry.facts.quantity else { return }

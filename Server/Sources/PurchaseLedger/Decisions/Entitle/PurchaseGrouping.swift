@@ -145,7 +145,7 @@ extension OwnedPurchase {
             ownership: first.ownership, transactions: transactions, owner: owner?.customer, others: others,
             terms: terms(known), productID: known.productID, statedKind: kind, quantity: first.quantity,
             start: starts.min() ?? .epoch, end: transactions.end, withdrawal: transactions.withdrawal,
-            upgradedAt: transactions.compactMap(\.upgradedAt).min(), isRepurchase: isRepurchase)
+            upgradedAt: transactions.upgradedAt, isRepurchase: isRepurchase)
     }
 }
 

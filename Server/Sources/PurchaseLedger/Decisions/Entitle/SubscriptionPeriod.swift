@@ -11,7 +11,7 @@ struct SubscriptionPeriod: Sendable {
     let owner: CustomerNumber?
     let withdrawal: Withdrawal?
     let upgradedAt: Timestamp?
-    /// Whether signed data ever said that it was upgraded.
+    /// Whether anything ever stated that it was upgraded.
     let wasUpgraded: Bool
     /// When the newest signed statement of any copy was signed.
     let newestStamp: Timestamp?

@@ -5,7 +5,7 @@ extension AppReceiptContent where Trust == VerifiedContent {
     var statements: [TransactionStatement] {
         guard let environment else { return [] }
         let bundleID = ExactText(identifier: bundleID)
-        return inAppPurchases.compactMap { $0.statement(in: environment, bundleID: bundleID) }
+        return inAppPurchases.compactMap { $0.statement(in: environment, bundleID: bundleID) }.markingUpgrades
     }
 }
 

@@ -49,6 +49,7 @@ extension TransactionFields {
         guard statement.source == .signedData else {
             receiptEnd = statement.end
             (cancellation, lastWithdrawal) = (statement.cancellation, statement.cancellation)
+            if statement.isUpgraded { upgrade = cancellation.map { StampedUpgrade(earliest: $0, newest: $0) } }
             return
         }
         signedEnd = field(statement.end)
@@ -86,7 +87,7 @@ extension TransactionFields {
         merged.revocation = Self.one(revocation, other.revocation, StampedRevocation.newer)
         merged.cancellation = Self.one(cancellation, other.cancellation, max)
         merged.lastWithdrawal = Self.one(lastWithdrawal, other.lastWithdrawal, max)
-        merged.upgrade = StampedUpgrade.merged(self, other)
+        merged.upgrade = StampedUpgrade.merged([self, other])
         merged.accountToken = Self.one(accountToken, other.accountToken) { left, right in
             (left.stamp, left.token) < (right.stamp, right.token) ? right : left
         }
@@ -116,10 +117,10 @@ extension TransactionFields {
 extension StampedUpgrade {
     /// Each stamp for itself. Facts without any flag state one stamp without it: that of their newest signed
     /// transaction.
-    fileprivate static func merged(_ left: TransactionFields, _ right: TransactionFields) -> StampedUpgrade? {
-        let stated = [left.upgrade, right.upgrade].compactMap(\.self)
+    static func merged(_ fields: [TransactionFields]) -> StampedUpgrade? {
+        let stated = fields.compactMap(\.upgrade)
         guard let earliest = stated.map(\.earliest).min(), let newest = stated.map(\.newest).max() else { return nil }
-        let without = [left, right].compactMap { $0.upgrade.map(\.newestWithout) ?? $0.revocation?.stamp }
+        let without = fields.compactMap { $0.upgrade.map(\.newestWithout) ?? $0.revocation?.stamp }
         return StampedUpgrade(earliest: earliest, newest: newest, newestWithout: without.max())
     }
 }

@@ -12,12 +12,15 @@ extension [ObservedTransaction] {
     /// The statements of all copies count together, because Apple signs newer data only for the transaction that it
     /// names, never for the ids of old copies. A cancellation counts if it is later than the newest signed transaction,
     /// or if there is none; otherwise the newest signed transaction decides. So receipts never reverse a refund, but
-    /// newer signed data without a revocation does, whichever copies the two are about.
+    /// newer signed data without a revocation does, whichever copies the two are about. A cancellation by an upgrade
+    /// withdraws nothing.
     public var withdrawal: Withdrawal? {
         guard let quantity = first?.quantity else { return nil }
         let stated = compactMap(\.fields.revocation)
         let newest = stated.first.map { stated.dropFirst().reduce($0, StampedRevocation.newer) }
-        if let cancellation = compactMap(\.cancellation).max(), newest.map({ $0.stamp < cancellation }) ?? true {
+        if let cancellation = compactMap(\.cancellation).max(), newest.map({ $0.stamp < cancellation }) ?? true,
+            !isUpgrade(cancellation)
+        {
             return Withdrawal(date: cancellation, cause: .cancelled, units: quantity)
         }
         guard let newest, let revocation = newest.revocation, revocation.share > 0, !isSharedAgain(after: newest)
@@ -27,6 +30,16 @@ extension [ObservedTransaction] {
             isFamilyRevoke: revocation.type == Revocation.familyRevoke)
         withdrawal.appStoreReason = revocation.reason
         return withdrawal
+    }
+
+    /// When the customer upgraded, by the statements of all copies together; `nil` if newer signed data does not say so.
+    var upgradedAt: Timestamp? { upgrade.map(\.earliest) }
+
+    private var upgrade: StampedUpgrade? { StampedUpgrade.merged(map(\.fields)).flatMap { $0.isInForce ? $0 : nil } }
+
+    /// Whether a cancellation is the end of the period by an upgrade.
+    private func isUpgrade(_ cancellation: Timestamp) -> Bool {
+        upgrade.map { cancellation <= $0.newest || cancellation.isWithinMinute(of: $0.newest) } ?? false
     }
 
     /// Whether the revocation ends a share of a family that another copy shows again: pages of the history sign both.
