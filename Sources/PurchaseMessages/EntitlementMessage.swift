@@ -42,7 +42,8 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
     public init(
         productID: String, productType: ProductType, environment: EnvironmentName, state: State, reason: Reason? = nil,
         balance: Int64? = nil, shortfall: Int64? = nil, since: String? = nil, until: String? = nil,
-        transactionID: String? = nil, assumed: Bool? = nil, graceEndUnknown: Bool? = nil, renewal: RenewalMessage? = nil,
+        transactionID: String? = nil, assumed: Bool? = nil, graceEndUnknown: Bool? = nil,
+        renewal: RenewalMessage? = nil,
         cancelReason: CancelReason? = nil,
         lastConfirmedAt: String? = nil, sources: [String]? = nil, seats: Int64? = nil
     ) {

@@ -6,7 +6,7 @@ struct ReplyReadingTests {
     @Test(
         "A reply is written as it came",
         arguments: [
-            #"{"status":21002}"#,
+            #"{"status":21002}"#, "\u{FEFF}{\"status\":0}",
             "{\"status\":0, \"environment\":\"Sandbox\", \n\"receipt\":{\"adam_id\":0, \"in_app\":[ ]}}",
             " \t{ \"status\" : 21007 }\r\n",
             #"{"receipt":{"bid":"a","item_id":"1","nested":{"x":[1,2.50,-0e1,null,true]}},"status":0}"#,

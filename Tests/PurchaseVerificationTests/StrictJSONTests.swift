@@ -26,7 +26,8 @@ struct StrictJSONTests {
     func accepted(_ json: String) throws {
         #expect(passes(json))
         _ = try JSONSerialization.jsonObject(with: Data(json.utf8), options: .fragmentsAllowed)
-        #expect(!passes("\u{FEFF}" + json))
+        #expect(passes("\u{FEFF}" + json) && !passes("\u{FEFF}\u{FEFF}" + json) && !passes(json + "\u{FEFF}"))
+        _ = try JSONSerialization.jsonObject(with: Data(("\u{FEFF}" + json).utf8), options: .fragmentsAllowed)
         #expect(!passes(json + "x"))
         #expect(!passes(Array(json.utf8) + [0]))
         #expect(!passes([UInt8](json.data(using: .utf16LittleEndian) ?? Data())))

@@ -160,9 +160,12 @@ struct ClaimFaultTests {
 extension ClaimFaultTests {
     @Test("An upgrade that Apple knows of is told as an upgrade", arguments: [AppStoreMode.apple, .both])
     func upgraded(_ mode: AppStoreMode) async throws {
-        try await AppStoreClaimWorld.run(mode, { configuration, _ in
-            configuration.apps["game"]?.products["silver"] = RegisteredProduct(kind: .autoRenewable)
-        }) { world in
+        try await AppStoreClaimWorld.run(
+            mode,
+            { configuration, _ in
+                configuration.apps["game"]?.products["silver"] = RegisteredProduct(kind: .autoRenewable)
+            }
+        ) { world in
             try await world.store.post(
                 "products",
                 [

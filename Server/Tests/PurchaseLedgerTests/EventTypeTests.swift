@@ -127,6 +127,14 @@ struct EventTypeTests {
 
     private func owners(_ history: inout EventHistory) async throws {
         let world = history.world
+        let wish = try await world.order("erin", quantity: 2)
+        try await history.expect(.orderCreated)
+        for _ in 1...2 {
+            let refused = try await world.claim("1", customer: "erin", order: wish.id, try coins("1", signedAfter: 20))
+            #expect(refused.code == "already_claimed" && refused.claimedBy == .anotherCustomer)
+        }
+        // Once for each pair of customers.
+        try await history.expect(.claimConflict)
         let token = UUID()
         _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "carol", token: token))
         try await history.expect(.tokenAssigned)

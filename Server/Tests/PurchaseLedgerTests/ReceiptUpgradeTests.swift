@@ -110,7 +110,9 @@ struct ReceiptUpgradeTests {
         var receipt = TransactionStatement.receipt(
             "1", "monthly", .autoRenewable, on: 0, original: "1", until: 30, cancelled: 10)
         receipt.isUpgraded = true
-        func signed(_ id: String, stamp: Double, revoked: Double? = nil, isUpgraded: Bool = false) -> TransactionStatement {
+        func signed(_ id: String, stamp: Double, revoked: Double? = nil, isUpgraded: Bool = false)
+            -> TransactionStatement
+        {
             var statement = TransactionStatement.signed(
                 id, "monthly", .autoRenewable, on: 0, original: "1", until: 30, stamp: stamp, revoked: revoked,
                 isUpgraded: isUpgraded)

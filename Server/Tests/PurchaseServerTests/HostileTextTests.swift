@@ -147,14 +147,14 @@ struct HostileTextTests {
         }
     }
 
-    @Test("JSON that readers understand differently is refused: members twice, a comma too many, a byte order mark")
+    @Test("JSON that readers understand differently is refused: members twice, a comma too many")
     func ambiguous() async throws {
         let receipt = try #require(try PurchaseServerWorld.purchase().receiptData)
         try await PurchaseServerWorld.run { world async throws in
             for json in [
                 #"{"receipt-data":"\#(receipt)","receipt-data":"x"}"#,
                 #"{"receipt-data":"x","receipt-data":"\#(receipt)"}"#,
-                #"{"receipt-data":"\#(receipt)",}"#, "\u{FEFF}" + #"{"receipt-data":"\#(receipt)"}"#,
+                #"{"receipt-data":"\#(receipt)",}"#,
             ] {
                 let answer = try await world.send(.post, "/sandbox/verifyReceipt", data: Data(json.utf8), as: nil)
                 #expect(answer.text == #"{"status":21000}"#, "\(json.prefix(30))")
@@ -162,7 +162,6 @@ struct HostileTextTests {
             for json in [
                 #"{"customer_id":"a","customer_id":"b","product_id":"com.example.app.coins"}"#,
                 #"{"customer_id":"a","product_id":"com.example.app.coins",}"#,
-                "\u{FEFF}" + #"{"customer_id":"a","product_id":"com.example.app.coins"}"#,
             ] {
                 let answer = try await world.send(.post, "/v1/orders", data: Data(json.utf8))
                 #expect(try answer.problem == "body_malformed", "\(json)")

@@ -256,3 +256,54 @@ struct UnknownNotificationTests {
         }
     }
 }
+
+/// What else comes to the address for notifications, and JSON as other programs write it.
+@Suite("Other bodies at the address for notifications")
+struct OtherNotificationBodyTests {
+    @Test("A notification of version 1 is told what to switch")
+    func version1() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let body: [String: Any] = [
+                "notification_type": "DID_RENEW", "environment": "PROD", "password": "secret",
+                "auto_renew_status": "true",
+                "bid": "com.example.app", "unified_receipt": ["status": 0, "latest_receipt_info": [["quantity": "1"]]],
+            ]
+            let data = try JSONSerialization.data(withJSONObject: body)
+            for path in ["/notifications/v2", "/notifications/v2/example"] {
+                let answer = try await world.send(.post, path, data: data, as: nil, idempotencyKey: nil)
+                #expect(answer.status == 400)
+                let problem = try #require(try answer.document)
+                #expect(problem.code == "notification_version_1" && problem.found == "notification_type")
+                #expect(problem.detail?.contains("version 2") ?? false)
+                #expect(!answer.text.contains("secret"))
+            }
+            let other = try await world.send(
+                .post, "/notifications/v2", data: Data(#"{"signed_payload":"x"}"#.utf8), as: nil, idempotencyKey: nil)
+            #expect(try other.problem == "field_missing")
+        }
+    }
+
+    @Test("A byte order mark before the JSON of a request is skipped, and anywhere else it is refused")
+    func byteOrderMark() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let mark = Data([0xEF, 0xBB, 0xBF])
+            let bought = try PurchaseServerWorld.signed("1")
+            let claim = try JSONEncoder().encode(bought.claim())
+            let answer = try await world.send(.post, "/v1/purchases", data: mark + claim)
+            #expect(answer.status == 200, "\(answer.text)")
+            let payload = String(decoding: try MintedWorld.mint(MintedWorld.notification()), as: UTF8.self)
+            let notification = try JSONEncoder().encode(NotificationRequest(signedPayload: payload))
+            let received = try await world.send(
+                .post, "/notifications/v2", data: mark + notification, as: nil, idempotencyKey: nil)
+            #expect(received.status == 200, "\(received.text)")
+            let receipt = Data(try DropInWorld.receipt()).base64EncodedString()
+            for members in [#""receipt-data":"\#(receipt)""#, #""receipt-data":"\#(receipt)","other":[1]"#] {
+                let asked = try await world.send(
+                    .post, "/verifyReceipt", data: mark + Data("{\(members)}".utf8), as: nil, idempotencyKey: nil)
+                #expect(asked.text.contains(#""status":0"#), "\(asked.text.prefix(100))")
+            }
+            #expect(try await world.send(.post, "/v1/purchases", data: mark + mark + claim).status == 400)
+            #expect(try await world.send(.post, "/v1/purchases", data: claim + mark).status == 400)
+        }
+    }
+}

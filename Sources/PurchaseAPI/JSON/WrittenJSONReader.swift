@@ -12,6 +12,7 @@ struct WrittenJSONReader {
 
     /// The values of the whole text.
     mutating func read() throws(WrittenJSON.Flaw) -> [WrittenJSON.Node] {
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
         try value(depth: 0)
         skipWhiteSpace()
         guard position == bytes.count else { throw .malformed(offset: position) }

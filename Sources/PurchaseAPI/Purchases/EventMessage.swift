@@ -7,6 +7,8 @@ public struct EventMessage: Codable, Sendable, Equatable {
     public var customerID: String?
     /// The owner before a transfer, or the customer before a merge.
     public var formerCustomerID: String?
+    /// The owner of a purchase that the customer claimed; only of `claim_conflict`.
+    public var ownerCustomerID: String?
     public var environment: EnvironmentName?
     /// Whether purchases of the environment count for the customer. If it is false, the event gives nothing: a purchase
     /// of the sandbox by a customer who is no tester. Absent for events without an environment.
@@ -45,7 +47,8 @@ public struct EventMessage: Codable, Sendable, Equatable {
     /// An event by its parts.
     public init(
         type: Kind, at: String, app: String, customerID: String? = nil, formerCustomerID: String? = nil,
-        environment: EnvironmentName? = nil, counts: Bool? = nil, productID: String? = nil,
+        ownerCustomerID: String? = nil, environment: EnvironmentName? = nil, counts: Bool? = nil,
+        productID: String? = nil,
         transactionID: String? = nil,
         originalTransactionID: String? = nil, orderID: String? = nil, units: Int64? = nil, balance: Int64? = nil,
         shortfall: Int64? = nil, until: String? = nil, reason: String? = nil,
@@ -57,6 +60,7 @@ public struct EventMessage: Codable, Sendable, Equatable {
         self.app = app
         self.customerID = customerID
         self.formerCustomerID = formerCustomerID
+        self.ownerCustomerID = ownerCustomerID
         self.environment = environment
         self.counts = counts
         self.productID = productID
@@ -84,6 +88,7 @@ public struct EventMessage: Codable, Sendable, Equatable {
         case formerRenewal = "former_renewal"
         case customerID = "customer_id"
         case formerCustomerID = "former_customer_id"
+        case ownerCustomerID = "owner_customer_id"
         case productID = "product_id"
         case transactionID = "transaction_id"
         case originalTransactionID = "original_transaction_id"
@@ -171,6 +176,8 @@ extension EventMessage {
         public static let claimDecided = Kind(rawValue: "claim_decided")
         /// The App Store refused a purchase that stays granted. The reason is the code of its answer.
         public static let notConfirmed = Kind(rawValue: "not_confirmed")
+        /// A customer claimed a purchase that belongs to another customer.
+        public static let claimConflict = Kind(rawValue: "claim_conflict")
         /// Newer rules, or a repair, give another result than before.
         public static let corrected = Kind(rawValue: "corrected")
         /// Webhooks only: an event of the customer was given up.

@@ -31,6 +31,8 @@ struct JSONScanner {
     private mutating func document(_ json: Span<UInt8>) throws(StrictJSON.Flaw) {
         // Nodes count offsets in 32 bits; no budget is near that.
         guard json.count < UInt32.max else { throw StrictJSON.Flaw(expected: "JSON of less than 4 GB") }
+        // Some writers begin UTF-8 with a byte order mark, which a parser may ignore (RFC 8259, section 8.1).
+        if json.count >= 3, json[0] == 0xEF, json[1] == 0xBB, json[2] == 0xBF { position = 3 }
         try value(json, name: 0..<0)
         while let level = levels.last {
             skipWhiteSpace(json)

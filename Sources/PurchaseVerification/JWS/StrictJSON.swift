@@ -14,7 +14,7 @@ public enum StrictJSON {
 
     /// Checks JSON in one pass, in time proportional to its size.
     ///
-    /// - Parameter json: the bytes, UTF-8 without a byte order mark.
+    /// - Parameter json: the bytes, UTF-8. A byte order mark before them is skipped.
     public static func check(_ json: Span<UInt8>) throws(Flaw) { _ = try JSONScanner.nodes(of: json) }
 
     /// Checks JSON in an array: `Array.span` needs newer systems than the package.

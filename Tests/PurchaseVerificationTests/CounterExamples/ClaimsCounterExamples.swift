@@ -62,7 +62,8 @@ enum ClaimsCounterExamples {
             .payload(.claimsMalformed, "claims: \(fault)", ClaimsText.object(ClaimsText.transaction, ["a": value]))
         } + [
             .payload(
-                .claimsMalformed, "claims: a byte order mark", "\u{FEFF}" + ClaimsText.object(ClaimsText.transaction)),
+                .claimsMalformed, "claims: two byte order marks",
+                "\u{FEFF}\u{FEFF}" + ClaimsText.object(ClaimsText.transaction)),
             .payload(.claimsMalformed, "claims: something behind", ClaimsText.object(ClaimsText.transaction) + ","),
         ]
 

@@ -68,6 +68,14 @@ struct LedgerEvents {
         return event
     }
 
+    /// The event of a claim of a purchase that belongs to another customer.
+    func conflict(over row: TransactionRow, of owner: Int64, order: Int64?) -> EventRow {
+        var event = event(.claimConflict)
+        (event.productKey, event.transactionKey, event.originalKey) = (row.productKey, row.key, row.originalKey)
+        (event.formerKey, event.orderKey) = (owner, order)
+        return event
+    }
+
     /// The event of the decision about a claim that waited.
     func decided(_ claim: String, code: String) -> EventRow {
         var event = event(.claimDecided)

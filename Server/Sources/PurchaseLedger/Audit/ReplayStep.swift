@@ -128,7 +128,7 @@ struct ReplayStep {
                 transfer: TransferPolicy(rawValue: claims.transfer) ?? .deny,
                 named: leaf.order == nil ? nil : claims.transactionForOrder,
                 paid: claims.outcomes.contains { $0.order.flatMap { UUID(uuidString: $0) } == leaf.order }
-                    ? leaf.order : nil))
+                    ? leaf.order : nil, order: leaf.order))
     }
 
     /// Computes originals again after a change.

@@ -19,6 +19,8 @@ struct NotificationDetails: JournalDetails {
     var appTransactionID: String?
     /// The seats whose claims end; `nil` if there are none. They name no customer.
     var unclaimedSeats: [String]?
+    /// The entry of the notification that asked the same about a refund before.
+    var repeats: String?
 
     init(_ facts: NotificationFacts) {
         notificationID = facts.id.string

@@ -100,6 +100,7 @@ extension LedgerTables {
             attempts INTEGER NOT NULL,
             leased_until INTEGER,
             answer BLOB,
+            asked INTEGER NOT NULL,
             PRIMARY KEY (entry_key)) WITHOUT ROWID
         """,
         "CREATE INDEX consumption_requests_by_transaction ON consumption_requests (transaction_key, asked_at, entry_key)",

@@ -6,7 +6,7 @@ struct ConsumptionRequestRow: TableRow {
         "consumption_requests", key: nil,
         columns: [
             "entry_key", "app_key", "transaction_key", "asked_at", "deadline", "reason", "state", "answer_entry",
-            "closed_by", "closed_at", "next_at", "attempts", "leased_until", "answer",
+            "closed_by", "closed_at", "next_at", "attempts", "leased_until", "answer", "asked",
         ])
     /// How long one server may work on a request, in milliseconds; longer than a call to Apple takes.
     static let lease: Int64 = 300_000
@@ -33,6 +33,8 @@ struct ConsumptionRequestRow: TableRow {
     var leasedUntil: Timestamp?
     /// The answer that is being sent. After a crash exactly the same one is sent again.
     var answer: [UInt8]?
+    /// How many notifications asked the same question.
+    var asked: Int64 = 1
 
     init(_ reader: inout RowReader) throws(LedgerStorageError) {
         entryKey = try reader.integer()
@@ -49,6 +51,7 @@ struct ConsumptionRequestRow: TableRow {
         attempts = try reader.integer()
         leasedUntil = try reader.optionalTime()
         answer = try reader.optionalBlob()
+        asked = try reader.integer()
     }
 
     /// A new question, which is due at once.
@@ -69,7 +72,7 @@ struct ConsumptionRequestRow: TableRow {
         [
             .integer(entryKey), .integer(appKey), .integer(transactionKey), .time(askedAt), .time(deadline),
             .text(reason), .text(state.rawValue), .integer(answerEntry), .text(closedBy), .time(closedAt),
-            .time(nextAt), .integer(attempts), .time(leasedUntil), .blob(answer),
+            .time(nextAt), .integer(attempts), .time(leasedUntil), .blob(answer), .integer(asked),
         ]
     }
 

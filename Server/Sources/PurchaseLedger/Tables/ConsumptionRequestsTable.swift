@@ -13,6 +13,12 @@ struct ConsumptionRequestsTable {
         try connection.insert(ConsumptionRequestRow.table.insertion, row.values)
     }
 
+    /// Counts a notification that asks the same question again.
+    func count(_ entry: Int64) throws(LedgerStorageError) {
+        try connection.send(
+            to: Self.name, "UPDATE consumption_requests SET asked = asked + 1 WHERE entry_key = ?1", [.integer(entry)])
+    }
+
     /// The questions of apps that are due and that no server works on, the earliest deadline first.
     func due(_ apps: [Int64], at now: Timestamp, limit: Int64) throws(LedgerStorageError) -> [ConsumptionRequestRow] {
         guard !apps.isEmpty else { return [] }

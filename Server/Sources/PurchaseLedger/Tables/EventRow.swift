@@ -15,7 +15,7 @@ struct EventRow: Sendable {
     let entryKey: Int64
     /// The customer whose purchase or order changed.
     var customerKey: Int64?
-    /// The owner before a transfer, or the customer before a merge.
+    /// The owner before a transfer, the customer before a merge, or the owner of a purchase that the customer claimed.
     var formerKey: Int64?
     /// `nil` if it is that of the transaction.
     var environment: Int64?

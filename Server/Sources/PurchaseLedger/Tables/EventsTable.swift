@@ -9,6 +9,14 @@ struct EventsTable {
         _ = try EventRow.table.insert(row.values, connection)
     }
 
+    /// Whether it was told that a customer claimed a purchase of another one.
+    func hasConflict(of customer: Int64, with owner: Int64) throws(LedgerStorageError) -> Bool {
+        try !connection.rows(
+            "SELECT 1 FROM events WHERE customer_key = ?1 AND type = ?2 AND former_key = ?3 LIMIT 1",
+            [.integer(customer), .text(EventType.claimConflict.rawValue), .integer(owner)]
+        ).isEmpty
+    }
+
     /// Reduces a customer's events to their type and time. Their numbers stay, since readers continue after a number.
     /// It scans the app's events; only an erasure calls it.
     func erase(of customer: Int64, appKey: Int64) throws(LedgerStorageError) {

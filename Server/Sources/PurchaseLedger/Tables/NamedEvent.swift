@@ -12,6 +12,8 @@ struct NamedEvent: Sendable {
     let entryID: UUID
     let customer: String?
     let formerCustomer: String?
+    /// The owner of a purchase that the customer claimed.
+    let ownerCustomer: String?
     let environment: String?
     let productID: String?
     let transactionID: String?
@@ -51,7 +53,8 @@ struct NamedEvent: Sendable {
         at = try reader.time()
         entryID = try reader.id()
         customer = try reader.optionalText()
-        formerCustomer = try reader.optionalText()
+        let other = try reader.optionalText()
+        (formerCustomer, ownerCustomer) = type == EventType.claimConflict.rawValue ? (nil, other) : (other, nil)
         environment = try reader.optionalText()
         productID = try reader.optionalText()
         transactionID = try reader.optionalText()

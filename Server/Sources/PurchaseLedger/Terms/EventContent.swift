@@ -10,6 +10,8 @@ public struct EventContent: Sendable, Equatable {
     public var app: String
     public var customerID: String?
     public var formerCustomerID: String?
+    /// The owner of a purchase that the customer claimed.
+    public var ownerCustomerID: String?
     public var environment: String?
     /// Whether purchases of the environment count for the customer, by the settings as they are now.
     public var counts: Bool?

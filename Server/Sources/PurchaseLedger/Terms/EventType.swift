@@ -49,6 +49,8 @@ public enum EventType: String, Sendable, CaseIterable {
     case claimDecided = "claim_decided"
     /// The App Store refused a purchase that stays granted. The reason is the code of its answer.
     case notConfirmed = "not_confirmed"
+    /// A customer claimed a purchase that belongs to another customer, as two customers of one Apple Account do.
+    case claimConflict = "claim_conflict"
     /// A customer asked the App Store for a refund. The event says until when the server can tell Apple what it knows.
     case refundRequested = "refund_requested"
     /// Whoever is responsible for the user withdrew the consent to the app (Apple, `RESCIND_CONSENT`).

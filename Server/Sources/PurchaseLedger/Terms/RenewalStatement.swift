@@ -29,7 +29,7 @@ public struct RenewalStatement: Sendable, Equatable {
     }
 
     var concern: Concern {
-        let end = info.isGraceEndUnknown ? .unending : info.graceEnd
+        let end = info.isGraceEndUnknown ? .latestStorable : info.graceEnd
         return end.map { .grace(until: $0) } ?? (info.isInBillingRetry == true ? .retry : .none)
     }
 

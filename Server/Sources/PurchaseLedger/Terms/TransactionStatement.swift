@@ -69,10 +69,12 @@ extension [TransactionStatement] {
                 return statement
             }
             var statement = statement
-            statement.isUpgraded = statement.isUpgraded || periods[statement.originalTransactionID, default: []].contains {
-                $0.productID != statement.productID && $0.productID != nil
-                    && $0.purchaseDate.map(cancellation.isWithinMinute(of:)) ?? false
-            }
+            statement.isUpgraded =
+                statement.isUpgraded
+                || periods[statement.originalTransactionID, default: []].contains {
+                    $0.productID != statement.productID && $0.productID != nil
+                        && $0.purchaseDate.map(cancellation.isWithinMinute(of:)) ?? false
+                }
             return statement
         }
     }

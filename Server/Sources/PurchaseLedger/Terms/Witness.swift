@@ -26,4 +26,6 @@ extension Timestamp {
     /// The years 0 to 9999, which evidence can state, with a day on each side for time zones, in milliseconds
     /// since 1970.
     static let storable: ClosedRange<Int64> = -62_167_305_600_000...253_402_387_199_999
+    /// Stands for an end that is not known.
+    static let latestStorable = Timestamp(millisecondsSince1970: storable.upperBound)
 }

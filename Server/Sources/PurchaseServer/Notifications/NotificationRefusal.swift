@@ -18,6 +18,14 @@ extension Problem {
     /// which begins with an hour.
     static let notificationRetrySeconds = 3600
 
+    /// A notification of version 1 came to the address for version 2.
+    static let notificationOfVersion1 = Problem(
+        .badRequest, "notification_version_1",
+        """
+        This is a notification of version 1, which nothing signs. In App Store Connect, below App Information, App Store \
+        Server Notifications, choose version 2 for this URL.
+        """, expected: "signedPayload", found: "notification_type")
+
     /// No app has the bundle id of a notification, or the path names another app.
     static func notificationOfNoApp(_ bundleID: String?) -> Problem {
         Problem(

@@ -51,7 +51,9 @@ struct NotificationRoutes {
     private func examine(_ body: [UInt8], _ context: ServerContext) async throws -> ExaminedEvidenceSubmission {
         let (payload, result) = try await workers.run { [ledger, lanes] in
             let read = NotificationRequest.read(body)
-            if let flaw = read.flaw { throw Problem(flaw) }
+            if let flaw = read.flaw {
+                throw read.message.isOfVersion1 ? Problem.notificationOfVersion1 : Problem(flaw)
+            }
             let submission = EvidenceSubmission(notification: Array(read.message.signedPayload.utf8), in: body)
             let isKnown = ledger.isCertificateHeaderKnown(of: submission.evidence)
             guard isKnown || lanes.admitsUnknownHeader() else {

@@ -35,6 +35,7 @@ extension EventMessage.Kind {
             case .tokenAssigned: .tokenAssigned
             case .claimDecided: .claimDecided
             case .notConfirmed: .notConfirmed
+            case .claimConflict: .claimConflict
             case .refundRequested: .refundRequested
             case .consentRescinded: .consentRescinded
             case .seatClaimed: .seatClaimed

@@ -37,6 +37,7 @@ extension EventMessage {
         self.init(
             type: EventType(rawValue: event.type).map { Kind($0) } ?? Kind(rawValue: event.type), at: "\(event.at)",
             app: event.app, customerID: event.customerID, formerCustomerID: event.formerCustomerID,
+            ownerCustomerID: event.ownerCustomerID,
             environment: event.environment.map { EnvironmentName(rawValue: $0) }, counts: event.counts,
             productID: event.productID, transactionID: event.transactionID,
             originalTransactionID: event.originalTransactionID, orderID: event.orderID?.text, units: event.units,

@@ -7,7 +7,8 @@ extension RefundRequestMessage {
         self.init(
             entryID: request.entryID.text, environment: EnvironmentName(request.environment),
             transactionID: request.transactionID, originalTransactionID: request.originalTransactionID,
-            askedAt: "\(request.askedAt)", deadline: "\(request.deadline)", state: request.state.rawValue)
+            askedAt: "\(request.askedAt)", asked: request.asked, deadline: "\(request.deadline)",
+            state: request.state.rawValue)
         productID = request.productID
         customerID = request.customerID
         reason = request.reason

@@ -245,7 +245,8 @@ struct ServerAPIWorkTests {
         }
     }
 
-    @Test("The end of a grace period that was signed without one is asked for once; an answer without it ends no access")
+    @Test(
+        "The end of a grace period that was signed without one is asked for once; an answer without it ends no access")
     func graceWithoutEnd() async throws {
         let clock = LedgerClock()
         let encoder = try SignedPayloadEncoder(authority: ConnectionWorld.authority.get())

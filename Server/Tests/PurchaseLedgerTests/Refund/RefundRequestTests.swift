@@ -73,6 +73,52 @@ struct RefundRequestTests {
         try await world.ledger.answer(RefundRequestList(app: "example", state: state, limit: 100)).requests
     }
 
+    @Test(
+        "A question that Apple repeats under a new id is one request with a count, until Apple decided or 12 hours passed"
+    )
+    func repeated() async throws {
+        try await Self.with { world in
+            try await Self.buy(world, "1")
+            try await Self.buy(world, "2")
+            func requested() async throws -> Int { try await world.events().count { $0 == "refund_requested" } }
+            let entry = try await Self.ask(world, "1")
+            // Later, earlier and about the last moment; delivered again, each counts once.
+            for seconds in [120, 30, 43_259] as [Double] { try await Self.ask(world, "1", after: seconds) }
+            #expect(try await Self.list(world).map(\.asked) == [4])
+            #expect(try await Self.list(world).first?.entryID == entry)
+            #expect(try await requested() == 1)
+            try await Self.ask(world, "2")
+            #expect(try await Self.list(world).map(\.asked) == [1, 4])
+            // Without a decision, a question of the next day is another one.
+            try await Self.ask(world, "1", after: 60 + 12 * 3600)
+            #expect(try await Self.list(world).map(\.asked) == [1, 1, 4])
+            // A question after the decision is another one, and one that was signed before it is the same.
+            try await Self.ask(world, "2", after: 600, type: "REFUND_DECLINED")
+            try await Self.ask(world, "2", after: 599)
+            #expect(try await Self.list(world).map(\.asked) == [1, 2, 4])
+            try await Self.ask(world, "2", after: 601)
+            #expect(try await Self.list(world).map(\.asked) == [1, 1, 2, 4])
+            #expect(try await requested() == 4)
+        }
+    }
+
+    @Test("After the erasure of the owner to whom a question or its repetition came, the rest is that of a rebuild")
+    func repeatedAndErased() async throws {
+        for erased in [LedgerWorld.customer, "bob"] {
+            try await Self.with { world in
+                try await Self.buy(world, "1")
+                try await Self.ask(world, "1")
+                _ = try await world.ledger.perform(
+                    MovePurchase(app: "example", transactionID: "1", to: "bob", reason: "of a test"))
+                try await Self.ask(world, "1", after: 120)
+                #expect(try await Self.list(world).map(\.asked) == [2])
+                try await world.requireConsistency()
+                _ = try await world.ledger.perform(
+                    EraseCustomer(app: "example", customerID: erased, reason: "of a test"))
+            }
+        }
+    }
+
     @Test("29.3 One of two units used is half, is told once, and is in the record")
     func half() async throws {
         try await Self.with { world in
@@ -137,7 +183,8 @@ struct RefundRequestTests {
             let work = try await Self.work(world)
             #expect(work.answer.percentage == 0 && work.answer.preference == .grantFull)
             _ = try await world.ledger.perform(RecordConsumptionAnswer(work))
-            try await Self.ask(world, "1", after: 120)
+            try await Self.buy(world, "2")
+            try await Self.ask(world, "2", after: 120)
             world.clock.advance(seconds: 43_200)
             #expect(try await Self.next(world) == .none)
             #expect(try await Self.list(world).map(\.state) == [.expired, .sent])
@@ -165,7 +212,7 @@ struct RefundRequestTests {
             try await Self.ask(world, "1", after: 700)
             #expect(try await Self.work(world).transactionID == "1")
             // Refunded first, asked late: there is nothing to say.
-            try await Self.ask(world, "2", after: 500)
+            try await Self.ask(world, "2", after: 700)
             #expect(try await Self.next(world) == .settled)
             #expect(try await Self.list(world).map(\.refusal).first == "refunded")
         }
@@ -200,7 +247,7 @@ struct RefundRequestTests {
             #expect(!work.answer.isDelivered && work.answer.percentage == 0)
             _ = try await world.ledger.perform(RecordConsumptionAnswer(work))
             _ = try await world.ledger.perform(FulfilOrder(app: "example", orderID: order.id, units: 1))
-            try await Self.ask(world, "1", quantity: 3, after: 120)
+            try await Self.ask(world, "1", quantity: 3, after: 43_260)
             work = try await Self.work(world)
             #expect(work.answer.isDelivered && work.answer.percentage == 33_333)
         }

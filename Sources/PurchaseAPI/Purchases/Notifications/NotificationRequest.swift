@@ -2,6 +2,8 @@
 public struct NotificationRequest: Codable, Sendable, Equatable {
     /// The signed notification, a compact JWS.
     public var signedPayload: String
+    /// Whether a body without it is a notification of version 1, which is not signed.
+    public var isOfVersion1 = false
 
     /// A notification.
     public init(signedPayload: String) {
@@ -11,6 +13,11 @@ public struct NotificationRequest: Codable, Sendable, Equatable {
     enum CodingKeys: String, CodingKey {
         case signedPayload
     }
+
+    /// A member of every notification of version 1 (Apple, "responseBodyV1").
+    private enum Version1Keys: String, CodingKey {
+        case notificationType = "notification_type"
+    }
 }
 
 extension NotificationRequest: RequestMessage {
@@ -19,6 +26,8 @@ extension NotificationRequest: RequestMessage {
 
     public init(members: inout RequestMembers) {
         signedPayload = members.text(CodingKeys.signedPayload) ?? ""
-        if signedPayload.isEmpty { members.miss(CodingKeys.signedPayload.rawValue) }
+        guard signedPayload.isEmpty else { return }
+        members.miss(CodingKeys.signedPayload.rawValue)
+        isOfVersion1 = members.text(Version1Keys.notificationType) != nil
     }
 }

@@ -11,6 +11,8 @@ public struct RefundRequestMessage: Codable, Sendable, Equatable {
     /// The customer's reason (Apple, "consumptionRequestReason").
     public var reason: String?
     public var askedAt: String
+    /// How many notifications asked about it: Apple can repeat one under another id.
+    public var asked: Int64
     /// Until when Apple takes an answer.
     public var deadline: String
     /// `open`, `sent`, `declined`, `closed` or `expired`.
@@ -63,19 +65,20 @@ public struct RefundRequestMessage: Codable, Sendable, Equatable {
     /// A request by its required parts.
     public init(
         entryID: String, environment: EnvironmentName, transactionID: String, originalTransactionID: String,
-        askedAt: String, deadline: String, state: String
+        askedAt: String, asked: Int64 = 1, deadline: String, state: String
     ) {
         self.entryID = entryID
         self.environment = environment
         self.transactionID = transactionID
         self.originalTransactionID = originalTransactionID
         self.askedAt = askedAt
+        self.asked = asked
         self.deadline = deadline
         self.state = state
     }
 
     enum CodingKeys: String, CodingKey {
-        case environment, reason, deadline, state, answer, refusal
+        case environment, reason, asked, deadline, state, answer, refusal
         case entryID = "entry_id"
         case transactionID = "transaction_id"
         case originalTransactionID = "original_transaction_id"

@@ -64,6 +64,8 @@ struct EvidenceInput {
         var named: TransactionKey?
         /// The order that it paid.
         var paid: UUID?
+        /// The order that it named.
+        var order: UUID?
     }
 }
 

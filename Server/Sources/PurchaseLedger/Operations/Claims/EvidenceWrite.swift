@@ -378,9 +378,32 @@ final class EvidenceWrite {
     func finish(_ entry: JournalEntry, refusal: Rejection? = nil) throws(LedgerStorageError) {
         if isIdle { try budget.add(entry, evidence: kept, customer: parties.customer) }
         try changes.finish(entry, isAnnounced: input.isAnnounced)
+        try tellConflicts(entry)
         guard refusal?.isWithoutEffect != true else { return }
         try transaction.hold(input.evidence, kept?.key ?? input.storedEvidence, entry)
         if input.storedEvidence == nil { try AppStoreTaskScheduling(self).schedule() }
+    }
+
+    /// Tells the operator, once for each pair of customers, that one claimed a purchase of the other: they share an
+    /// Apple Account, and the purchase has no account token.
+    private func tellConflicts(_ entry: JournalEntry) throws(LedgerStorageError) {
+        guard let customer = parties.customer else { return }
+        var told: Set<Int64> = [customer.key]
+        for outcome in recorded?.outcomes ?? outcomes where outcome.code == DecisionCode.alreadyClaimed.rawValue {
+            guard let key = outcome.key, let place = try place(of: key) else { continue }
+            let row = changes.histories[place.history].records[place.record].row
+            guard let ownerKey = row.ownerKey else { continue }
+            let owner = try transaction.customers.surviving(try transaction.customers.row(ownerKey)).key
+            guard told.insert(owner).inserted,
+                try !EventsTable(connection: transaction.connection).hasConflict(of: customer.key, with: owner)
+            else { continue }
+            let order = try recorded?.order.flatMap { id throws(LedgerStorageError) in
+                try transaction.orders.row(id: id)
+            }
+            let events = LedgerEvents(transaction, app: app, entry: entry, isAnnounced: input.isAnnounced)
+            try transaction.tell(
+                events.conflict(over: row, of: owner, order: (order ?? parties.order)?.key), to: customer.key)
+        }
     }
 
     /// Whether a purchase gets its first owner: by a claim, or by its account token, whatever becomes of the claim.

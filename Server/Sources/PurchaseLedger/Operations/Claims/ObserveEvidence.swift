@@ -105,7 +105,8 @@ public struct ObserveEvidence: LedgerOperation {
         }
         let entry: JournalEntry
         if let received, received.first == nil {
-            let notification = try received.details(transaction)
+            var notification = try received.details(transaction)
+            notification.repeats = try ConsumptionRequestWriter.repeated(by: notification, transaction)
             // An erasure of a customer finds the entry by its name. Downloads of several customers are those of one
             // person.
             if draft.customer == nil, draft.transactionKey == nil {

@@ -145,6 +145,7 @@ extension EventType {
         case .tokenAssigned: "An account token was assigned to the customer."
         case .claimDecided: "A claim that waited for the App Store was decided."
         case .notConfirmed: "The App Store refused a purchase that stays granted."
+        case .claimConflict: "The customer claimed a purchase of another customer."
         case .refundRequested: "The customer asked the App Store for a refund."
         case .consentRescinded: "Whoever is responsible for the user withdrew the consent to the app."
         case .seatClaimed: "The customer got a seat of a subscription."

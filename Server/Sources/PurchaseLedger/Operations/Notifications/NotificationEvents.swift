@@ -13,7 +13,9 @@ struct NotificationEvents {
     /// Writes the events of a first delivery.
     func write(_ details: NotificationDetails) throws(LedgerStorageError) {
         try ConsumptionRequestWriter(transaction: transaction, app: app, entry: entry).receive(details)
-        if NotificationType.consumptionRequest.rawValue.isSame(as: details.type) { try writeRequest(details) }
+        if NotificationType.consumptionRequest.rawValue.isSame(as: details.type), details.repeats == nil {
+            try writeRequest(details)
+        }
         if NotificationType.rescindConsent.rawValue.isSame(as: details.type) { try writeRescission(details) }
     }
 

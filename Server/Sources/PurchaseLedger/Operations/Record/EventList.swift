@@ -34,7 +34,8 @@ extension EventContent {
         }
         self.init(
             type: event.type, at: event.at, app: app.id, customerID: event.customer,
-            formerCustomerID: event.formerCustomer, environment: event.environment, counts: isCounted,
+            formerCustomerID: event.formerCustomer, ownerCustomerID: event.ownerCustomer,
+            environment: event.environment, counts: isCounted,
             productID: event.productID, transactionID: event.transactionID,
             originalTransactionID: event.originalTransactionID, orderID: event.orderID, units: event.figures.units,
             // As in the customer's entitlements: what does not count gives nothing.

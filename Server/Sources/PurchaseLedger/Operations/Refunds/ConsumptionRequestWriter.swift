@@ -1,5 +1,7 @@
 import PurchaseVerification
 
+import struct Foundation.UUID
+
 /// Notes Apple's questions about the use of purchases, and its decisions about refunds.
 struct ConsumptionRequestWriter {
     let transaction: LedgerTransaction
@@ -24,7 +26,34 @@ struct ConsumptionRequestWriter {
         }
     }
 
+    /// The question that a notification repeats under a new id: about the same transaction, signed at most 12 hours
+    /// apart, before Apple decided.
+    ///
+    /// - Returns: the id of its entry; `nil` if the notification asks a question of its own, or none.
+    static func repeated(
+        by details: NotificationDetails, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) -> String? {
+        guard NotificationType.consumptionRequest.rawValue.isSame(as: details.type),
+            let row = try transaction.row(of: details)
+        else { return nil }
+        let asked = details.signedAt ?? transaction.now.millisecondsSince1970
+        let first = try ConsumptionRequestsTable(connection: transaction.connection).rows(transaction: row.key).first {
+            abs($0.askedAt.millisecondsSince1970 - asked) < NotificationEvents.answerTime
+                && ($0.closedAt.map { $0.millisecondsSince1970 >= asked } ?? true)
+        }
+        return try first.flatMap { first throws(LedgerStorageError) in
+            try JournalTable(connection: transaction.connection).row(key: first.entryKey)?.id.text
+        }
+    }
+
     private func open(_ details: NotificationDetails) throws(LedgerStorageError) {
+        if let first = details.repeats {
+            let entry = try UUID(uuidString: first).flatMap { id throws(LedgerStorageError) in
+                try JournalTable(connection: transaction.connection).row(id: id)
+            }
+            if let entry { try requests.count(entry.key) }
+            return
+        }
         guard let row = try transaction.row(of: details) else { return }
         let asked = details.signedAt.map { Timestamp(millisecondsSince1970: $0) } ?? transaction.now
         try requests.insert(

@@ -15,6 +15,8 @@ public struct RefundRequest: Sendable, Equatable {
     /// The customer's reason (Apple, "consumptionRequestReason").
     public var reason: String?
     public var askedAt: Timestamp
+    /// How many notifications asked about it.
+    public var asked: Int64
     public var deadline: Timestamp
     public var state: ConsumptionRequestState
     /// When Apple took the answer, or when it was decided to send none.
@@ -45,7 +47,7 @@ public struct RefundRequest: Sendable, Equatable {
             try reader.customers.surviving(try reader.customers.row(key)).name
         }
         (reason, askedAt, deadline, state) = (row.reason, row.askedAt, row.deadline, row.state(at: reader.now))
-        (closedBy, closedAt) = (row.closedBy, row.closedAt)
+        (closedBy, closedAt, asked) = (row.closedBy, row.closedAt, row.asked)
         guard let key = row.answerEntry, let answered = try journal.row(key: key) else { return }
         answeredAt = answered.at
         guard let content = answered.details else { return }

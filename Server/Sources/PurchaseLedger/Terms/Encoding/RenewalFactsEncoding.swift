@@ -43,7 +43,7 @@ extension RenewalInfo: CanonicalValue {
         isInBillingRetry = try reader.optional(UInt64.self).map { $0 != 0 }
         priceIncreaseStatus = try reader.optional()
         graceEnd = try reader.optional()
-        if graceEnd == .unending { (graceEnd, isGraceEndUnknown) = (nil, true) }
+        if graceEnd == .latestStorable { (graceEnd, isGraceEndUnknown) = (nil, true) }
         renewalDate = try reader.optional()
         renewalPrice = try reader.optional()
         recentStart = try reader.optional()
@@ -60,7 +60,7 @@ extension RenewalInfo: CanonicalValue {
         writer.write(optional: expirationIntent)
         writer.write(optional: isInBillingRetry.map { $0 ? 1 as UInt64 : 0 })
         writer.write(optional: priceIncreaseStatus)
-        writer.write(optional: isGraceEndUnknown ? .unending : graceEnd)
+        writer.write(optional: isGraceEndUnknown ? .latestStorable : graceEnd)
         writer.write(optional: renewalDate)
         writer.write(optional: renewalPrice)
         writer.write(optional: recentStart)
