@@ -101,13 +101,13 @@ final class LedgerChanges {
 
     /// Computes owners, pays orders, and writes facts and entitlements.
     ///
-    /// - Parameter named: a transaction whose claim names an order; it pays no other order.
-    func settle(except named: TransactionKey? = nil) throws(LedgerStorageError) {
+    /// - Parameter claim: a claim that names an order; if it is the owner's, its purchase pays no other order.
+    func settle(_ claim: OrderSettlement.NamingClaim? = nil) throws(LedgerStorageError) {
         try own()
         try lockCustomers()
         changed = [:]
         for (index, history) in histories.enumerated() where history.records.contains(where: \.isChanged) {
-            try payments.settle(history, change(of: index), except: named)
+            try payments.settle(history, change(of: index), claim)
         }
         try writeFacts()
         try writeEntitlements()
@@ -171,19 +171,24 @@ final class LedgerChanges {
         _ record: TransactionRecord, in index: Int, named order: OrderRow?
     ) throws(LedgerStorageError) -> ClaimedPurchase {
         let purchase = purchase(of: record, in: index)
-        var keepsAnother = false
-        if let order {
-            for copy in copies(of: record, in: index) {
-                guard let paid = try payments.order(paidBy: copy), paid.key != order.key else { continue }
-                if try payments.isBound(paid, to: copy) { keepsAnother = true }
+        let copies = copies(of: record, in: index)
+        var (hasPaid, keepsAnother) = (false, false)
+        for copy in order == nil ? [] : copies {
+            guard let paid = try payments.order(paidBy: copy) else { continue }
+            if paid.key == order?.key {
+                hasPaid = true
+            } else if try payments.isBound(paid, to: copies) {
+                keepsAnother = true
             }
         }
         let isRevoked = open.histories[index].handRevocations(of: record.facts.ownership.holder).contains {
             $0.liftedAt == nil
         }
         var claimed = ClaimedPurchase(record.facts, kind: record.row.kind, withdrawal: purchase?.withdrawal)
-        (claimed.isRevokedByHand, claimed.hasPaidAnotherOrder) = (isRevoked, keepsAnother)
-        claimed.isCopy = purchase?.transaction != record.facts.key
+        (claimed.isRevokedByHand, claimed.hasPaidOrder, claimed.hasPaidAnotherOrder) = (
+            isRevoked, hasPaid, keepsAnother
+        )
+        claimed.earliest = purchase?.transactions.first.flatMap { $0.key == record.facts.key ? nil : $0 }
         claimed.isRepurchase = purchase?.isRepurchase ?? false
         return claimed
     }
@@ -206,6 +211,16 @@ final class LedgerChanges {
         return purchase(of: record, in: index)?.transactions.compactMap { transaction in
             history.index(of: transaction.key).map { history.records[$0] }
         } ?? [record]
+    }
+
+    /// The order that the purchase of a transaction paid earlier or pays now, and the copy that paid it.
+    func payment(
+        of record: TransactionRecord, in index: Int
+    ) throws(LedgerStorageError) -> (order: OrderRow, copy: TransactionRecord)? {
+        for copy in copies(of: record, in: index) {
+            if let order = try payments.order(paidBy: copy) { return (order, copy) }
+        }
+        return nil
     }
 
     // MARK: Writing

@@ -58,26 +58,29 @@ final class OrderPayments {
         book.isNewlyPaid(by: record.facts.key).flatMap { rows[$0.key]?.id.text }
     }
 
-    /// Whether a transaction keeps the order that it paid: a claim named the order, units were delivered, or the order
-    /// has ended. A payment that no claim asked for can move to an order that a claim names later.
-    func isBound(_ order: OrderRow, to record: TransactionRecord) throws(LedgerStorageError) -> Bool {
+    /// Whether a purchase keeps the order that it paid: a claim of a copy named the order, units were delivered, or the
+    /// order has ended. A payment that no claim asked for can move to an order that a claim names later.
+    func isBound(_ order: OrderRow, to copies: [TransactionRecord]) throws(LedgerStorageError) -> Bool {
         guard order.status == .paid, order.fulfilledUnits == 0 else { return true }
-        guard !record.isNew else { return false }
-        return try JournalTable(connection: transaction.connection)
-            .hasClaim(naming: order.key, transaction: record.row.key)
+        for copy in copies where !copy.isNew {
+            if try journal.orders(namedFor: copy.row.key).contains(where: { $0.order == order.key }) { return true }
+        }
+        return false
     }
+
+    private var journal: JournalTable { JournalTable(connection: transaction.connection) }
 
     /// Pays open orders with purchases that have just got their first owner, or another one by a token, and applies
     /// refunds.
     ///
     /// - Parameters:
     ///   - change: what changed in the history.
-    ///   - named: a transaction whose claim names an order; it pays no other order.
+    ///   - claim: a claim that names an order; if it is the owner's, its purchase pays no other order.
     func settle(
-        _ history: PurchaseHistory, _ change: ChangedHistory, except named: TransactionKey?
+        _ history: PurchaseHistory, _ change: ChangedHistory, _ claim: OrderSettlement.NamingClaim?
     ) throws(LedgerStorageError) {
         for record in history.records where record.isNew { book.note(nil, paidBy: record.facts.key) }
-        let settlement = OrderSettlement(change, except: named, at: transaction.now)
+        let settlement = OrderSettlement(change, claim: claim, at: transaction.now)
         while true {
             switch settlement.decide(book) {
             case .needs(let needs):
@@ -95,9 +98,12 @@ final class OrderPayments {
         case .payment(of: let key):
             guard let place = history.index(of: key) else { return book.note(nil, paidBy: key) }
             try readPayment(of: history.records[place])
-        case .openOrders(for: let key):
+        case .openOrders(for: let key, at: let date):
             guard let place = history.index(of: key) else { return book.note([], for: key, isComplete: true) }
-            try readOpenOrders(for: history.records[place])
+            try readOpenOrders(for: history.records[place], at: date)
+        case .namedOrders(for: let key):
+            guard let place = history.index(of: key) else { return book.note([], namedFor: key) }
+            try readNamedOrders(for: history.records[place])
         }
     }
 
@@ -121,12 +127,27 @@ final class OrderPayments {
         return order.flatMap { situation.order($0.key) == nil ? $0 : nil }
     }
 
-    /// Reads a page of the open orders that a transaction may pay.
-    private func readOpenOrders(for record: TransactionRecord) throws(LedgerStorageError) {
-        let key = record.facts.key
-        guard let owner = record.row.ownerKey, let date = record.facts.purchaseDate else {
-            return book.note([], for: key, isComplete: true)
+    /// Reads the orders that claims of a transaction named.
+    private func readNamedOrders(for record: TransactionRecord) throws(LedgerStorageError) {
+        var orders: [(entry: Int64, order: OrderBook.OpenOrder)] = []
+        if let situation = transaction.situation, !situation.namesOrders, situation.hasInserted(record.row.key) {
+            return book.note([], namedFor: record.facts.key)
         }
+        for (entry, key) in try journal.orders(namedFor: record.row.key) {
+            var order = transaction.situation?.order(key)
+            if order == nil { order = try transaction.orders.row(key: key) }
+            guard let order else { continue }
+            let customer = try transaction.customers.surviving(try transaction.customers.row(order.customerKey))
+            let state = state(of: order, customer: customer.key)
+            orders.append((entry, OrderBook.OpenOrder(state, try terms(of: order, purchase: record))))
+        }
+        book.note(orders, namedFor: record.facts.key)
+    }
+
+    /// Reads a page of the open orders that a transaction may pay, for a purchase at a time.
+    private func readOpenOrders(for record: TransactionRecord, at date: Timestamp) throws(LedgerStorageError) {
+        let key = record.facts.key
+        guard let owner = record.row.ownerKey else { return book.note([], for: key, isComplete: true) }
         let cursor = cursors[key] ?? OrderCursor(expiresAt: date, key: .max)
         let situation = transaction.situation
         let open = try transaction.orders.open(
@@ -169,9 +190,8 @@ final class OrderPayments {
             ? record.productID : try transaction.products.id(order.productKey)
         var terms = OrderTerms(
             ExactText(productID), quantity: order.quantity, environments: environments, from: order.createdAt,
-            to: order.expiresAt, status: order.status)
-        terms.acceptsRenewal = order.acceptsRenewal
-        terms.isPaidByThis = order.paidBy.map { $0 == record.row.key } ?? false
+            to: order.expiresAt, status: book.state(of: order.key)?.status ?? order.status)
+        (terms.acceptsRenewal, terms.token) = (order.acceptsRenewal, AppAccountToken(order.token))
         return terms
     }
 

@@ -71,6 +71,7 @@ struct JournalReplay {
         let entry = try insert(row)
         if leaf.kind == .settings { try keepSettings(entry, leaf, details) }
         try step.apply(entry, app)
+        try step.payErasedOrders()
     }
 
     /// Compares the number of an entry with those of the entries before it.
@@ -95,7 +96,9 @@ struct JournalReplay {
     ) throws {
         let app = registry.app(leaf.app)
         let examined = examine(evidence, known, app)
-        try step(leaf, [], nil, examined, evidence).applyErased(try insert(row), app)
+        let step = try step(leaf, [], nil, examined, evidence)
+        try step.applyErased(try insert(row), app)
+        try step.payErasedOrders()
     }
 
     /// The step of an entry, with its evidence stored.

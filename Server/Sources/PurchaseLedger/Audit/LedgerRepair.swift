@@ -64,7 +64,6 @@ struct LedgerRepair {
     private static func requireSinglePayments(
         _ content: Content, _ numbers: RowNumbers, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) {
-        let connection = transaction.connection
         var paid: [Int64: Int64] = [:]
         for (pages, rows) in content.tables where pages.table.name == OrderRow.table.name {
             let columns = pages.table.columns
@@ -81,15 +80,7 @@ struct LedgerRepair {
             guard let key = order.paidBy, paid[key] != order.key,
                 let row = try transaction.transactions.row(key)
             else { continue }
-            let original = try OriginalsTable(connection: connection).row(row.originalKey)
-            let history = try HistoryReader(transaction: transaction).history(original)
-            let purchase = history.purchases.first { purchase in
-                purchase.transactions.contains { $0.key.transactionID.string == row.transactionID }
-            }
-            let copies = purchase?.transactions.compactMap { copy in
-                history.index(of: copy.key).map { history.records[$0].row.key }
-            }
-            for copy in copies ?? [key] {
+            for copy in try transaction.copies(of: row) {
                 guard let other = paid[copy], other != order.key else { continue }
                 let name = try transaction.orders.row(key: other)?.id.text ?? "\(other)"
                 throw LedgerStorageError(

@@ -42,14 +42,30 @@ extension ReplayStep {
             guard let customer = try transaction.customers.row(reference: reference.bytes) else { continue }
             try transaction.entitlements.deleteAll(of: customer.key)
         }
+        for order in try details.paidByOthers.compactMap({ try order($0) }) {
+            try transaction.orders.erase(of: order.customerKey)
+        }
         for payment in details.payments {
-            let key = TransactionKey(
-                environment: AppStoreEnvironment(payment.environment),
-                transactionID: ExactText(payment.transactionID), second: payment.second ?? 0)
-            guard let id = UUID(uuidString: payment.order), let row = try row(of: key) else { continue }
+            guard let id = UUID(uuidString: payment.order), let row = try row(of: payment.key) else { continue }
             try transaction.orders.pay(
                 id, with: row.key, at: payment.paidAt.map { Timestamp(millisecondsSince1970: $0) }, payment.status)
         }
+    }
+
+    /// Pays the orders of customers who are erased later with the purchases of others that paid them at this time. They
+    /// were delivered, and keep the purchase until the erasure.
+    func payErasedOrders() throws {
+        for payment in transaction.erasures?.paidByOthers[leaf.at] ?? [] {
+            guard let order = try order(payment), let row = try row(of: payment.key),
+                try transaction.orders.row(paidBy: row.key) == nil
+            else { continue }
+            try transaction.orders.pay(order.id, with: row.key, at: leaf.at, OrderStatus.closed.rawValue)
+        }
+    }
+
+    private func order(_ payment: CustomerErasedDetails.Payment) throws(LedgerStorageError) -> OrderRow? {
+        guard let id = UUID(uuidString: payment.order) else { return nil }
+        return try transaction.orders.row(id: id)
     }
 
     private func row(of key: TransactionKey) throws(LedgerStorageError) -> TransactionRow? {

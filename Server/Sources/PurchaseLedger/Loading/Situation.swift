@@ -20,6 +20,8 @@ final class Situation {
     private var evidence: [[UInt8]: KeptEvidence] = [:]
     /// The orders that the write has changed.
     private var orders: [Int64: OrderRow] = [:]
+    /// Whether a claim of the write names an order.
+    var namesOrders = false
 
     private struct Product: Hashable {
         let app: Int64

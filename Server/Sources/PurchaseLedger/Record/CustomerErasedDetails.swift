@@ -10,6 +10,8 @@ struct CustomerErasedDetails: JournalDetails {
     var transactions: [Transaction]
     /// Orders of other customers that one of the transactions had paid.
     var payments: [Payment]
+    /// Orders of the customer that transactions of others had paid.
+    var paidByOthers: [Payment]
     /// The entries whose details were deleted.
     var entries: [Entry]
     /// The SHA-256 of each piece of evidence whose bytes were deleted, in hexadecimal.
@@ -50,6 +52,13 @@ struct CustomerErasedDetails: JournalDetails {
         var id: String
         /// The details without names, if they affect other customers' purchases.
         var kept: String?
+    }
+}
+
+extension CustomerErasedDetails.Payment {
+    var key: TransactionKey {
+        TransactionKey(
+            environment: AppStoreEnvironment(environment), transactionID: ExactText(transactionID), second: second ?? 0)
     }
 }
 

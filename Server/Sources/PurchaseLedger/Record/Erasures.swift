@@ -12,6 +12,8 @@ struct Erasures: Sendable {
     /// When the customer of each transaction was erased.
     private(set) var times: [TransactionKey: Timestamp] = [:]
     private(set) var originals: Set<OriginalKey> = []
+    /// The orders of the customers that transactions of others paid, by the time of the payment.
+    private(set) var paidByOthers: [Timestamp: [CustomerErasedDetails.Payment]] = [:]
     /// The customers by reference, with the kept tokens that no entry assigns.
     private(set) var customers: [UUID: [UUID]] = [:]
 
@@ -32,6 +34,10 @@ struct Erasures: Sendable {
         for entry in details.entries {
             guard let id = UUID(uuidString: entry.id) else { continue }
             entries[id] = .some(entry.kept.map { Array($0.utf8) })
+        }
+        for payment in details.paidByOthers {
+            let time = Timestamp(millisecondsSince1970: payment.paidAt ?? 0)
+            paidByOthers[time, default: []].append(payment)
         }
         for sha256 in details.evidence { evidence.insert([UInt8](hexadecimal: sha256)) }
         for transaction in details.transactions {

@@ -29,13 +29,18 @@ struct JournalTable {
         try JournalRow.first("WHERE entry_key = ?1", [.integer(key)], connection)
     }
 
-    /// Whether a claim, or the decision about one, names both an order and a transaction.
-    func hasClaim(naming orderKey: Int64, transaction transactionKey: Int64) throws(LedgerStorageError) -> Bool {
+    /// The orders that claims of a transaction named, or the decisions about them, with the first entry that did.
+    func orders(namedFor transactionKey: Int64) throws(LedgerStorageError) -> [(entry: Int64, order: Int64)] {
         // 3 is `JournalKind.claim`, 32 is `JournalKind.decision`.
-        try !connection.rows(
-            "SELECT entry_key FROM journal WHERE order_key = ?1 AND transaction_key = ?2 AND kind IN (3, 32) LIMIT 1",
-            [.integer(orderKey), .integer(transactionKey)], of: ["journal"]
-        ).isEmpty
+        try connection.rows(
+            """
+            SELECT min(entry_key), order_key FROM journal
+            WHERE transaction_key = ?1 AND kind IN (3, 32) AND order_key IS NOT NULL GROUP BY order_key
+            """, [.integer(transactionKey)], of: ["journal"]
+        ).map { row throws(LedgerStorageError) in
+            var reader = row.reader
+            return (try reader.integer(), try reader.integer())
+        }
     }
 
     /// Whether a customer claimed a transaction.

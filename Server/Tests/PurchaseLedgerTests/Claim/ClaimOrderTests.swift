@@ -10,7 +10,7 @@ struct ClaimOrderTests {
         for (number, item) in cases.enumerated() {
             let verdict = try item.story.decided().verdict
             #expect(verdict.refusal.map(ClaimStory.text) == item.refusal, "case \(number + 1)")
-            #expect(verdict.pays == (item.refusal == nil && !item.story.order.isPaidByThis), "case \(number + 1)")
+            #expect(verdict.pays == (item.refusal == nil && !item.story.purchase.hasPaidOrder), "case \(number + 1)")
         }
     }
 
@@ -38,9 +38,16 @@ struct ClaimOrderTests {
             Case("order_refunded, -, -") { $0.order.status = .refunded },
             Case(nil) { $0.order.status = .expired },
             Case("already_claimed, -, another_order") { $0.purchase.hasPaidAnotherOrder = true },
-            Case("already_claimed, -, restored_copy", Self.pro()) { $0.purchase.isCopy = true },
-            Case("already_claimed, -, another_order", Self.pro()) {
-                ($0.purchase.isCopy, $0.purchase.hasPaidAnotherOrder) = (true, true)
+            // A copy pays as the purchase of which it is a copy.
+            Case(nil, Self.pro("2", original: "1")) { $0.purchase.earliest = Self.pro().proven },
+            Case(
+                "purchase_outside_order, a purchase from \(Timestamp.day(1.5)) to \(Timestamp.day(2)), \(Timestamp.day(1))"
+            ) {
+                $0.purchase.facts = ClaimStory.facts { $0.purchaseDate = .day(1.75) }
+                ($0.purchase.earliest, $0.order.createdAt) = (ClaimStory.facts(), .day(1.5))
+            },
+            Case("already_claimed, -, another_order", Self.pro("2", original: "1")) {
+                ($0.purchase.earliest, $0.purchase.hasPaidAnotherOrder) = (Self.pro().proven, true)
             },
         ]
         for status in [OrderStatus.paid, .fulfilled, .closed] {
@@ -48,12 +55,14 @@ struct ClaimOrderTests {
             // What was paid stays paid, whatever became known since.
             cases.append(
                 Case(nil) {
-                    ($0.order.status, $0.order.isPaidByThis) = (status, true)
+                    ($0.order.status, $0.purchase.hasPaidOrder) = (status, true)
                     ($0.purchase.hasPaidAnotherOrder, $0.order.expiresAt) = (true, .day(0.5))
                 })
             cases.append(
                 Case(nil, Self.pro("2", original: "1")) {
-                    ($0.order.status, $0.order.isPaidByThis, $0.purchase.isCopy) = (status, true, true)
+                    ($0.order.status, $0.purchase.hasPaidOrder, $0.purchase.earliest) = (
+                        status, true, Self.pro().proven
+                    )
                 })
         }
         try Self.expect(cases)
@@ -140,7 +149,7 @@ struct ClaimOrderTests {
         #expect(claimed.refusal?.code == "purchase_withdrawn" && claimed.orderRefusal == nil && !claimed.pays)
         // An order that this purchase paid before stays paid.
         let paid = try verdict(.ofRow) {
-            ($0.order.status, $0.order.isPaidByThis, $0.purchase.isRevokedByHand) = (.paid, true, true)
+            ($0.order.status, $0.purchase.hasPaidOrder, $0.purchase.isRevokedByHand) = (.paid, true, true)
         }
         #expect(paid.refusal?.code == "purchase_withdrawn" && paid.orderRefusal == nil && !paid.pays)
         // A refusal before the order is that of both.

@@ -200,8 +200,12 @@ struct ClaimRefusalTests {
             Case("purchase_revoked, -, \(day)") { $0.withdraw(.revoked, revoked) },
             Case("purchase_cancelled, -, \(day)") { $0.withdraw(.cancelled, revoked) },
             Case("purchase_withdrawn, -, revoked_by_hand") { $0.purchase.isRevokedByHand = true },
-            Case("already_claimed, -, restored_copy") { $0.purchase.isCopy = true },
-            Case(nil, ClaimStory("pro", .nonConsumable)) { $0.purchase.isCopy = true },
+            // A copy of a consumable gives nothing again, and pays an order as the purchase does.
+            Case("already_claimed, -, restored_copy") {
+                ($0.purchase.earliest, $0.role) = (ClaimStory.facts(), .none)
+            },
+            Case(nil) { $0.purchase.earliest = ClaimStory.facts() },
+            Case(nil, ClaimStory("pro", .nonConsumable)) { $0.purchase.earliest = ClaimStory.facts() },
         ])
     }
 

@@ -14,12 +14,14 @@ struct OrderSettlementTests {
         var payments: [String: OrderState] = [:]
         /// Open orders, in pages.
         var open: [[OrderBook.OpenOrder]] = []
-        var named: TransactionKey?
+        var claim: OrderSettlement.NamingClaim?
+        /// The orders that earlier claims of transaction 1 named.
+        var named: [OrderBook.OpenOrder] = []
 
         /// Decides, and answers each need once.
         func settle(_ transactions: [ChangedTransaction]) -> (book: OrderBook, needs: [OrderSettlement.Need]) {
             let settlement = OrderSettlement(
-                ChangedHistory(transactions), except: named, at: OrderSettlementTests.now)
+                ChangedHistory(transactions), claim: claim, at: OrderSettlementTests.now)
             var (book, asked, pages): (OrderBook, [OrderSettlement.Need], Int) = (OrderBook(), [], 0)
             while asked.count < 100 {
                 switch settlement.decide(book) {
@@ -29,7 +31,8 @@ struct OrderSettlementTests {
                     for need in needs {
                         switch need {
                         case .payment(of: let key): book.note(payments[key.transactionID.string], paidBy: key)
-                        case .openOrders(for: let key):
+                        case .namedOrders(for: let key): book.note(named.map { (1, $0) }, namedFor: key)
+                        case .openOrders(for: let key, at: _):
                             book.note(
                                 open.indices.contains(pages) ? open[pages] : [], for: key,
                                 isComplete: pages + 1 >= open.count)
@@ -131,7 +134,7 @@ struct OrderSettlementTests {
         stored.open = [[Self.open(1, quantity: 2)], [Self.open(2, quantity: 2)], [Self.open(3)], [Self.open(4)]]
         let (book, needs) = stored.settle([Self.transaction([], then: [Self.coins()])])
         #expect(book.changes.map(\.key) == [3])
-        let pages = Array(repeating: OrderSettlement.Need.openOrders(for: .sample("1")), count: 3)
+        let pages = Array(repeating: OrderSettlement.Need.openOrders(for: .sample("1"), at: .day(1)), count: 3)
         #expect(needs == [.payment(of: .sample("1"))] + pages)
     }
 
@@ -151,12 +154,39 @@ struct OrderSettlementTests {
     func exceptions() {
         var stored = StoredOrders()
         stored.open = [[Self.open(1)]]
-        stored.named = .sample("1")
+        stored.claim = .init(.sample("1"), of: Self.alice)
         #expect(stored.changes(Self.transaction([], then: [Self.coins()])) == [])
-        stored.named = nil
+        // The claim of somebody else keeps the purchase from nothing.
+        stored.claim = .init(.sample("1"), of: Self.bob)
+        #expect(stored.changes(Self.transaction([], then: [Self.coins()])) == ["1 paid by 1"])
+        stored.claim = nil
         #expect(stored.changes(Self.transaction([], then: [Self.coins(revoked: 2, stamp: 2)])) == [])
         stored.payments["1"] = Self.order(7, .paid, by: "1")
         #expect(stored.changes(Self.transaction([Self.coins()], from: nil)) == [])
+    }
+
+    @Test("A purchase pays the order that its owner's claim named before, or none; then the one with its token")
+    func chosen() {
+        var stored = StoredOrders()
+        let held = Self.transaction([Self.coins()], from: nil)
+        stored.open = [[Self.open(1), Self.open(2)]]
+        stored.named = [Self.open(2)]
+        #expect(stored.changes(held) == ["2 paid by 1"])
+        // It named an order that does not fit.
+        stored.named = [Self.open(3, quantity: 2)]
+        #expect(stored.changes(held) == [])
+        // It was not the owner's.
+        stored.named = [OrderBook.OpenOrder(Self.order(3, of: Self.bob), Self.open(3).terms)]
+        #expect(stored.changes(held) == ["1 paid by 1"])
+        stored.named = []
+        let token = AppAccountToken(high: 1, low: 2)
+        var terms = Self.open(2).terms
+        terms.token = token
+        stored.open = [[Self.open(1), OrderBook.OpenOrder(Self.order(2), terms)]]
+        var coins = Self.coins()
+        coins.accountToken = token
+        #expect(stored.changes(Self.transaction([], then: [coins])) == ["2 paid by 1"])
+        #expect(stored.changes(held) == ["1 paid by 1"])
     }
 
     @Test("Two purchases of one change do not pay the same order")

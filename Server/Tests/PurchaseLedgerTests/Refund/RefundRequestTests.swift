@@ -235,19 +235,21 @@ struct RefundRequestTests {
         }
     }
 
-    @Test("29.3 An order says whether it was delivered, and its units are used")
-    func orders() async throws {
+    @Test(
+        "29.3 An order says whether it was delivered, and its units are used, also if Apple asks about a copy",
+        arguments: ["1", "2"])
+    func orders(asked: String) async throws {
         try await Self.with { world in
             let order = try await world.order(quantity: 3)
             _ = try await world.claim(
                 "1", order: order.id, try LedgerWorld.signed("1") { $0.quantity = 3 })
             try await Self.consent(world)
-            try await Self.ask(world, "1", quantity: 3)
+            try await Self.ask(world, asked, quantity: 3) { $0.originalTransactionID = "1" }
             var work = try await Self.work(world)
             #expect(!work.answer.isDelivered && work.answer.percentage == 0)
             _ = try await world.ledger.perform(RecordConsumptionAnswer(work))
             _ = try await world.ledger.perform(FulfilOrder(app: "example", orderID: order.id, units: 1))
-            try await Self.ask(world, "1", quantity: 3, after: 43_260)
+            try await Self.ask(world, asked, quantity: 3, after: 43_260) { $0.originalTransactionID = "1" }
             work = try await Self.work(world)
             #expect(work.answer.isDelivered && work.answer.percentage == 33_333)
         }

@@ -109,10 +109,6 @@ package enum ClaimRules {
         ClaimRule(.purchaseWithdrawn) {
             $0.purchase.isRevokedByHand ? .init(found: NoAccessReason.revokedByHand.rawValue) : nil
         },
-        // A consumable is granted once, even if it has copies.
-        ClaimRule(.alreadyClaimed) {
-            $0.purchase.kind == .consumable && $0.purchase.isCopy ? .init(.restoredCopy) : nil
-        },
     ]
 
     /// Whether the purchase pays the named order. Payment decides about an order, so it does not matter whether the
@@ -134,7 +130,6 @@ package enum ClaimRules {
         ClaimRule(.orderCancelled) { $0.terms.status == .cancelled ? .init() : nil },
         ClaimRule(.orderRefunded) { $0.terms.status == .refunded ? .init() : nil },
         ClaimRule(.alreadyClaimed) { $0.isUnpaid && $0.purchase.hasPaidAnotherOrder ? .init(.anotherOrder) : nil },
-        ClaimRule(.alreadyClaimed) { $0.isUnpaid && $0.purchase.isCopy ? .init(.restoredCopy) : nil },
         ClaimRule(.purchaseNotPaid) { $0.isUnpaid && !$0.purchase.isPaidFor ? .init() : nil },
         ClaimRule(.purchaseOutsideOrder) { match in
             guard match.isUnpaid, !(match.facts.purchaseDate.map(match.terms.contains) ?? false) else { return nil }
@@ -146,6 +141,10 @@ package enum ClaimRules {
 
     /// Whether a purchase whose claim names no order gives its owner access now.
     static let access: [ClaimRule<ClaimStanding>] = [
+        // A consumable is granted once, even if it has copies.
+        ClaimRule(.alreadyClaimed) {
+            $0.purchase.kind == .consumable && $0.purchase.isCopy ? .init(.restoredCopy) : nil
+        },
         ClaimRule(.purchaseUpgraded) { claim in
             claim.purchase.facts.upgradedAt.map { .init(found: "\($0)") }
         },

@@ -48,11 +48,11 @@ package struct ClaimStep {
         let mismatch = ClaimRules.order.refusal(of: OrderMatch(terms: terms, purchase: purchase))
         if order == .ofClaim {
             verdict.refusal = withdrawal ?? mismatch?.aboutOrder
-        } else if !terms.isPaidByThis {
+        } else if !purchase.hasPaidOrder {
             // What an earlier purchase paid stays paid, whatever became of the purchase since.
             verdict.orderRefusal = withdrawal ?? mismatch
         }
-        verdict.pays = withdrawal == nil && mismatch == nil && !terms.isPaidByThis
+        verdict.pays = withdrawal == nil && mismatch == nil && !purchase.hasPaidOrder
         return .decided(verdict)
     }
 

@@ -10,10 +10,12 @@ package struct ClaimedPurchase: Sendable {
     package var withdrawal: Withdrawal?
     /// Whether an operator revoked it.
     package var isRevokedByHand = false
-    /// Whether an earlier transaction of the same purchase is known.
-    package var isCopy = false
+    /// The earliest transaction of the same purchase, if this one is a copy.
+    package var earliest: ObservedTransaction?
     /// Whether it was bought after an earlier purchase of the same original was withdrawn.
     package var isRepurchase = false
+    /// Whether it has paid the named order, under any of its transaction ids.
+    package var hasPaidOrder = false
     /// Whether it has paid an order other than the named one, and keeps it.
     package var hasPaidAnotherOrder = false
 
@@ -21,13 +23,18 @@ package struct ClaimedPurchase: Sendable {
         (self.facts, self.kind, self.withdrawal) = (facts, kind, withdrawal)
     }
 
-    /// Whether the customer paid for this transaction. A restored copy of a non-consumable has a new id and is not paid
-    /// for; a renewal of a subscription has a new id and is, and so is a non-consumable that was bought again after a
-    /// refund. Members of families and groups pay nothing.
+    var isCopy: Bool { earliest != nil }
+
+    /// The facts of what was paid for: a copy can be younger than the purchase.
+    var paid: ObservedTransaction { earliest ?? facts }
+
+    /// Whether the customer paid for it. A restored non-consumable has a new id and is not paid for; a renewal of a
+    /// subscription has a new id and is, and so is a non-consumable that was bought again after a refund. Members of
+    /// families and groups pay nothing.
     var isPaidFor: Bool {
         let isRestored =
-            kind == .nonConsumable && !isRepurchase && facts.key.transactionID != facts.original.transactionID
-        return facts.ownership.holder == .buyer && !isRestored
+            kind == .nonConsumable && !isRepurchase && paid.key.transactionID != paid.original.transactionID
+        return paid.ownership.holder == .buyer && !isRestored
     }
 
     /// Whether the App Store renewed the subscription by itself. Signed data says so; a receipt does not, so there it
@@ -36,12 +43,12 @@ package struct ClaimedPurchase: Sendable {
     /// - Parameter others: the known transactions of the same original.
     package func isAutomaticRenewal(among others: [ObservedTransaction]) -> Bool {
         guard kind == .autoRenewable else { return false }
-        if let reason = facts.reason { return reason == ExactText("RENEWAL") }
+        if let reason = paid.reason { return reason == ExactText("RENEWAL") }
         return others.contains { other in
-            guard other.productID == facts.productID, let start = facts.purchaseDate, let end = other.end,
+            guard other.productID == paid.productID, let start = paid.purchaseDate, let end = other.end,
                 let earlier = other.purchaseDate
             else { return false }
-            return earlier < start && (facts.end.map { end < $0 } ?? false)
+            return earlier < start && (paid.end.map { end < $0 } ?? false)
         }
     }
     /// Whether its owner has it: neither Apple nor an operator withdrew it.

@@ -3,9 +3,9 @@ struct OrderMatch {
     let terms: OrderTerms
     let purchase: ClaimedPurchase
 
-    var facts: ObservedTransaction { purchase.facts }
+    var facts: ObservedTransaction { purchase.paid }
     /// Whether no purchase has paid the order yet.
     var isUnpaid: Bool { terms.status == .created || terms.status == .expired }
-    /// Whether another transaction has paid it.
-    var isPaidByAnother: Bool { [.paid, .fulfilled, .closed].contains(terms.status) && !terms.isPaidByThis }
+    /// Whether another purchase has paid it.
+    var isPaidByAnother: Bool { [.paid, .fulfilled, .closed].contains(terms.status) && !purchase.hasPaidOrder }
 }

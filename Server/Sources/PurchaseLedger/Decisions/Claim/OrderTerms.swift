@@ -8,12 +8,12 @@ package struct OrderTerms: Sendable, Equatable {
     package var environments: [AppStoreEnvironment]
     /// Whether an automatic renewal pays it, although no claim names it.
     package var acceptsRenewal = false
+    /// The account token that its customer had when it was created.
+    package var token: AppAccountToken?
     package var createdAt: Timestamp
     package var expiresAt: Timestamp
     /// The recorded state, which is never `expired`.
     package var status: OrderStatus
-    /// Whether the claimed transaction paid it.
-    package var isPaidByThis = false
 
     package init(
         _ productID: ExactText, quantity: Int64, environments: [AppStoreEnvironment], from createdAt: Timestamp,
@@ -29,8 +29,12 @@ package struct OrderTerms: Sendable, Equatable {
     /// Whether a purchase whose claim names no order pays it. Nobody asked for an automatic renewal, so it leaves an
     /// order open that waits for something to be bought.
     package func isPaidUnnamed(by purchase: ClaimedPurchase, isRenewal: Bool) -> Bool {
-        (acceptsRenewal || !isRenewal)
-            && ClaimRules.order.refusal(of: OrderMatch(terms: self, purchase: purchase)) == nil
+        (acceptsRenewal || !isRenewal) && isPaid(by: purchase)
+    }
+
+    /// Whether a purchase pays it.
+    func isPaid(by purchase: ClaimedPurchase) -> Bool {
+        ClaimRules.order.refusal(of: OrderMatch(terms: self, purchase: purchase)) == nil
     }
 
     /// The environments for people.

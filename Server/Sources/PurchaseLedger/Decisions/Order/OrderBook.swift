@@ -1,6 +1,6 @@
 /// The orders that a write knows, with its changes.
 package struct OrderBook: Sendable {
-    /// An open order that a transaction may pay.
+    /// An order that a purchase may pay.
     package struct OpenOrder: Sendable {
         package let order: OrderState
         package let terms: OrderTerms
@@ -21,6 +21,8 @@ package struct OrderBook: Sendable {
     /// The orders that transactions pay; `nil` for a transaction that pays none.
     private var payments: [TransactionKey: Int64?] = [:]
     private var open: [TransactionKey: OpenOrders] = [:]
+    /// The orders that claims of each transaction named, with the first entry that did.
+    private var named: [TransactionKey: [(entry: Int64, order: OpenOrder)]] = [:]
 
     package init() {}
 
@@ -28,6 +30,9 @@ package struct OrderBook: Sendable {
 
     /// Whether it is known which order a transaction pays.
     package func knowsPayment(of transaction: TransactionKey) -> Bool { payments[transaction] != nil }
+
+    /// An order, as far as it is known.
+    package func state(of order: Int64) -> OrderState? { orders[order] }
 
     /// The order that a transaction pays, as far as it is known.
     package func order(paidBy transaction: TransactionKey) -> OrderState? {
@@ -57,6 +62,22 @@ package struct OrderBook: Sendable {
 
     /// The open orders that a transaction may pay; `nil` if they were not read.
     func openOrders(for transaction: TransactionKey) -> OpenOrders? { open[transaction] }
+
+    /// Notes the orders that claims of a transaction named, with the first entry that did.
+    package mutating func note(_ orders: [(entry: Int64, order: OpenOrder)], namedFor transaction: TransactionKey) {
+        named[transaction] = orders
+    }
+
+    /// The orders of a customer that claims of some transactions named, the first named one first; `nil` if they were
+    /// not all read.
+    func orders(of customer: CustomerNumber, namedFor transactions: [TransactionKey]) -> [OpenOrder]? {
+        var orders: [(entry: Int64, order: OpenOrder)] = []
+        for transaction in transactions {
+            guard let known = named[transaction] else { return nil }
+            orders += known.filter { $0.order.order.customer == customer }
+        }
+        return orders.sorted { $0.entry < $1.entry }.map(\.order)
+    }
 
     // MARK: What changes
 

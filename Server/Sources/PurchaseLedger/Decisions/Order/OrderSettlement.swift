@@ -7,8 +7,21 @@ package struct OrderSettlement {
     package enum Need: Sendable, Hashable {
         /// The order that a transaction paid.
         case payment(of: TransactionKey)
-        /// Further open orders that a transaction may pay.
-        case openOrders(for: TransactionKey)
+        /// Further open orders that a transaction may pay, for a purchase at a time.
+        case openOrders(for: TransactionKey, at: Timestamp)
+        /// The orders that earlier claims of a transaction named.
+        case namedOrders(for: TransactionKey)
+    }
+
+    /// A claim of the write that names an order.
+    package struct NamingClaim {
+        let transaction: TransactionKey
+        /// The customer of the order.
+        let customer: CustomerNumber
+
+        package init(_ transaction: TransactionKey, of customer: CustomerNumber) {
+            (self.transaction, self.customer) = (transaction, customer)
+        }
     }
 
     package enum Decision {
@@ -19,12 +32,12 @@ package struct OrderSettlement {
     private let history: ChangedHistory
     /// The purchases from which something follows.
     private let changes: [ChangedPurchase]
-    private let named: TransactionKey?
+    private let claim: NamingClaim?
     private let now: Timestamp
 
-    /// - Parameter named: a transaction whose claim names an order; it pays no other order.
-    package init(_ history: ChangedHistory, except named: TransactionKey?, at now: Timestamp) {
-        (self.history, self.named, self.now) = (history, named, now)
+    /// - Parameter claim: a claim that names an order; if it is the owner's, its purchase pays no other order.
+    package init(_ history: ChangedHistory, claim: NamingClaim?, at now: Timestamp) {
+        (self.history, self.claim, self.now) = (history, claim, now)
         let (withdrawals, places) = (history.formerWithdrawals, history.places)
         changes = history.purchases.compactMap { purchase in
             let members = purchase.transactions.compactMap { places[$0.key] }.map { history.transactions[$0] }
@@ -92,26 +105,45 @@ package struct OrderSettlement {
 
     private func payOpenOrder(_ change: ChangedPurchase, _ book: inout OrderBook) -> [Need] {
         let (purchase, members) = (change.purchase, change.members)
-        // A copy pays nothing.
-        guard let first = members.first, first.key != named, first.current.owner != nil,
-            first.hasOwnerToPayFor || isReversed(change, first), first.current.terms != nil,
-            first.current.facts.purchaseDate != nil
+        // The purchase pays once, for its owner and at its own time, whichever copies are known.
+        guard let payer = members.first(where: { $0.current.owner != nil }), let owner = payer.current.owner,
+            payer.hasOwnerToPayFor || isReversed(change, payer), payer.current.terms != nil,
+            let date = members.first?.current.facts.purchaseDate
         else { return [] }
-        var claimed = self.claimed(first, purchase)
-        claimed.isRepurchase = purchase.isRepurchase
+        if let claim, claim.customer == owner, members.contains(where: { $0.key == claim.transaction }) { return [] }
+        var claimed = self.claimed(payer, purchase)
+        (claimed.isRepurchase, claimed.earliest) = (purchase.isRepurchase, members.first?.current.facts)
         guard claimed.wholeWithdrawal == nil else { return [] }
         // A copy that arrived first can have paid already.
         let unknown = payments(of: members, book)
         guard unknown.isEmpty else { return unknown }
         if members.contains(where: { book.order(paidBy: $0.key) != nil }) { return [] }
-        guard let open = book.openOrders(for: first.key) else { return [.openOrders(for: first.key)] }
-        let isRenewal = claimed.isAutomaticRenewal(among: history.transactions.map(\.current.facts))
-        for candidate in open.orders where !book.isChanged(candidate.order.key) {
-            guard candidate.terms.isPaidUnnamed(by: claimed, isRenewal: isRenewal) else { continue }
-            book.pay(candidate.order, with: first.key, among: members.map(\.key), at: now)
-            return []
+        guard let open = book.openOrders(for: payer.key) else { return [.openOrders(for: payer.key, at: date)] }
+        func fitting(_ orders: [OrderBook.OpenOrder]) -> [OrderBook.OpenOrder] {
+            orders.filter { !book.isChanged($0.order.key) && $0.terms.isPaid(by: claimed) }
         }
-        return open.isComplete ? [] : [.openOrders(for: first.key)]
+        var payable = fitting(open.orders)
+        var isComplete = open.isComplete
+        if !payable.isEmpty {
+            let known = members.filter { $0.former != nil }.map(\.key)
+            guard let named = book.orders(of: owner, namedFor: known) else {
+                return known.map { .namedOrders(for: $0) }
+            }
+            if named.isEmpty {
+                let isRenewal = claimed.isAutomaticRenewal(among: history.transactions.map(\.current.facts))
+                payable = payable.filter { $0.terms.isPaidUnnamed(by: claimed, isRenewal: isRenewal) }
+                let tokens = members.compactMap(\.current.facts.accountToken)
+                if let own = payable.first(where: { $0.terms.token.map(tokens.contains) ?? false }) { payable = [own] }
+            } else {
+                // The owner's claims say which order it is for.
+                (payable, isComplete) = (fitting(named), true)
+            }
+        }
+        guard let order = payable.first else {
+            return isComplete ? [] : [.openOrders(for: payer.key, at: date)]
+        }
+        book.pay(order.order, with: payer.key, among: members.map(\.key), at: now)
+        return []
     }
 
     /// Whether a refund of the whole purchase was reversed, so that it counts for its customer. It paid nothing while

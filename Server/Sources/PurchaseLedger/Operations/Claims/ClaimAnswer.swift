@@ -12,8 +12,8 @@ struct ClaimAnswer {
     var claim: PurchaseClaim?
     /// The claimed transaction.
     var record: TransactionRecord?
-    /// The order that the transaction paid, now or earlier.
-    var paidOrder: OrderRow?
+    /// The order that the purchase paid, now or earlier, and the copy that paid it.
+    var payment: (order: OrderRow, copy: TransactionRecord)?
     /// The id of the order that this claim paid.
     var newlyPaidOrder: String?
     var entitlement: Entitlement?
@@ -29,7 +29,7 @@ struct ClaimAnswer {
         self.claim = claim
         let record = write.record(of: claim)
         self.record = record
-        paidOrder = try write.changes.payments.order(paidBy: record)
+        payment = try write.changes.payment(of: record, in: claim.place.history)
         newlyPaidOrder = write.changes.payments.orderPaid(by: record)
         if let customer, let counted = try transaction.counted(claim.entitlement, of: customer.key, app) {
             entitlement = try RenewalReading(
@@ -106,9 +106,9 @@ struct ClaimAnswer {
         // Other customers' purchases are not shown.
         guard isOwner else { return outcome }
         outcome.ownerReason = record.row.ownerReason
-        if let paidOrder {
+        if let payment {
             outcome.order = try transaction.order(
-                paidOrder, of: customer?.name, paidBy: OrderPayment(record.facts))
+                payment.order, of: customer?.name, paidBy: OrderPayment(payment.copy.facts))
         }
         outcome.entitlement = entitlement
         return outcome

@@ -18,7 +18,7 @@ extension ClaimDetails.Outcome {
 }
 
 extension ClaimDetails {
-    /// The transaction that the claim sent for its order, whether it binds or not. It pays no other order.
+    /// The transaction that the claim sent for its order, whether it binds or not.
     var transactionForOrder: TransactionKey? {
         guard order != nil else { return nil }
         let isOnly = outcomes.count == 1 && imported == nil

@@ -21,7 +21,7 @@ final class EvidenceWrite {
     /// The purchases that are claimed, by the evidence itself.
     private(set) var proven: [ObservedTransaction] = []
     private(set) var claims: [PurchaseClaim] = []
-    /// The transaction that is claimed for the order. It pays no other order.
+    /// The transaction that is claimed for the order. If the order is its owner's, its purchase pays no other one.
     private(set) var named: TransactionKey?
     /// Why the order of a row of an import is refused.
     var orderRefusal: Rejection? { claims.lazy.compactMap(\.verdict.orderRefusal).first }
@@ -198,7 +198,12 @@ final class EvidenceWrite {
     }
 
     /// Computes owners, and writes facts and entitlements.
-    func settle() throws(LedgerStorageError) { try changes.settle(except: named) }
+    func settle() throws(LedgerStorageError) {
+        let claim = named.flatMap { named in
+            parties.customer.map { OrderSettlement.NamingClaim(named, of: CustomerNumber(rawValue: $0.key)) }
+        }
+        try changes.settle(claim)
+    }
 
     // MARK: Judge
 
@@ -379,6 +384,7 @@ final class EvidenceWrite {
         if isIdle { try budget.add(entry, evidence: kept, customer: parties.customer) }
         try changes.finish(entry, isAnnounced: input.isAnnounced)
         try tellConflicts(entry)
+        if named != nil { transaction.situation?.namesOrders = true }
         guard refusal?.isWithoutEffect != true else { return }
         try transaction.hold(input.evidence, kept?.key ?? input.storedEvidence, entry)
         if input.storedEvidence == nil { try AppStoreTaskScheduling(self).schedule() }

@@ -18,6 +18,7 @@ extension ErasureScope {
                     assigned: entries.isEmpty ? nil : entries)
             },
             transactions: transactions, payments: try payments(transactions),
+            paidByOthers: try paidByOthers(),
             entries: try entries.map { entry in
                 let kept =
                     try assignments[entry.key].map { token throws(LedgerStorageError) in
@@ -88,13 +89,32 @@ extension ErasureScope {
             guard let order = try transaction.orders.row(paidBy: row.key), !keys.contains(order.customerKey) else {
                 continue
             }
-            payments.append(
-                CustomerErasedDetails.Payment(
-                    order: order.id.text, environment: erased.environment, transactionID: erased.transactionID,
-                    second: erased.second, status: order.status.rawValue,
-                    paidAt: order.paidAt?.millisecondsSince1970))
+            payments.append(payment(of: order, by: row, in: erased.environment))
         }
         return payments
+    }
+
+    /// Orders of the customer that transactions of others paid. Until the erasure, these pay no other order.
+    private func paidByOthers() throws(LedgerStorageError) -> [CustomerErasedDetails.Payment] {
+        var payments: [CustomerErasedDetails.Payment] = []
+        let own = Set(rows.map(\.key))
+        for order in try transaction.orders.page(customers: keys.sorted(), cursor: nil, limit: .max) {
+            guard let key = order.paidBy, !own.contains(key), let row = try transaction.transactions.row(key) else {
+                continue
+            }
+            let environment = try transaction.environments.environment(row.environment)
+            payments.append(payment(of: order, by: row, in: environment.name))
+        }
+        return payments
+    }
+
+    private func payment(
+        of order: OrderRow, by row: TransactionRow, in environment: String
+    ) -> CustomerErasedDetails.Payment {
+        CustomerErasedDetails.Payment(
+            order: order.id.text, environment: environment, transactionID: row.transactionID,
+            second: row.xcodeSecond == 0 ? nil : row.xcodeSecond, status: order.status.rawValue,
+            paidAt: order.paidAt?.millisecondsSince1970)
     }
 
     /// The details of an entry without names, if they affect what belongs to others.

@@ -30,6 +30,17 @@ extension LedgerTransaction {
             payment: payment)
     }
 
+    /// The transactions of the purchase that a transaction belongs to, including itself. One of them may pay its order.
+    func copies(of row: TransactionRow) throws(LedgerStorageError) -> [Int64] {
+        guard let history = try HistoryReader(transaction: self).histories([row.originalKey]).first else { return [] }
+        let purchase = history.purchases.first { purchase in
+            purchase.transactions.contains { $0.key.transactionID.string == row.transactionID }
+        }
+        return purchase?.transactions.compactMap { copy in
+            history.index(of: copy.key).map { history.records[$0].row.key }
+        } ?? [row.key]
+    }
+
     func existingOrder(_ id: UUID, _ app: RegistryApp) throws -> OrderRow {
         guard let row = try orders.row(id: id), row.appKey == app.key else {
             throw LedgerRefusal(.orderUnknown, expected: id.text)

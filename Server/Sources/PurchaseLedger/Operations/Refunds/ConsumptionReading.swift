@@ -31,7 +31,8 @@ struct ConsumptionReading {
             situation.consent = row.isGiven ? .given : .refused
         }
         let counts = try reader.counts(environment, for: owner.key, app)
-        let order = try reader.orders.row(paidBy: row.key)
+        var order: OrderRow?
+        for copy in try reader.copies(of: row) where order == nil { order = try reader.orders.row(paidBy: copy) }
         // What was used was delivered, whatever became of the order.
         situation.isDelivered = used > 0 || counts && row.kind != nil && (order.map { $0.fulfilledUnits > 0 } ?? true)
         return (situation, owner)
