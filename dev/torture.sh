@@ -17,7 +17,8 @@
 #                                         merging facts, rebuilds after random acts, and proofs of every size of a tree up to 300
 #   dev/torture.sh mutations [COUNT]      the pure rules: changes of the seeds 33, 34 and 35, 40 of each by default, and a test that fails for
 #                                         each of them
-#   dev/torture.sh erasures [COUNT]       the ledger: random acts with erasures on every engine, 200 histories by default
+#   dev/torture.sh erasures [COUNT]       the ledger: erasures of anybody at any point of random histories, audits and rebuilds on every
+#                                         engine, 200 histories by default
 #   dev/torture.sh worlds [MINUTES]       the pure rules: every history of up to 4 events, each repeated once, of 5, and of 6 as far as
 #                                         the minutes go, 20 by default
 #   dev/torture.sh role                   the ledger's tests under a PostgreSQL role that does not own the tables
@@ -150,7 +151,7 @@ mutations() {
     done
 }
 
-# The tables must equal a rebuild after random acts with erasures, on SQLite and PostgreSQL.
+# An audit rings for no honest ledger after erasures, before and after a rebuild, on SQLite and PostgreSQL.
 erasures() {
     ASSAY_ERASURE_HISTORIES="${1:-200}" suite ErasureHistoryTests
 }

@@ -167,4 +167,87 @@ struct LifeAfterErasureTests {
             #expect(try await world.order(order.id).status == .created)
         }
     }
+
+    /// Alice's purchase with a token is transferred to Bob, and Alice is erased. The same person buys again with the
+    /// token, which the app still has.
+    private func buyAgain(_ world: LedgerWorld) async throws -> (token: UUID, evidence: [UInt8]) {
+        let token = UUID()
+        let coin = { (id: String) in
+            try LedgerWorld.signed(id) {
+                let now = Date(timeIntervalSince1970: Double(world.clock.now.millisecondsSince1970) / 1000)
+                ($0.purchaseDate, $0.originalPurchaseDate, $0.signedDate) = (now, now, now)
+                $0.appAccountToken = token.uuidString.lowercased()
+            }
+        }
+        _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "alice", token: token))
+        #expect(try await world.claim("1", customer: "alice", try coin("1")).code == "accepted")
+        _ = try await world.ledger.perform(
+            MovePurchase(app: "example", transactionID: "1", to: "bob", reason: "wrong account"))
+        world.clock.advance(days: 1)
+        try await erase("alice", world)
+        world.clock.advance(days: 1)
+        return (token, try coin("2"))
+    }
+
+    /// Bob has what was transferred to him and Anna what was bought after the erasure, also after a rebuild.
+    private func requireBoth(_ world: LedgerWorld) async throws {
+        for isRebuilt in [false, true] {
+            if isRebuilt, TestEngine.ownsTables { try await world.rebuild() }
+            #expect(try await world.entitlement(of: "bob")?.balance == 1)
+            #expect(try await world.entitlement(of: "anna")?.balance == 1)
+            try await world.requireConsistency()
+        }
+    }
+
+    @Test("A.1 A purchase with the token of an erased customer can be claimed, though an earlier one was transferred")
+    func claimAfterTransferAndErasure() async throws {
+        try await LedgerWorld.with { world in
+            let (_, evidence) = try await buyAgain(world)
+            let outcome = try await world.claim("2", customer: "anna", evidence)
+            #expect(outcome.code == "accepted" && outcome.disposition == .granted)
+            try await requireBoth(world)
+        }
+    }
+
+    @Test("A.1 A notification of a purchase with the token of an erased customer is held, and can be claimed")
+    func notificationAfterTransferAndErasure() async throws {
+        try await LedgerWorld.with { world in
+            let (_, evidence) = try await buyAgain(world)
+            try await world.observe(evidence)
+            let held = try await world.ledger.answer(
+                HeldPurchases(app: "example", limit: 10))
+            #expect(held.purchases.map(\.transactionID) == ["2"])
+            try await world.requireConsistency()
+            #expect(try await world.claim("2", customer: "anna", evidence).code == "accepted")
+            try await requireBoth(world)
+        }
+    }
+
+    @Test("A.1 The token of an erased customer is free, though it decided about a transferred purchase")
+    func tokenAfterTransferAndErasure() async throws {
+        try await LedgerWorld.with { world in
+            let (token, evidence) = try await buyAgain(world)
+            try await world.observe(evidence)
+            #expect(try await world.ledger.perform(AssignToken(app: "example", customerID: "anna", token: token)))
+            let outcome = try await world.claim("2", customer: "anna", evidence)
+            #expect(outcome.code == "accepted" && outcome.disposition == .granted)
+            try await requireBoth(world)
+        }
+    }
+
+    @Test("A.3 A claim that was refused as somebody else's stays so, though the owner at the time was erased")
+    func refusalBeforeErasure() async throws {
+        try await LedgerWorld.with { world in
+            let order = try await world.order("carol")
+            let evidence = try LedgerWorld.signed("1")
+            #expect(try await world.claim("1", customer: nil, order: order.id, evidence).orderStatus == .paid)
+            #expect(try await world.claim("1", customer: "mallory", evidence).code == "already_claimed")
+            _ = try await world.ledger.perform(
+                MovePurchase(app: "example", transactionID: "1", to: "dave", reason: "wrong account"))
+            try await erase("carol", world)
+            try await world.requireConsistency()
+            if TestEngine.ownsTables { try await world.rebuild() }
+            #expect(try await world.entitlement(of: "dave")?.balance == 1)
+        }
+    }
 }

@@ -159,7 +159,7 @@ final class LedgerChanges {
         _ record: TransactionRecord, by customer: Int64, _ app: RegisteredApp
     ) throws(LedgerStorageError) -> ClaimedOwner {
         var owner = ClaimedOwner(record.row.ownerKey, of: record.facts, claimedBy: customer, app)
-        owner.tokenOwner = try identities.customer(of: record.facts.accountToken)
+        owner.tokenOwner = try identities.customer(of: record.accountToken)
         owner.isOfErasedCustomer = try isOfErasedCustomer(record, besides: customer)
         return owner
     }
@@ -242,7 +242,7 @@ final class LedgerChanges {
                 guard record.isChanged else { continue }
                 var row = record.row
                 row.facts = record.facts.encoded
-                row.token = record.facts.accountToken?.uuid
+                row.token = record.accountToken?.uuid
                 row.appTransactionID = record.facts.appTransactionID?.string
                 if row.key == 0 {
                     row.key = try transaction.transactions.insert(row)

@@ -38,8 +38,9 @@ extension ReplayStep {
             try ConsumptionRequestsTable(connection: connection).deleteAll(transaction: row.key)
         }
         for erased in details.transactions { try ErasureWriter.deleteRest(of: erased.facts, transaction) }
-        for reference in details.customers.compactMap({ UUID(uuidString: $0.reference) }) {
+        for reference in details.customers.compactMap({ UUID(uuidString: $0) }) {
             guard let customer = try transaction.customers.row(reference: reference.bytes) else { continue }
+            try ErasureWriter.forgetTokens(of: customer, transaction)
             try transaction.entitlements.deleteAll(of: customer.key)
         }
         for order in try details.paidByOthers.compactMap({ try order($0) }) {

@@ -35,7 +35,7 @@ extension ReplayStep {
             let history = changes.histories[place.history]
             if history.records[place.record].isErased || history.records.count > 1 { continue }
             if history.acts.contains(where: { $0.entry != nil }) { continue }
-            if try changes.identities.customer(of: history.records[place.record].facts.accountToken) != nil { continue }
+            if try changes.identities.customer(of: history.records[place.record].accountToken) != nil { continue }
             findings.add(impossible: leaf, "nobody claimed \(outcome.transactionID) before it")
         }
     }

@@ -49,7 +49,13 @@ struct ReplayStep {
         case .refusals: try refuse(try RefusalsDetails(encoded: details), app)
         case .appStoreAnswer: try answer(try AppStoreAnswerDetails(encoded: details), entry, app)
         case .decision: try decide(try DecisionDetails(encoded: details), entry, app)
-        case .orderCreated: try createOrder(try OrderCreatedDetails(encoded: details), entry, app)
+        case .orderCreated:
+            if transaction.erasures?.entries[leaf.id] != nil {
+                // An erasure keeps only the token that it assigned.
+                try applyErased(entry, app)
+                return try assign(try TokenAssignedDetails(encoded: details), entry, app)
+            }
+            try createOrder(try OrderCreatedDetails(encoded: details), entry, app)
         case .orderCancelled:
             try requireOpenOrder()
             try changeOrder(entry, app) {
@@ -181,16 +187,14 @@ struct ReplayStep {
     func customer(_ name: String?, _ app: RegistryApp) throws -> CustomerRow? {
         if let name, let known = try transaction.customer(name, app) { return known }
         guard let reference = leaf.customer else { return nil }
-        guard let tokens = transaction.erasures?.customers[reference] else {
+        guard transaction.erasures?.customers.contains(reference) ?? false else {
             guard let name else { return try self.customer(reference: reference) }
             return try transaction.customers.insert(CustomerRow(appKey: app.key, reference: reference, name: name))
         }
         if let known = try self.customer(reference: reference) { return known }
         let erased = try transaction.customers.insert(CustomerRow(appKey: app.key, reference: reference, name: nil))
-        for token in tokens {
-            try AccountTokensTable(connection: connection).insert(
-                token, appKey: app.key, customer: erased.key, entry: 0)
-        }
+        try AccountTokensTable(connection: connection).insert(
+            reference, appKey: app.key, customer: erased.key, entry: 0)
         return erased
     }
 
@@ -211,10 +215,10 @@ struct ReplayStep {
         return customer
     }
 
-    private func assign(_ details: TokenAssignedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
+    func assign(_ details: TokenAssignedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
         guard let token = UUID(uuidString: details.token) else { return }
         let tokens = AccountTokensTable(connection: connection)
-        // The customer was erased. The token still decides who owned what belongs to others.
+        // The customer was erased later. Until then, the token decided who owned what belongs to others.
         if details.customer.isEmpty {
             guard let erased = try self.customer(nil, app),
                 try tokens.customer(of: token, appKey: app.key) == nil
@@ -224,7 +228,7 @@ struct ReplayStep {
         }
         let customer = try existing(details.customer, app)
         let known = try tokens.customer(of: token, appKey: app.key)
-        if let known, known != customer.key, !hasErasures {
+        if let known, known != customer.key {
             findings.add(impossible: leaf, "the token belongs to another customer")
         }
         let isNew = known == nil

@@ -1,5 +1,7 @@
 import PurchaseVerification
 
+import struct Foundation.UUID
+
 /// The stored facts of originals, with the evidence that entries name for them.
 ///
 /// Facts are a merge in which order plays no part, so the evidence of an original gives its facts again.
@@ -176,9 +178,10 @@ struct TouchedFacts: Sendable {
                     environment: original.key.environment, transactionID: ExactText(row.transactionID),
                     second: row.xcodeSecond)
                 let facts = computed[key]
+                let isForgotten = try isReference(row.token, appKey: original.row.appKey, connection)
                 guard
                     facts?.encoded != row.facts || facts?.original != original.key
-                        || facts?.accountToken?.uuid != row.token
+                        || facts?.accountToken?.uuid != row.token && !isForgotten
                         || facts?.appTransactionID?.string != row.appTransactionID
                 else { continue }
                 findings.append(
@@ -192,5 +195,16 @@ struct TouchedFacts: Sendable {
             }
         }
         return findings
+    }
+
+    /// Whether a token is the reference of an erased customer, which takes the place of their tokens.
+    private func isReference(
+        _ token: UUID?, appKey: Int64, _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> Bool {
+        guard let token,
+            let found = try AccountTokensTable(connection: connection).assignment(of: token, appKey: appKey)
+        else { return false }
+        let customer = try CustomersTable(connection: connection).row(found.customer)
+        return customer.name == nil && customer.reference == token
     }
 }

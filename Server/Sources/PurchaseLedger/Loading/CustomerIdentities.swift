@@ -40,7 +40,11 @@ final class CustomerIdentities {
     func assignments(of history: PurchaseHistory) throws(LedgerStorageError) -> TokenAssignments {
         var assignments = TokenAssignments()
         for record in history.records {
-            guard let token = record.facts.accountToken, let customer = try assignment(of: token) else { continue }
+            guard let token = record.accountToken, let customer = try assignment(of: token) else { continue }
+            guard token == record.facts.accountToken else {
+                assignments.keep(CustomerNumber(rawValue: customer), of: record.facts.key)
+                continue
+            }
             do throws(TokenAssignments.TokenTaken) {
                 try assignments.assign(token, to: CustomerNumber(rawValue: customer))
             } catch {

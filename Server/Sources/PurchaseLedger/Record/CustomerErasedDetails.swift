@@ -4,8 +4,8 @@ import PurchaseVerification
 struct CustomerErasedDetails: JournalDetails {
     static var kind: JournalKind { .customerErased }
     var reason: String
-    /// The customer, and those who had been merged into them.
-    var customers: [Customer]
+    /// The random references of the customer, and of those who had been merged into them.
+    var customers: [String]
     /// The purchases, which stay claimed.
     var transactions: [Transaction]
     /// Orders of other customers that one of the transactions had paid.
@@ -16,15 +16,6 @@ struct CustomerErasedDetails: JournalDetails {
     var entries: [Entry]
     /// The SHA-256 of each piece of evidence whose bytes were deleted, in hexadecimal.
     var evidence: [String]
-
-    struct Customer: Codable, Sendable, Equatable {
-        /// The random reference in the leaves.
-        var reference: String
-        /// Account tokens that determine the owners of other purchases, and the reference, if it replaces tokens.
-        var tokens: [String]
-        /// Those of the tokens whose assignment is kept with its entry; `nil` for none. Erasures before that had none.
-        var assigned: [String]?
-    }
 
     struct Transaction: Codable, Sendable, Equatable {
         var environment: String

@@ -14,8 +14,8 @@ struct Erasures: Sendable {
     private(set) var originals: Set<OriginalKey> = []
     /// The orders of the customers that transactions of others paid, by the time of the payment.
     private(set) var paidByOthers: [Timestamp: [CustomerErasedDetails.Payment]] = [:]
-    /// The customers by reference, with the kept tokens that no entry assigns.
-    private(set) var customers: [UUID: [UUID]] = [:]
+    /// The references of the customers.
+    private(set) var customers: Set<UUID> = []
 
     /// No erasures.
     init() {}
@@ -46,10 +46,6 @@ struct Erasures: Sendable {
             times[facts.key] = time
             originals.insert(facts.original)
         }
-        for customer in details.customers {
-            guard let reference = UUID(uuidString: customer.reference) else { continue }
-            let assigned = Set(customer.assigned ?? [])
-            customers[reference] = customer.tokens.filter { !assigned.contains($0) }.compactMap { UUID(uuidString: $0) }
-        }
+        customers.formUnion(details.customers.compactMap { UUID(uuidString: $0) })
     }
 }

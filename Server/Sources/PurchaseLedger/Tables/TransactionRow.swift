@@ -28,7 +28,8 @@ struct TransactionRow: TableRow {
     var kind: ProductKind?
     /// The duration of a non-renewing subscription in the same settings.
     var duration: PassDuration?
-    /// The account token of the facts.
+    /// The account token of the facts. The customer's reference takes its place when the customer is erased, in the
+    /// transactions that are known then.
     var token: UUID?
     var ownerKey: Int64?
     /// The rule that gave it its owner.

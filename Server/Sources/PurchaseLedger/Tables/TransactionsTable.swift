@@ -238,6 +238,16 @@ struct TransactionsTable {
         try TransactionRow.all("WHERE token = ?1 ORDER BY transaction_key", [.id(token)], connection)
     }
 
+    /// Puts the reference of an erased customer in the place of their token.
+    func replace(_ token: UUID, by reference: UUID, appKey: Int64) throws(LedgerStorageError) {
+        try connection.send(
+            to: "transactions",
+            """
+            UPDATE transactions SET token = ?2 WHERE token = ?1
+            AND original_key IN (SELECT original_key FROM originals WHERE app_key = ?3)
+            """, [.id(token), .id(reference), .integer(appKey)])
+    }
+
     /// Replaces all data of a transaction.
     ///
     /// - Parameters:

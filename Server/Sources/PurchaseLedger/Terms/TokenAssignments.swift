@@ -2,6 +2,8 @@
 /// customer forever, and customers keep their earlier tokens.
 public struct TokenAssignments: Sendable, Equatable {
     private var customers: [AppAccountToken: CustomerNumber] = [:]
+    /// The erased customers whose forgotten tokens transactions carry that were known at the erasure.
+    private var kept: [TransactionKey: CustomerNumber] = [:]
 
     /// No assignments.
     public init() {}
@@ -19,6 +21,13 @@ public struct TokenAssignments: Sendable, Equatable {
     public mutating func assign(_ token: AppAccountToken, to customer: CustomerNumber) throws(TokenTaken) {
         if let taken = customers[token], taken != customer { throw TokenTaken(customer: taken) }
         customers[token] = customer
+    }
+
+    mutating func keep(_ customer: CustomerNumber, of transaction: TransactionKey) { kept[transaction] = customer }
+
+    /// The customer whose token a transaction carries.
+    func customer(of transaction: ObservedTransaction) -> CustomerNumber? {
+        kept[transaction.key] ?? customer(of: transaction.accountToken)
     }
 
     /// The customer of a token; `nil` for an unknown token, which counts as absent.

@@ -221,6 +221,17 @@ struct LedgerWorld: Sendable {
         try await ledger.answer(SubmissionList(app: "example", filter: filter, limit: 100_000)).submissions
     }
 
+    /// Loses what the journal determines, and rebuilds it.
+    func rebuild() async throws {
+        _ = try await database.write { connection in
+            for table in ["entitlements", "ownership_acts", "lots"] {
+                _ = try connection.execute("DELETE FROM \(table)", [])
+            }
+            return try connection.execute("UPDATE transactions SET owner_key = NULL", [])
+        }
+        _ = try await ledger.repair()
+    }
+
     /// The check at the end of every test: the tables equal a rebuild, and every hash is right.
     func requireConsistency() async throws {
         let report = try await ledger.audit()

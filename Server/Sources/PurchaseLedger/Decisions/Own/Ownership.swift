@@ -52,7 +52,7 @@ private struct OwnershipFold {
     init(_ transactions: [ObservedTransaction], tokens: TokenAssignments) {
         var named: (transaction: TransactionKey, customer: CustomerNumber)?
         for transaction in transactions {
-            if let customer = tokens.customer(of: transaction.accountToken) {
+            if let customer = tokens.customer(of: transaction) {
                 named = (transaction.key, customer)
                 enter(transaction.key, .ownToken(customer), TransactionOwner(customer: customer, ground: .ownToken))
             } else if let named {

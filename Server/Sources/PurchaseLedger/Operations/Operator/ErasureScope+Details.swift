@@ -6,17 +6,9 @@ import struct Foundation.UUID
 extension ErasureScope {
     func details(reason: String) throws -> CustomerErasedDetails {
         let transactions = try rows.map(erased)
-        let tokens = try customers.map { try keptTokens(of: $0, transactions) }
-        let assignments = try self.assignments(of: Set(tokens.joined()))
-        let assigned = Set(assignments.values)
+        let assignments = try self.assignments()
         return CustomerErasedDetails(
-            reason: reason,
-            customers: zip(customers, tokens).map { customer, tokens in
-                let entries = tokens.filter(assigned.contains).map(\.text)
-                return CustomerErasedDetails.Customer(
-                    reference: customer.reference.text, tokens: tokens.map(\.text),
-                    assigned: entries.isEmpty ? nil : entries)
-            },
+            reason: reason, customers: customers.map(\.reference.text),
             transactions: transactions, payments: try payments(transactions),
             paidByOthers: try paidByOthers(),
             entries: try entries.map { entry in
@@ -35,7 +27,7 @@ extension ErasureScope {
         let environment = try transaction.environments.environment(row.environment)
         let facts = try row.observed(in: environment)
         var token: UUID?
-        if let stated = facts.accountToken?.uuid,
+        if let stated = row.token,
             let assignment = try AccountTokensTable(connection: connection).assignment(of: stated, appKey: app.key)
         {
             // The reference replaces the customer's own tokens; a token of another customer is kept.
@@ -50,34 +42,30 @@ extension ErasureScope {
             token: token?.text)
     }
 
-    /// The tokens to keep, because they determine the owners of other customers' purchases; the reference replaces the
-    /// rest.
-    func keptTokens(
-        of customer: CustomerRow, _ transactions: [CustomerErasedDetails.Transaction]
-    ) throws(LedgerStorageError) -> [UUID] {
+    /// The entries that assigned a token which decides who owns a transaction of somebody else. It decides that from its
+    /// assignment until the erasure.
+    private func assignments() throws(LedgerStorageError) -> [Int64: UUID] {
         let own = Set(rows.map(\.key))
-        var kept: [UUID] = []
-        for token in try AccountTokensTable(connection: connection).tokens(of: customer.key, appKey: app.key) {
-            let carriers = try transaction.transactions.rows(token: token)
-            if carriers.contains(where: { !$0.isErased && !own.contains($0.key) }) { kept.append(token) }
-        }
-        let reference = customer.reference.text
-        if transactions.contains(where: { $0.token == reference }) { kept.append(customer.reference) }
-        return kept
-    }
-
-    /// The entries that assigned the kept tokens. A token decides who owns a purchase from its assignment on, not
-    /// before.
-    private func assignments(of tokens: Set<UUID>) throws(LedgerStorageError) -> [Int64: UUID] {
         var found: [Int64: UUID] = [:]
-        for entry in entries where entry.kind == Int64(JournalKind.tokenAssigned.rawValue) {
-            guard let details = entry.details else { continue }
-            let token = UUID(uuidString: try TokenAssignedDetails(encoded: details).token)
-            // Only the first assignment counts; later ones name the same customer.
-            guard let token, tokens.contains(token), !found.values.contains(token) else { continue }
+        for entry in entries {
+            guard let details = entry.details, let stated = try Self.token(assignedBy: entry.kind, details),
+                // Only the first assignment counts; later ones name the same customer.
+                let token = UUID(uuidString: stated), !found.values.contains(token),
+                try transaction.transactions.rows(token: token).contains(where: { !own.contains($0.key) })
+            else { continue }
             found[entry.key] = token
         }
         return found
+    }
+
+    private static func token(assignedBy kind: Int64, _ details: [UInt8]) throws(LedgerStorageError) -> String? {
+        switch UInt8(exactly: kind).flatMap(JournalKind.init(rawValue:)) {
+        case .tokenAssigned: return try TokenAssignedDetails(encoded: details).token
+        case .orderCreated:
+            let order = try OrderCreatedDetails(encoded: details)
+            return order.assignsToken ? order.token : nil
+        default: return nil
+        }
     }
 
     /// Orders of other customers that one of the transactions paid.

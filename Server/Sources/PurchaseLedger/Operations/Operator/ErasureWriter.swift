@@ -13,7 +13,6 @@ struct ErasureWriter {
 
     func write() throws {
         let stubs = try scope.rows.map { try scope.erased($0) }
-        let tokens = try scope.customers.map { try scope.keptTokens(of: $0, stubs) }
         let rest = try originalsWithRest()
         try deleteHandGrants()
         for original in Set(scope.rows.map(\.originalKey)).sorted() { try deleteAccess(to: original) }
@@ -22,7 +21,7 @@ struct ErasureWriter {
             try ConsumptionRequestsTable(connection: connection).deleteAll(transaction: row.key)
         }
         for stub in stubs { try Self.deleteRest(of: stub.facts, transaction) }
-        for (customer, kept) in zip(scope.customers, tokens) { try delete(customer, keeping: kept) }
+        for customer in scope.customers { try delete(customer) }
         try eraseEvidence()
         for row in scope.entries {
             // A rebuild does not know what an erased notification asked.
@@ -137,7 +136,18 @@ struct ErasureWriter {
         }
     }
 
-    private func delete(_ customer: CustomerRow, keeping tokens: [UUID]) throws(LedgerStorageError) {
+    /// Forgets the tokens of a customer. In the transactions that are known now, the reference takes their place.
+    static func forgetTokens(
+        of customer: CustomerRow, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) {
+        let (table, appKey) = (AccountTokensTable(connection: transaction.connection), customer.appKey)
+        for token in try table.tokens(of: customer.key, appKey: appKey) where token != customer.reference {
+            try transaction.transactions.replace(token, by: customer.reference, appKey: appKey)
+            try table.delete(token, appKey: appKey)
+        }
+    }
+
+    private func delete(_ customer: CustomerRow) throws(LedgerStorageError) {
         let key = customer.key
         try ConsumptionsTable(connection: connection).deleteAll(of: key)
         try TakesTable(connection: connection).deleteAll(of: key)
@@ -152,13 +162,9 @@ struct ErasureWriter {
         // Events refer to customers by key, so events of other customers lose the name when the customer's row is
         // deleted.
         try EventsTable(connection: connection).erase(of: key, appKey: appKey)
-        let table = AccountTokensTable(connection: connection)
-        for token in try table.tokens(of: key, appKey: appKey) where !tokens.contains(token) {
-            try table.delete(token, appKey: appKey)
-        }
-        if tokens.contains(customer.reference) {
-            try table.insert(customer.reference, appKey: appKey, customer: key, entry: entry.key)
-        }
+        try Self.forgetTokens(of: customer, transaction)
+        try AccountTokensTable(connection: connection).insert(
+            customer.reference, appKey: appKey, customer: key, entry: entry.key)
         try transaction.customers.erase(key)
     }
 }
