@@ -31,7 +31,8 @@ struct LifeOfAPurchaseTests {
         }
         let page = try String(
             contentsOf: Corpus.projectFolder.appending(path: "docs/transcripts.md"), encoding: .utf8)
-        let section = try #require(page.components(separatedBy: "\n## ").first { $0.hasPrefix("The life of a purchase\n") })
+        let sections = page.components(separatedBy: "\n## ")
+        let section = try #require(sections.first { $0.hasPrefix("The life of a purchase\n") })
         let written = section.split(separator: "\n").map(String.init).filter {
             $0.first == "|" && $0.dropFirst(2).first?.isNumber ?? false
         }

@@ -87,8 +87,9 @@ struct ReplayedDecision {
             // Another refusal because of an erasure has another outcome, too.
             guard other.code.isSame(as: outcome.code) else { continue }
             guard other.binds == outcome.binds, try isSame(order: other.order, outcome.order) else {
-                return differs("\(outcome.transactionID) \(other.binds ? "binds" : "binds nothing"), and pays "
-                    + (other.order ?? "no order"))
+                return differs(
+                    "\(outcome.transactionID) \(other.binds ? "binds" : "binds nothing"), and pays "
+                        + (other.order ?? "no order"))
             }
         }
         return nil

@@ -180,7 +180,7 @@ struct ServerAPIRequestTests {
         ) { world in
             for time in [0, 599, 600, 1199, 1300] as [TimeInterval] {
                 seconds.withLock { $0 = time }
-                _ = try await world.client.call(FinishTransaction("1"), for: world.app)
+                _ = try await world.client.call(UnsignedOperation(.finishTransaction, "1"), for: world.app)
             }
             let start = Int(ServerAPIWorld.moment.timeIntervalSince1970)
             var issued: [Int] = []
@@ -220,7 +220,7 @@ struct ServerAPIRequestTests {
             #expect(world.lines == Array(repeating: "POST /s/inApps/v1/transactions/1/finish", count: 2))
         }
         try await ServerAPIWorld.run(keys: [], answer: { _ in .json("{}") }) { world in
-            #expect(await world.code(of: FinishTransaction("1")) == "app_store_not_configured")
+            #expect(await world.code(of: UnsignedOperation(.finishTransaction, "1")) == "app_store_not_configured")
             #expect(world.lines == [])
         }
     }

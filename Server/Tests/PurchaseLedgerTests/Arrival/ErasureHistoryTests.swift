@@ -56,11 +56,13 @@ struct ErasureHistory {
         /// When it was bought, in seconds since the history began.
         var boughtAt: Int64
         var token: Int?
+        /// The order whose token it carries, if it has no other.
+        var order: Int?
         var isRefunded: Bool
 
         var description: String {
             "piece \(number): \(transaction) of \(original) bought at \(boughtAt)\(token.map { ", token \($0)" } ?? "")"
-                + (isRefunded ? ", refunded" : "")
+                + (order.map { ", token of order \($0)" } ?? "") + (isRefunded ? ", refunded" : "")
         }
     }
 
@@ -150,7 +152,9 @@ struct ErasureHistory {
         let piece = Piece(
             number: pieces.count, transaction: original + (isNew ? "" : random.pick(["", "1", "2", "3"])),
             original: original, product: product, boughtAt: time - Int64(random.pick([5, 60, 86_400, 10 * 86_400])),
-            token: random.chance(60) ? random.pick([0, 1]) : nil, isRefunded: random.chance(10))
+            token: random.chance(50) ? random.pick([0, 1]) : nil,
+            order: orders.isEmpty || random.chance(40) ? nil : random.pick(Array(orders.indices)),
+            isRefunded: random.chance(10))
         pieces.append(piece)
         return piece
     }
@@ -201,6 +205,7 @@ private struct ErasureRun {
     let world: LedgerWorld
     private let start: Date
     private var orders: [Int: UUID] = [:]
+    private var orderTokens: [Int: UUID] = [:]
     private var observed: [ErasureHistory.Piece] = []
     /// When each transaction was bought or first seen, if that was earlier.
     private var since: [String: Int64] = [:]
@@ -288,8 +293,9 @@ private struct ErasureRun {
         case .assign(let token, let name):
             _ = try await ledger.perform(AssignToken(app: "example", customerID: name, token: Self.token(token)))
         case .order(let number, let name, let product):
-            orders[number] = try await world.order(
-                name, product: product, quantity: product == LedgerWorld.coins ? 3 : 1).id
+            let order = try await world.order(
+                name, product: product, quantity: product == LedgerWorld.coins ? 3 : 1)
+            (orders[number], orderTokens[number]) = (order.id, order.appAccountToken)
         case .fulfil(let order):
             guard let id = orders[order] else { return nil }
             _ = try await ledger.perform(FulfilOrder(app: "example", orderID: id))
@@ -323,6 +329,7 @@ private struct ErasureRun {
 
     private func bytes(_ piece: ErasureHistory.Piece) throws -> [UInt8] {
         let date = start.addingTimeInterval(Double(piece.boughtAt))
+        let token = piece.token.map(Self.token) ?? piece.order.flatMap { orderTokens[$0] }
         let kind: SignedTransactionTemplate.ProductType =
             switch piece.product {
             case LedgerWorld.coins: .consumable
@@ -334,7 +341,7 @@ private struct ErasureRun {
             $0.originalTransactionID = piece.original
             $0.quantity = kind == .consumable ? 3 : 1
             ($0.purchaseDate, $0.signedDate) = (date, date)
-            $0.appAccountToken = piece.token.map { Self.token($0).uuidString.lowercased() }
+            $0.appAccountToken = token?.uuidString.lowercased()
             if kind == .autoRenewableSubscription { $0.expiresDate = date.addingTimeInterval(30 * 86_400) }
             if piece.isRefunded { ($0.revocationDate, $0.signedDate) = (date, date.addingTimeInterval(30)) }
         }
