@@ -212,7 +212,7 @@ struct RefundRequestTests {
             try await Self.ask(world, "1", after: 700)
             #expect(try await Self.work(world).transactionID == "1")
             // Refunded first, asked late: there is nothing to say.
-            try await Self.ask(world, "2", after: 700)
+            try await Self.ask(world, "2", after: 1300)
             #expect(try await Self.next(world) == .settled)
             #expect(try await Self.list(world).map(\.refusal).first == "refunded")
         }
