@@ -250,4 +250,18 @@ struct LifeAfterErasureTests {
             #expect(try await world.entitlement(of: "dave")?.balance == 1)
         }
     }
+
+    @Test("A.5 An erased customer's token decided about a purchase until newer evidence stated another token")
+    func tokenReplacedBeforeErasure() async throws {
+        try await LedgerWorld.with { world in
+            let token = try await world.order("carol").appAccountToken
+            try await world.observe(try LedgerWorld.signed("1") { $0.appAccountToken = token.uuidString.lowercased() })
+            let newer = try LedgerWorld.signed("1") {
+                $0.appAccountToken = UUID().uuidString.lowercased()
+                $0.signedDate = $0.signedDate?.addingTimeInterval(60)
+            }
+            #expect(try await world.claim("1", customer: "dave", newer).code == "accepted")
+            try await erase("carol", world)
+        }
+    }
 }

@@ -17,6 +17,21 @@ struct EventsTable {
         ).isEmpty
     }
 
+    /// Whether events tell somebody else of a purchase that one of some customers had before. It scans the app's events;
+    /// only an erasure calls it.
+    func tellOthers(ofFormer customers: Set<Int64>, appKey: Int64) throws(LedgerStorageError) -> Bool {
+        for customer in customers.sorted() {
+            for row in try connection.rows(
+                "SELECT DISTINCT customer_key FROM events WHERE app_key = ?1 AND former_key = ?2 AND type <> ?3",
+                [.integer(appKey), .integer(customer), .text(EventType.claimConflict.rawValue)])
+            {
+                var reader = row.reader
+                if let told = try reader.optionalInteger(), !customers.contains(told) { return true }
+            }
+        }
+        return false
+    }
+
     /// Reduces a customer's events to their type and time. Their numbers stay, since readers continue after a number.
     /// It scans the app's events; only an erasure calls it.
     func erase(of customer: Int64, appKey: Int64) throws(LedgerStorageError) {

@@ -42,18 +42,19 @@ extension ErasureScope {
             token: token?.text)
     }
 
-    /// The entries that assigned a token which decides who owns a transaction of somebody else. It decides that from its
-    /// assignment until the erasure.
+    /// The entries that assigned a token which decides who owns a transaction of somebody else, or may have decided it
+    /// before newer evidence stated another token. It decides that from its assignment until the erasure.
     private func assignments() throws(LedgerStorageError) -> [Int64: UUID] {
         let own = Set(rows.map(\.key))
+        let areFormerOwners = try EventsTable(connection: connection).tellOthers(ofFormer: keys, appKey: app.key)
         var found: [Int64: UUID] = [:]
         for entry in entries {
             guard let details = entry.details, let stated = try Self.token(assignedBy: entry.kind, details),
                 // Only the first assignment counts; later ones name the same customer.
-                let token = UUID(uuidString: stated), !found.values.contains(token),
-                try transaction.transactions.rows(token: token).contains(where: { !own.contains($0.key) })
+                let token = UUID(uuidString: stated), !found.values.contains(token)
             else { continue }
-            found[entry.key] = token
+            let carriers = try transaction.transactions.rows(token: token)
+            if areFormerOwners || carriers.contains(where: { !own.contains($0.key) }) { found[entry.key] = token }
         }
         return found
     }
