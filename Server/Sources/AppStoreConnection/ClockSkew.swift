@@ -34,7 +34,7 @@ public final class ClockSkew: Sendable {
 
     /// A difference, as a sentence without a full stop.
     public static func sentence(_ seconds: Double) -> String {
-        "this machine's clock is \(Int(abs(seconds))) s \(seconds < 0 ? "behind" : "ahead of") the App Store's"
+        "this machine's clock is \(Int(abs(seconds).rounded())) s \(seconds < 0 ? "behind" : "ahead of") the App Store's"
     }
 
     func now() -> Date { time() }

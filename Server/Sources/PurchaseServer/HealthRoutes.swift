@@ -35,7 +35,7 @@ struct HealthRoutes {
     private static func response(_ status: String, limited: [String: Int] = [:], skew: Double? = nil) -> Response {
         let counts = limited.sorted { $0.key < $1.key }.map { #""\#($0.key)":\#($0.value)"# }.joined(separator: ",")
         let today = counts.isEmpty ? "" : #","limited_today":{\#(counts)}"#
-        let clock = skew.map { #","app_store_clock_skew_seconds":\#(Int($0))"# } ?? ""
+        let clock = skew.map { #","app_store_clock_skew_seconds":\#(Int($0.rounded()))"# } ?? ""
         return Response(
             status: .ok, headers: [.contentType: "application/json"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: #"{"status":"\#(status)"\#(today)\#(clock)}"#)))

@@ -41,12 +41,13 @@ extension DoctorTests {
                         with: "app_store_keys: [{ issuer_id: i, key_id: k, private_key_file: AuthKey.p8 }], bundle_ids:"
                     )
                 }
-                let clock = "this machine's clock is 30 s ahead of the App Store's"
+                // `Date` has whole seconds, and the answer takes some time.
+                let clock = try Regex("this machine's clock is (29|30|31) s ahead of the App Store's")
                 try Self.write(settings(0), folder)
                 let (stopped, _) = try await Self.examine(folder)
                 #expect(stopped.finding("clock", "warning") == nil, "nothing was asked: \(stopped)")
                 let (asked, _) = try await Self.examine(folder, "--ask-apple")
-                #expect(asked.finding("clock", "warning")?.found == clock, "\(asked)")
+                #expect(asked.finding("clock", "warning")?.found.wholeMatch(of: clock) != nil, "\(asked)")
                 #expect(asked.finding("clock", "warning")?.action?.contains("NTP") == true, "\(asked)")
                 #expect(asked.finding("app_store", "failed")?.found.contains(clock) == true, "\(asked)")
                 try await RunningServer.run("assay serve --log-level warning 2>log", in: folder) { server in
@@ -55,15 +56,17 @@ extension DoctorTests {
                         """
                         for i in $(seq 300); do curl -s \(server.address)/readyz | grep clock_skew && break; sleep 0.1; done
                         """, in: folder)
-                    #expect(known.output.contains(#""app_store_clock_skew_seconds":30"#), "\(known.output)")
+                    #expect(known.output.contains(/"app_store_clock_skew_seconds":(29|30|31)}/), "\(known.output)")
                     let metrics = try await Program.shell(
-                        "curl -s --unix-socket a.sock http://a/metrics | grep ^assay_app_store_clock", in: folder)
-                    #expect(metrics.output.hasPrefix("assay_app_store_clock_skew_seconds 30"), "\(metrics.output)")
+                        "curl -s --unix-socket a.sock http://localhost/metrics | grep ^assay_app_store_clock",
+                        in: folder)
+                    #expect(
+                        metrics.output.contains(/assay_app_store_clock_skew_seconds (29|30|31)/), "\(metrics.output)")
                     try Self.write(settings(try #require(URL(string: server.address)?.port)), folder)
                     let (report, _) = try await Self.examine(folder)
-                    #expect(report.finding("clock", "warning")?.found == clock, "\(report)")
+                    #expect(report.finding("clock", "warning")?.found.wholeMatch(of: clock) != nil, "\(report)")
                 }
-                let lines = try await Program.shell("grep -c \"\(clock)\" log; cat log", in: folder)
+                let lines = try await Program.shell("grep -cE \"clock is (29|30|31) s ahead\" log; cat log", in: folder)
                 #expect(lines.output.hasPrefix("1\n"), "\(lines.output)")
             }
         }
