@@ -10,9 +10,9 @@ enum ForeignKeys {
 extension CertificateTemplate {
     private static let day: TimeInterval = 86_400
 
-    /// Ends the day before.
+    /// Ends thirty days before: an authority that ended in the last two days may be a mistake of Apple's, and no fault.
     mutating func expire(before date: Date) {
-        notAfter = date.addingTimeInterval(-Self.day)
+        notAfter = date.addingTimeInterval(-30 * Self.day)
         notBefore = min(notBefore, notAfter.addingTimeInterval(-365 * Self.day))
     }
 
