@@ -16,16 +16,16 @@ extension ServiceState {
             guard let url = try request.object().string("realtimeURL", or: invalid), url.utf8.count <= 256,
                 NotificationSettings.isAddress(url)
             else { throw invalid }
-            serverAPI.realtimeURLs[scope.key] = url
+            serverAPI.realtimeAddresses[scope.key] = url
             return ServerAPIAnswer(status: 200)
         }
-        guard let url = serverAPI.realtimeURLs[scope.key] else {
+        guard let url = serverAPI.realtimeAddresses[scope.key] else {
             throw ServerAPIFailure(4_040_021, "The app has no realtime URL.")
         }
         guard request.operation == .deleteRealtimeURL else {
             return ServerAPIAnswer([Claim("realtimeURL", .string(url))])
         }
-        serverAPI.realtimeURLs[scope.key] = nil
+        serverAPI.realtimeAddresses[scope.key] = nil
         return ServerAPIAnswer(status: 200)
     }
 
@@ -37,7 +37,7 @@ extension ServiceState {
         let subscription = try store.subscription(originalTransactionID)
         let environment = try store.customer(subscription.customerID).environment
         let scope = ServerAPIScope(app: try store.app(subscription.bundleID), environment: environment)
-        guard let url = serverAPI.realtimeURLs[scope.key] else {
+        guard let url = serverAPI.realtimeAddresses[scope.key] else {
             throw StoreError(
                 .wrongState, "The app '\(scope.app.bundleID)' has no realtime URL in the \(environment.rawValue).")
         }
