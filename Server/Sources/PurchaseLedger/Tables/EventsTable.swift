@@ -17,10 +17,12 @@ struct EventsTable {
         ).isEmpty
     }
 
-    /// Whether events tell somebody else of a purchase that one of some customers had before. It scans the app's events;
-    /// only an erasure calls it.
+    /// Whether events tell somebody else of a purchase that one of some customers had before, or told it until the
+    /// erasure of the next owner. It scans the app's events; only an erasure calls it.
     func tellOthers(ofFormer customers: Set<Int64>, appKey: Int64) throws(LedgerStorageError) -> Bool {
         for customer in customers.sorted() {
+            let moves = "SELECT entry_key FROM ownership_acts WHERE former_key = ?1 LIMIT 1"
+            guard try connection.rows(moves, [.integer(customer)]).isEmpty else { return true }
             for row in try connection.rows(
                 "SELECT DISTINCT customer_key FROM events WHERE app_key = ?1 AND former_key = ?2 AND type <> ?3",
                 [.integer(appKey), .integer(customer), .text(EventType.claimConflict.rawValue)])
