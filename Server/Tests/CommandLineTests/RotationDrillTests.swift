@@ -73,7 +73,8 @@ struct RotationDrillTests {
                     let answer = try await Self.claim(server, folder)
                     #expect(answer.contains(#""verdict":"accepted""#), "\(answer)")
                     var missed = 0
-                    for _ in 0..<300 where missed == 0 {
+                    // The first reading asks for each of 180 days.
+                    for _ in 0..<1800 where missed == 0 {
                         try await Task.sleep(for: .milliseconds(100))
                         missed = try await store.count("SELECT count(*) FROM notifications")
                     }

@@ -90,8 +90,8 @@ struct CertificatePathBuilder {
         return root
     }
 
-    /// The end of an embedded authority that had just ended, if nothing else is wrong with a path that contains it; `nil`
-    /// if there is no such path. The search shares the budget and the results of the first one.
+    /// The end of an embedded authority that had just ended, if nothing else is wrong with a path that contains it;
+    /// `nil` if there is no such path. The search shares the budget and the results of the first one.
     private mutating func recentEnd(above leaf: Certificate) throws(VerificationError) -> AppStoreTime? {
         tolerance = CertificateValidity.recent
         guard let path = try extend([leaf], to: anchors), leaf.extensions.maySignContent else { return nil }

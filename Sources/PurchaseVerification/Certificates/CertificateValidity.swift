@@ -48,23 +48,12 @@ struct CertificateValidity: Sendable, Equatable {
 }
 
 extension VerificationError {
-    /// The error at the time of an answer: `certificate_just_expired` in the 48 hours after the end of an authority that
-    /// had just ended when the evidence was signed, if nothing else of its certificates is wrong.
+    /// The error at the time of an answer: `certificate_just_expired` in the 48 hours after the end of an authority
+    /// that had just ended when the evidence was signed, if nothing else of its certificates is wrong.
     public func at(_ now: AppStoreTime) -> VerificationError {
         guard let end = authorityEnd,
             now.millisecondsSince1970 <= end.millisecondsSince1970 + CertificateValidity.recent
         else { return self }
         return VerificationError(.certificateJustExpired, expected: expected, found: found)
-    }
-}
-
-extension EvidenceInspection {
-    /// The inspection with its errors at the time of an answer.
-    public func at(_ now: AppStoreTime) -> EvidenceInspection {
-        var inspection = self
-        for (index, check) in checks.enumerated() {
-            if case .failed(let error) = check.outcome { inspection.checks[index].outcome = .failed(error.at(now)) }
-        }
-        return inspection
     }
 }

@@ -41,3 +41,14 @@ public struct EvidenceInspection: Sendable {
         return nil
     }
 }
+
+extension EvidenceInspection {
+    /// The inspection with its errors at the time of an answer.
+    public func at(_ now: AppStoreTime) -> EvidenceInspection {
+        var inspection = self
+        for (index, check) in checks.enumerated() {
+            if case .failed(let error) = check.outcome { inspection.checks[index].outcome = .failed(error.at(now)) }
+        }
+        return inspection
+    }
+}

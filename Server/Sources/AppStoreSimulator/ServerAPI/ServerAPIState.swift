@@ -15,7 +15,7 @@ struct ServerAPIState: Codable, Equatable, Sendable {
     var consumption: [String: ConsumptionRecord] = [:]
     /// The claims of seats that the app's backend gives away, by original transaction.
     var seatClaims: [String: [SeatClaim]] = [:]
-    /// The realtime URLs of the Retention Messaging API, by app and environment. (Coding keys with "URL" do not survive snake
-    /// case.)
+    /// The realtime URLs of the Retention Messaging API, by app and environment. (Coding keys with "URL" do not survive
+    /// snake case.)
     var realtimeAddresses: [String: String] = [:]
 }

@@ -18,7 +18,8 @@ struct TransactionRecord {
     /// Whether its cancellation comes from an unsigned App Store answer.
     var isCancelledByHint = false
 
-    /// The account token that decides the owner: that of the facts, or the reference of an erased customer in its place.
+    /// The account token that decides the owner: that of the facts, or the reference of an erased customer in its
+    /// place.
     var accountToken: AppAccountToken? {
         guard let formerRow, formerFacts?.accountToken == facts.accountToken else { return facts.accountToken }
         return formerRow.token.map { AppAccountToken($0) }

@@ -59,8 +59,8 @@ public struct TransactionStatement: Sendable, Equatable {
 }
 
 extension [TransactionStatement] {
-    /// The statements of one receipt, or of one answer of `verifyReceipt`. The cancellation of a period is an upgrade if
-    /// a period of another product of the same original begins with it, to the minute.
+    /// The statements of one receipt, or of one answer of `verifyReceipt`. The cancellation of a period is an upgrade
+    /// if a period of another product of the same original begins with it, to the minute.
     package var markingUpgrades: Self {
         guard contains(where: { $0.cancellation != nil && $0.end != nil }) else { return self }
         let periods = Dictionary(grouping: filter { $0.end != nil }, by: \.originalTransactionID)
@@ -81,8 +81,8 @@ extension [TransactionStatement] {
 }
 
 extension Timestamp {
-    /// Whether it is at most a minute from another time: the App Store states the end of a period by an upgrade, and the
-    /// start of the next one, in different precision.
+    /// Whether it is at most a minute from another time: the App Store states the end of a period by an upgrade, and
+    /// the start of the next one, in different precision.
     func isWithinMinute(of other: Timestamp) -> Bool {
         let distance = millisecondsSince1970.subtractingReportingOverflow(other.millisecondsSince1970)
         return !distance.overflow && distance.partialValue.magnitude <= 60_000

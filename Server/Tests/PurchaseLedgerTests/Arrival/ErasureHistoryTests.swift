@@ -5,11 +5,12 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// Random histories with erasures on every engine: the audit is clean, also after a rebuild and further acts, a token is
-/// taken only by a customer with a name, and `purchase_erased` is said only of what was bought before an erasure.
+/// Random histories with erasures on every engine: the audit is clean, also after a rebuild and further acts, a token
+/// is taken only by a customer with a name, and `purchase_erased` is said only of what was bought before an erasure.
 ///
-/// `ASSAY_ERASURE_HISTORIES` sets the number of histories, and `ASSAY_ERASURE_FIRST` the first seed, to repeat one alone;
-/// `dev/torture.sh erasures` runs 200. A history with a fault is reported with the fewest of its acts that show one.
+/// `ASSAY_ERASURE_HISTORIES` sets the number of histories, and `ASSAY_ERASURE_FIRST` the first seed, to repeat one
+/// alone; `dev/torture.sh erasures` runs 200. A history with a fault is reported with the fewest of its acts that show
+/// one.
 @Suite("Random acts with erasures")
 struct ErasureHistoryTests {
     private static let environment = ProcessInfo.processInfo.environment
@@ -218,8 +219,8 @@ private struct ErasureRun {
         start = Date(timeIntervalSince1970: Double(world.clock.now.millisecondsSince1970 / 1000))
     }
 
-    /// Performs the acts, then claims of somebody new and a rebuild, with an audit after about two thirds and before and
-    /// after the rebuild.
+    /// Performs the acts, then claims of somebody new and a rebuild, with an audit after about two thirds and before
+    /// and after the rebuild.
     mutating func fault(of acts: [ErasureHistory.Act]) async throws -> String? {
         for (number, act) in acts.enumerated() {
             if let fault = try await happen(act) { return fault }

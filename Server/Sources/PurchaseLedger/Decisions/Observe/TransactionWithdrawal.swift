@@ -32,7 +32,8 @@ extension [ObservedTransaction] {
         return withdrawal
     }
 
-    /// When the customer upgraded, by the statements of all copies together; `nil` if newer signed data does not say so.
+    /// When the customer upgraded, by the statements of all copies together; `nil` if newer signed data does not say
+    /// so.
     var upgradedAt: Timestamp? { upgrade.map(\.earliest) }
 
     private var upgrade: StampedUpgrade? { StampedUpgrade.merged(map(\.fields)).flatMap { $0.isInForce ? $0 : nil } }
