@@ -70,7 +70,9 @@ struct NotificationBackfill: Codable, Equatable {
             begin(windowAt: nil)
             return
         }
-        // It was interrupted for so long that Apple's history no longer begins there.
+        // It was interrupted: what came meanwhile belongs to it, too. A token names the end that was asked for first.
+        if token == nil { to = now }
+        // Perhaps for so long that Apple's history no longer begins there.
         self.from = max(from, earliest)
         if windowFrom ?? from < earliest { begin(windowAt: nil) }
     }
