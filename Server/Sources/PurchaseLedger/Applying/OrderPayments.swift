@@ -190,7 +190,7 @@ final class OrderPayments {
             ? record.productID : try transaction.products.id(order.productKey)
         var terms = OrderTerms(
             ExactText(productID), quantity: order.quantity, environments: environments, from: order.createdAt,
-            to: order.expiresAt, status: book.state(of: order.key)?.status ?? order.status)
+            to: order.expiresAt, status: book.statusForClaim(of: order.key) ?? order.status)
         (terms.acceptsRenewal, terms.token) = (order.acceptsRenewal, AppAccountToken(order.token))
         return terms
     }

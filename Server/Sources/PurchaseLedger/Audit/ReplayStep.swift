@@ -128,13 +128,13 @@ struct ReplayStep {
 
     /// The claims of an entry, which are applied and not decided again.
     private func recorded(_ claims: ClaimDetails, _ app: RegistryApp?) throws -> EvidenceInput.Claims {
-        .recorded(
+        let named = leaf.order == nil ? nil : claims.transactionForOrder
+        let paid = claims.outcomes.first { $0.key == named }?.order.flatMap { UUID(uuidString: $0) }
+        return .recorded(
             EvidenceInput.RecordedClaims(
                 customer: try app.flatMap { try customer(claims.customer, $0) }, outcomes: claims.outcomes,
                 transfer: TransferPolicy(rawValue: claims.transfer) ?? .deny,
-                named: leaf.order == nil ? nil : claims.transactionForOrder,
-                paid: claims.outcomes.contains { $0.order.flatMap { UUID(uuidString: $0) } == leaf.order }
-                    ? leaf.order : nil, order: leaf.order))
+                named: named, paid: paid == leaf.order ? paid : nil, order: leaf.order))
     }
 
     /// Computes originals again after a change.

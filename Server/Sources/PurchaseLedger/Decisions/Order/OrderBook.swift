@@ -31,8 +31,13 @@ package struct OrderBook: Sendable {
     /// Whether it is known which order a transaction pays.
     package func knowsPayment(of transaction: TransactionKey) -> Bool { payments[transaction] != nil }
 
-    /// An order, as far as it is known.
-    package func state(of order: Int64) -> OrderState? { orders[order] }
+    /// The status of an order for a claim that names it, as far as it is known: the claim goes before the purchases
+    /// that pay it in this change without being named.
+    package func statusForClaim(of order: Int64) -> OrderStatus? {
+        guard let state = orders[order] else { return nil }
+        guard let former = former[order], state.status == .paid, former.paidBy == nil else { return state.status }
+        return former.status
+    }
 
     /// The order that a transaction pays, as far as it is known.
     package func order(paidBy transaction: TransactionKey) -> OrderState? {
@@ -110,6 +115,7 @@ package struct OrderBook: Sendable {
         for copy in copies {
             if let other = self.order(paidBy: copy), other.key != order.key { reopen(other.key) }
         }
+        if let other = orders[order.key]?.paidBy { payments[other] = .some(nil) }
         change(order.key) { ($0.status, $0.paidAt, $0.paidBy) = (.paid, now, transaction) }
         payments[transaction] = .some(order.key)
     }
