@@ -41,6 +41,27 @@ struct LifeAfterErasureTests {
         }
     }
 
+    @Test(
+        "A.5 A token assigned after an erasure gives its customer what the erased one had claimed, and them nothing"
+    )
+    func laterToken() async throws {
+        try await LedgerWorld.with({ $0.transfer = .move }) { world in
+            let token = UUID()
+            let first = try LedgerWorld.period("901", from: 0) { $0.appAccountToken = token.uuidString.lowercased() }
+            let second = try LedgerWorld.period("902", from: 30)
+            _ = try await world.claim("902", product: LedgerWorld.monthly, customer: "alice", second)
+            _ = try await world.claim("901", product: LedgerWorld.monthly, customer: "carol", first)
+            try await erase("alice", world)
+            // Alice's claim would have moved the second period away from the owner of the token.
+            _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "bob", token: token))
+            try await world.requireConsistency()
+            world.clock.advance(days: 35)
+            #expect(try await world.entitlement(LedgerWorld.monthly, of: "bob")?.transactionID == "902")
+            try await world.rebuild()
+            try await world.requireConsistency()
+        }
+    }
+
     @Test("C.12 A later erasure writes nothing for a customer who was erased before")
     func twoErasures() async throws {
         try await LedgerWorld.with { world in

@@ -120,9 +120,7 @@ final class LedgerChanges {
             let tokens = try identities.assignments(of: open.histories[index])
             ownerships.append([:])
             for holder in open.histories[index].holders {
-                let ownership = try open.histories[index].ownership(
-                    of: holder, tokens: tokens, merges: identities.mergeActs
-                ) { customer throws(LedgerStorageError) in try identities.isErased(customer) }
+                let ownership = try open.histories[index].ownership(of: holder, tokens: tokens, identities)
                 ownerships[index][holder] = ownership
                 let owners = ownership.owners
                 for place in open.histories[index].records.indices

@@ -187,7 +187,7 @@ struct ReplayStep {
     func customer(_ name: String?, _ app: RegistryApp) throws -> CustomerRow? {
         if let name, let known = try transaction.customer(name, app) { return known }
         guard let reference = leaf.customer else { return nil }
-        guard transaction.erasures?.customers.contains(reference) ?? false else {
+        guard transaction.erasures?.customers.keys.contains(reference) ?? false else {
             guard let name else { return try self.customer(reference: reference) }
             return try transaction.customers.insert(CustomerRow(appKey: app.key, reference: reference, name: name))
         }

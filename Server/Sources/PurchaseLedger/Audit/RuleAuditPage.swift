@@ -84,9 +84,7 @@ struct RuleAuditPage {
         var lot: ConsumableLot?
         var ownershipOfBuyer = Ownership(owners: [:])
         for holder in history.holders {
-            let ownership = try history.ownership(of: holder, tokens: tokens, merges: identities.mergeActs) {
-                customer throws(LedgerStorageError) in try identities.isErased(customer)
-            }
+            let ownership = try history.ownership(of: holder, tokens: tokens, identities)
             for record in history.records where record.facts.ownership.holder == holder {
                 let owner = ownership.owners[record.facts.key]
                 guard owner?.customer?.rawValue != record.row.ownerKey || owner?.reason != record.row.ownerReason

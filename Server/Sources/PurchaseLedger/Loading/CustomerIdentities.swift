@@ -105,6 +105,15 @@ final class CustomerIdentities {
         return isErased
     }
 
+    /// Whether a customer was erased before this write. A rebuild never learns the names of those who are erased later.
+    func isErasedBefore(_ customer: Int64) throws(LedgerStorageError) -> Bool {
+        guard try isErased(customer) else { return false }
+        guard let erasures = transaction.erasures?.customers,
+            let entry = erasures[try transaction.customers.row(customer).reference]
+        else { return true }
+        return try JournalTable(connection: transaction.connection).row(id: entry) != nil
+    }
+
     /// The merges, in the order of the journal.
     var mergeActs: [OwnershipAct] {
         merges.map { customer, merge in

@@ -75,9 +75,7 @@ private struct JoinedEntitlements {
         var grounds: [AccessGround] = []
         var isNoted = false
         for holder in history.holders {
-            let ownership = try history.ownership(of: holder, tokens: tokens, merges: identities.mergeActs) {
-                customer throws(LedgerStorageError) in try identities.isErased(customer)
-            }
+            let ownership = try history.ownership(of: holder, tokens: tokens, identities)
             let access = OriginalAccess(
                 history.purchases(of: holder, ownership), renewal: history.renewal,
                 revocations: history.handRevocations(of: holder), status: history.status(of: holder))

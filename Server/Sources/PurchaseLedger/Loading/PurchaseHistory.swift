@@ -65,22 +65,32 @@ struct PurchaseHistory {
     /// What was bought after the erasure of a customer does not follow the erased purchases: it has the owner that it
     /// would have without them (docs/ledger.md, "Erasure").
     ///
-    /// - Parameters:
-    ///   - merges: the merges of the customers involved, each with its journal entry.
-    ///   - isErased: whether a customer was erased.
+    /// - Parameter identities: the customers involved, whose merges were read.
     func ownership(
-        of holder: PurchaseHolder, tokens: TokenAssignments, merges: [OwnershipAct],
-        isErased: (Int64) throws(LedgerStorageError) -> Bool
+        of holder: PurchaseHolder, tokens: TokenAssignments, _ identities: CustomerIdentities
     ) throws(LedgerStorageError) -> Ownership {
+        let merges = identities.mergeActs
         let own = records.filter { $0.facts.ownership.holder == holder }
-        return Ownership(owners: try owners(of: own, tokens, merges, isErased))
+        var owners = try owners(of: own, tokens, merges, identities)
+        for record in own where !record.isErased {
+            guard let owner = owners[record.facts.key], let customer = owner.customer?.rawValue,
+                customer != record.formerRow?.ownerKey, try identities.isErasedBefore(customer)
+            else { continue }
+            // What they did gives nothing to a customer without a name: the one before them has it.
+            var former = TransactionOwner()
+            for other in owner.others where try !identities.isErasedBefore(other.rawValue) {
+                former = TransactionOwner(customer: other, ground: owner.ground)
+            }
+            owners[record.facts.key] = former
+        }
+        return Ownership(owners: owners)
     }
 
     /// The owners of some transactions. Those that were bought after an erasure, and would follow the erased purchases,
     /// are separated from the rest.
     private func owners(
         of own: [TransactionRecord], _ tokens: TokenAssignments, _ merges: [OwnershipAct],
-        _ isErased: (Int64) throws(LedgerStorageError) -> Bool
+        _ identities: CustomerIdentities
     ) throws(LedgerStorageError) -> [TransactionKey: TransactionOwner] {
         let all = Set(own.map(\.facts.key))
         for time in Set(own.filter(\.isErased).map(\.row.knownAt)).sorted() {
@@ -90,13 +100,13 @@ struct PurchaseHistory {
             let former = ownership(of: all, tokens, merges, ignoringActsOn: Set(later)).owners
             var customers: Set<CustomerNumber> = []
             for key in erased {
-                guard let customer = former[key]?.customer, try isErased(customer.rawValue) else { continue }
+                guard let customer = former[key]?.customer, try identities.isErased(customer.rawValue) else { continue }
                 customers.insert(customer)
             }
             let free = Set(later.filter { former[$0]?.customer.map(customers.contains) ?? false })
             guard !free.isEmpty else { continue }
-            let kept = try owners(of: own.filter { !free.contains($0.facts.key) }, tokens, merges, isErased)
-            let freed = try owners(of: own.filter { free.contains($0.facts.key) }, tokens, merges, isErased)
+            let kept = try owners(of: own.filter { !free.contains($0.facts.key) }, tokens, merges, identities)
+            let freed = try owners(of: own.filter { free.contains($0.facts.key) }, tokens, merges, identities)
             return kept.merging(freed) { kept, _ in kept }
         }
         return ownership(of: all, tokens, merges).owners

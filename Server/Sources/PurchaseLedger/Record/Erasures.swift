@@ -14,8 +14,8 @@ struct Erasures: Sendable {
     private(set) var originals: Set<OriginalKey> = []
     /// The orders of the customers that transactions of others paid, by the time of the payment.
     private(set) var paidByOthers: [Timestamp: [CustomerErasedDetails.Payment]] = [:]
-    /// The references of the customers.
-    private(set) var customers: Set<UUID> = []
+    /// The entries that erased the customers, by their references.
+    private(set) var customers: [UUID: UUID] = [:]
 
     /// No erasures.
     init() {}
@@ -26,14 +26,14 @@ struct Erasures: Sendable {
             guard let leaf = JournalLeaf(bytes: row.leaf), leaf.kind == .customerErased, let salt = row.salt,
                 let details = row.details, Journal.digest(salt: salt, details: details) == leaf.details
             else { continue }
-            add(try CustomerErasedDetails(encoded: details), at: leaf.at)
+            add(try CustomerErasedDetails(encoded: details), by: row.id, at: leaf.at)
         }
     }
 
-    private mutating func add(_ details: CustomerErasedDetails, at time: Timestamp) {
-        for entry in details.entries {
-            guard let id = UUID(uuidString: entry.id) else { continue }
-            entries[id] = .some(entry.kept.map { Array($0.utf8) })
+    private mutating func add(_ details: CustomerErasedDetails, by entry: UUID, at time: Timestamp) {
+        for erased in details.entries {
+            guard let id = UUID(uuidString: erased.id) else { continue }
+            entries[id] = .some(erased.kept.map { Array($0.utf8) })
         }
         for payment in details.paidByOthers {
             let time = Timestamp(millisecondsSince1970: payment.paidAt ?? 0)
@@ -46,6 +46,6 @@ struct Erasures: Sendable {
             times[facts.key] = time
             originals.insert(facts.original)
         }
-        customers.formUnion(details.customers.compactMap { UUID(uuidString: $0) })
+        for customer in details.customers.compactMap({ UUID(uuidString: $0) }) { customers[customer] = entry }
     }
 }

@@ -171,7 +171,8 @@ struct ServerAPIWorkTests {
                 world.clock.advance(seconds: 60)
                 world.connectionClock.advance(.seconds(60))
                 let progress = try await world.task(.notifications, subject)?.progress ?? "{}"
-                return try JSONDecoder().decode(Progress.self, from: Data(progress.utf8)).seen.map { $0 >= end } ?? false
+                return try JSONDecoder().decode(Progress.self, from: Data(progress.utf8)).seen.map { $0 >= end }
+                    ?? false
             }
             var answered = seen
             for period in try world.store.requests.dropFirst(readable - 1).map(Self.period) where period.to > answered {
