@@ -26,7 +26,9 @@ assay mint --kind signed-transaction --environment Production --purchase product
 assay mint --kind signed-transaction --environment Production --purchase product=coins,transaction=500000000000002 --fault own-leaf -o forged.jws >/dev/null 2>&1
 start_server serve assay serve --port 0 --trust assay-authority/trust.pem --log-level error
 
-# Prints and runs one request. The printed one names files instead of their content.
+# Prints and runs one request. The printed one names files instead of their content; of the answer, it prints the members that
+# $only names, otherwise all.
+only=
 step() { printf '\n%s\n\n' "$1"; }
 ask() {
     key=$1 method=$2 path=$3 body=${4:-} header=${5:-}
@@ -51,8 +53,13 @@ ask() {
 import json, sys, textwrap
 text, status = sys.stdin.read().rsplit("\n", 1)
 print("    HTTP", status)
-if text: print(textwrap.indent(json.dumps(json.loads(text), indent=2), "    "))
-'
+value = json.loads(text)
+value = {name: value[name] for name in sys.argv[1:] or value}
+for name, each in value.items():
+    if isinstance(each, list) and len(each) > 2: value[name] = each[:2] + [f"… and {len(each) - 2} more"]
+print(textwrap.indent(json.dumps(value, indent=2, ensure_ascii=False), "    "))
+' $only
+    only=
     last=$answer
 }
 field() { printf '%s' "$last" | sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" | head -n 1; }
@@ -61,7 +68,8 @@ cat <<'HEAD'
 ## The API by hand
 
 The requests that `dev/transcript.sh` sent to `assay serve`, and the answers. `$ASSAY` is the address of the server;
-`<coins.jws>` and `<more.jws>` stand for signed transactions over three coins each, which `assay mint` made.
+`<coins.jws>` and `<more.jws>` stand for signed transactions over three coins each, which `assay mint` made. Of answers
+like an earlier one, only some members are shown.
 
 HEAD
 printf '    $ cat assay.yaml\n'
@@ -73,6 +81,7 @@ step "After the purchase in the App Store, the app submits it for the order:"
 purchase="{\"signed_transaction\":\"<coins.jws>\",\"product_id\":\"coins\",\"transaction_id\":\"500000000000001\",\"order_id\":\"$order\"}"
 ask client POST /v1/purchases "$purchase"
 step "The app received no answer and repeats the request. Nothing is granted twice:"
+only="code disposition replayed"
 ask client POST /v1/purchases "$purchase"
 step "Another customer submits the same evidence:"
 ask client POST /v1/purchases '{"signed_transaction":"<coins.jws>","product_id":"coins","transaction_id":"500000000000001","customer_id":"mallory"}'
@@ -84,11 +93,15 @@ step "A request without a key, and one with a key that lacks the scope:"
 ask '' GET "/v1/orders/$order"
 ask client GET "/v1/orders/$order"
 step "The order is paid. The backend fulfils it, which takes the coins from the balance; only the first caller delivers:"
+only="replayed status taken_units"
 ask backend POST "/v1/orders/$order/fulfil"
+only="replayed status"
 ask backend POST "/v1/orders/$order/fulfil"
 step "Coins that no order bought stay in the balance until the backend consumes them:"
+only="code disposition entitlement"
 ask client POST /v1/purchases '{"signed_transaction":"<more.jws>","product_id":"coins","transaction_id":"500000000000003","customer_id":"alice"}'
 ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2,"consumption_id":"match-7"}' 'Idempotency-Key: match-7'
+only="balance replayed"
 ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2,"consumption_id":"match-7"}' 'Idempotency-Key: match-7'
 ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2,"consumption_id":"match-8"}' 'Idempotency-Key: match-8'
 ask backend GET /v1/customers/alice/entitlements
