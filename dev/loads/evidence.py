@@ -97,14 +97,14 @@ class Mint:
         return self.transaction(number, CLUB, originalPurchaseDate=begin, transactionId=f"{first + place - 1}", purchaseDate=at, signedDate=NOW,
                                 expiresDate=at + 168 * HOUR, transactionReason="RENEWAL" if place > 1 else "PURCHASE", appAccountToken=token)
 
-    def notification(self, kind, transaction, renewal_info=None):
-        data = {"bundleId": BUNDLE, "bundleVersion": "1", "environment": "Sandbox",
+    def notification(self, kind, transaction, renewal_info=None, status=1, subtype=None):
+        data = {"bundleId": BUNDLE, "bundleVersion": "1", "environment": transaction["environment"],
                 "signedTransactionInfo": self.sign(transaction).decode()}
         if renewal_info:
-            data |= {"signedRenewalInfo": self.sign(renewal_info).decode(), "status": 1}
+            data |= {"signedRenewalInfo": self.sign(renewal_info).decode(), "status": status}
         return body(self.sign({
             "notificationType": kind, "notificationUUID": str(uuid.uuid4()), "version": "2.0",
-            "signedDate": transaction["signedDate"], "data": data}))
+            "signedDate": transaction["signedDate"], "data": data} | ({"subtype": subtype} if subtype else {})))
 
     def refund(self, number):
         """The refund of a consumable: two signatures."""

@@ -236,9 +236,9 @@ class World:
             raise SystemExit(f"{' '.join(arguments)}: exit {run.returncode}: {run.stdout[-2000:]} {run.stderr[-2000:]}")
         return run.stdout
 
-    def start(self, log_level="error", **variables):
+    def start(self, log_level="error", port=0, **variables):
         """Starts one more server, with variables of its environment."""
-        self.servers.append(RunningServer([self.program, "serve", "--config", "assay.yaml", "--database", self.database.url, "--port", "0",
+        self.servers.append(RunningServer([self.program, "serve", "--config", "assay.yaml", "--database", self.database.url, "--port", str(port),
                                            "--log-level", log_level], self.folder, **variables))
         return self.servers[-1]
 

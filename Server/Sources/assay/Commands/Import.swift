@@ -28,8 +28,8 @@ struct Import: AsyncParsableCommand {
             are recognised and change nothing. The app and its products must be in the settings of the latest start of the \
             server, which can run meanwhile.
 
-            --dry-run imports into a copy of the ledger and prints the same report: a file in TMPDIR for SQLite, temporary tables \
-            for PostgreSQL. The copy is deleted afterwards.
+            --dry-run imports into a copy of the ledger, a SQLite file in TMPDIR, and prints the same report. The copy is deleted \
+            afterwards.
 
             Exit status: 0 if all rows were accepted, 1 if some were rejected, 2 for wrong usage or I/O, 130 after Ctrl-C.
             """)
