@@ -72,11 +72,14 @@ struct PurchaseHistory {
         let merges = identities.mergeActs
         let own = records.filter { $0.facts.ownership.holder == holder }
         var owners = try owners(of: own, tokens, merges, identities)
+        let withErased = Set(own.filter(\.isErased).compactMap { owners[$0.facts.key]?.customer?.rawValue })
         for record in own where !record.isErased {
             guard let owner = owners[record.facts.key], let customer = owner.customer?.rawValue,
-                customer != record.formerRow?.ownerKey, try identities.isErasedBefore(customer)
+                customer != record.formerRow?.ownerKey, !withErased.contains(customer),
+                try identities.isErasedBefore(customer)
             else { continue }
-            // What they did gives nothing to a customer without a name: the one before them has it.
+            // Only what was bought before stays theirs. Otherwise, what a customer did who has no name gives them
+            // nothing: the one before them has it.
             var former = TransactionOwner()
             for other in owner.others where try !identities.isErasedBefore(other.rawValue) {
                 former = TransactionOwner(customer: other, ground: owner.ground)
