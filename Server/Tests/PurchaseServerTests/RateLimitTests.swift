@@ -47,6 +47,24 @@ struct RateLimitTests {
         }
     }
 
+    @Test(
+        "A backend claims for all its customers from one address at the rate of its key; an app's key there has a share"
+    )
+    func backend() async throws {
+        let good = try JSONEncoder().encode(try PurchaseServerWorld.purchase())
+        try await PurchaseServerWorld.run { configuration in
+            configuration.limits.perKey = RateLimit(perSecond: 0.001, burst: 100)
+            configuration.limits.addressPercentOfKey = 2
+            configuration.trustedProxies = ["127.0.0.1", "::1"].compactMap(AddressRange.init)
+        } _: { world async throws in
+            for (scope, accepted) in [(APIKeyScope.client, 2), (.backend, 100)] {
+                for expected in Array(repeating: 200, count: accepted) + [429] {
+                    #expect(try await Self.send(good, from: "192.0.2.1", as: scope, to: world).status == expected)
+                }
+            }
+        }
+    }
+
     @Test("B.1 Evidence that does not verify costs its address 41 tokens, evidence that does costs one")
     func rejectedVerifications() async throws {
         let forged = try MintedWorld.mint(fault: .crossSigned)

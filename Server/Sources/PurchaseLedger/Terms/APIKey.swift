@@ -14,6 +14,11 @@ public struct APIKey: Sendable, Equatable {
     /// When it was last used, to about a minute; only in lists.
     public var usedAt: Timestamp?
 
-    /// Whether the key covers a scope.
-    public func allows(_ scope: APIKeyScope) -> Bool { scopes.contains(scope) || scopes.contains(.admin) }
+    /// Whether the key covers a scope. A backend may do what its app may.
+    public func allows(_ scope: APIKeyScope) -> Bool {
+        scopes.contains(scope) || scopes.contains(.admin) || scope == .client && scopes.contains(.backend)
+    }
+
+    /// Whether it is on the devices of customers, so that one of them must not use up what all have.
+    public var isOfDevices: Bool { scopes == [.client] }
 }

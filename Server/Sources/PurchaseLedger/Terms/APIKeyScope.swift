@@ -2,7 +2,7 @@
 public enum APIKeyScope: String, Sendable, CaseIterable {
     /// Apps: submit purchases.
     case client
-    /// The operator's servers: orders, entitlements, balances, the record.
+    /// The operator's servers: submit purchases; orders, entitlements, balances, the record.
     case backend
     /// Everything.
     case admin

@@ -57,6 +57,9 @@ public struct AddressRange: Sendable, Equatable {
         Array(address.prefix(address.count == 4 ? 3 : 6))
     }
 
+    /// The wider network of an address in text; `nil` for any other text.
+    package static func widerNetwork(of address: String) -> [UInt8]? { bytes(of: address).map(widerNetwork) }
+
     /// The 4 or 16 bytes of an address from its text; `nil` for any other text.
     static func bytes(of address: String) -> [UInt8]? { socketAddress(address).flatMap(bytes) }
 

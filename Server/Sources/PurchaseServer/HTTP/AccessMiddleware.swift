@@ -26,9 +26,7 @@ struct AccessMiddleware: RouterMiddleware {
         context.facts.note(app: key.app, key: key.id)
         uses.note(key.id)
         let id = Array(key.id.utf8)
-        // A key of an app is on every device, so one device must not use up the shared rate. Other keys belong to one
-        // backend.
-        let isShared = key.scopes.contains(.client) && !isUncounted(context)
+        let isShared = key.isOfDevices && !isUncounted(context)
         let (share, networkShare) = (id + address, id + context.limitedNetwork)
         for (limiter, name, whose, setting) in limits.parts(id, share, networkShare, isShared: isShared) {
             try limiter.require(name, whose, setting)

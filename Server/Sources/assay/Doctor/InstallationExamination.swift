@@ -54,7 +54,7 @@ struct InstallationExamination: Sendable {
         let webhooks = WebhookExamination(webhooks: configuration.webhooks, now: now)
         findings += await DatabaseExamination(place: place, now: now).findings { database in
             await record.findings(database) + (await webhooks.deliveries(database))
-                + (await LimitExamination(now: now).refusals(database))
+                + (await LimitExamination(now: now).claims(database, apps: configuration.apps.keys.sorted()))
         }
         findings += CertificateExamination(anchors: configuration.anchors, server: configuration.tls, now: now)
             .findings()

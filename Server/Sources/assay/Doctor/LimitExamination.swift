@@ -21,8 +21,13 @@ struct LimitExamination {
                 + "requests are honest.")
     }
 
-    /// The refused claims beyond the daily budget.
-    func refusals(_ database: any LedgerDatabase) async -> [DoctorFinding] {
+    /// The claims of an app that are looked at for networks.
+    private static let latestClaims = 500
+    /// The networks (/24, of IPv6 /48) from which a backend may claim: its machines stand in few.
+    private static let networksOfBackend = 16
+
+    /// The refused claims beyond the daily budget, and keys of backends that seem to be in an app.
+    func claims(_ database: any LedgerDatabase, apps: [String]) async -> [DoctorFinding] {
         let midnight = now.millisecondsSince1970 / Self.millisecondsOfDay * Self.millisecondsOfDay
         do {
             let ledger = try await PurchaseLedger.openRecorded(
@@ -30,13 +35,39 @@ struct LimitExamination {
             ) { [now] in now }
             let counts = try await ledger.answer(
                 CountedRefusalsOfDay(since: Timestamp(millisecondsSince1970: midnight)))
-            return counts.sorted { $0.key < $1.key }.map { key, count in
-                .warning(
+            let refusals = counts.sorted { $0.key < $1.key }.map { key, count in
+                DoctorFinding.warning(
                     .limits, "\(count) refused claims of the key \(key.isEmpty ? "none" : key) today are only counted",
                     do: "Find out who sends them; the app's unverified_evidence is the daily budget.")
             }
+            var spread: [DoctorFinding] = []
+            for app in apps { spread += try await spreadKeys(of: app, ledger) }
+            return refusals + spread
         } catch {
-            return [.failed(.limits, "the refusals of today cannot be read: \(error)", do: "Run 'assay audit verify'.")]
+            return [.failed(.limits, "the claims of today cannot be read: \(error)", do: "Run 'assay audit verify'.")]
+        }
+    }
+
+    private func spreadKeys(of app: String, _ ledger: PurchaseLedger) async throws -> [DoctorFinding] {
+        let keys = try await ledger.answer(APIKeyList()).filter {
+            $0.app == app && !$0.isOfDevices && $0.revokedAt == nil
+        }
+        guard !keys.isEmpty else { return [] }
+        var networks: [String: Set<[UInt8]>] = [:]
+        for claim in try await ledger.answer(SubmissionList(app: app, limit: Self.latestClaims)).submissions {
+            guard let key = claim.keyID, let network = claim.sourceAddress.flatMap(AddressRange.widerNetwork) else {
+                continue
+            }
+            networks[key, default: []].insert(network)
+        }
+        return keys.compactMap { key in
+            let count = networks[key.id]?.count ?? 0
+            guard count > Self.networksOfBackend else { return nil }
+            return .warning(
+                .limits, "the key \(key.id) of a backend of \(app.printable) claims from \(count) networks",
+                do:
+                    "If it is in an app, revoke it: everybody can read it there. Apps have keys of the scope client alone."
+            )
         }
     }
 }
