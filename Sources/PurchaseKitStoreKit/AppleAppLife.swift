@@ -1,5 +1,15 @@
 #if canImport(StoreKit) && canImport(Network)
+    import Foundation
+    import Network
     public import PurchaseKit
+
+    #if os(watchOS)
+        import WatchKit
+    #elseif canImport(UIKit)
+        import UIKit
+    #elseif canImport(AppKit)
+        import AppKit
+    #endif
 
     /// The life of an app on Apple's systems.
     public struct AppleAppLife: AppLife {
@@ -26,4 +36,85 @@
             }
         #endif
     }
+
+    /// Calls a closure each time that the app comes to the foreground.
+    ///
+    /// Unchecked, because only the main actor uses what changes.
+    final class ForegroundNotice: @unchecked Sendable {
+        private var observer: (any NSObjectProtocol)?
+        private var isEnded = false
+
+        init(_ came: @escaping @Sendable () -> Void) { Task { @MainActor in self.observe(came) } }
+
+        func end() { Task { @MainActor in self.remove() } }
+
+        @MainActor
+        private func observe(_ came: @escaping @Sendable () -> Void) {
+            guard !isEnded else { return }
+            observer = NotificationCenter.default.addObserver(forName: Self.name, object: nil, queue: nil) { _ in came()
+            }
+        }
+
+        @MainActor
+        private func remove() {
+            isEnded = true
+            if let observer { NotificationCenter.default.removeObserver(observer) }
+            observer = nil
+        }
+
+        @MainActor
+        private static var name: Notification.Name {
+            #if os(watchOS)
+                WKExtension.applicationWillEnterForegroundNotification
+            #elseif canImport(UIKit)
+                UIApplication.willEnterForegroundNotification
+            #elseif canImport(AppKit)
+                NSApplication.didBecomeActiveNotification
+            #else
+                Notification.Name("assay-no-foreground")
+            #endif
+        }
+    }
+
+    /// Calls a closure each time that the network returns.
+    ///
+    /// Unchecked, because only the queue of the monitor uses what changes.
+    final class NetworkReturn: @unchecked Sendable {
+        private let monitor = NWPathMonitor()
+        private var isReachable = true
+
+        init(_ returned: @escaping @Sendable () -> Void) {
+            monitor.pathUpdateHandler = { [weak self] path in
+                guard let self else { return }
+                let isReachable = path.status == .satisfied
+                defer { self.isReachable = isReachable }
+                if isReachable, !self.isReachable { returned() }
+            }
+            monitor.start(queue: DispatchQueue(label: "PurchaseKit.network"))
+        }
+
+        func end() { monitor.cancel() }
+    }
+
+    #if !os(macOS)
+        /// Time that the system gives the app to end its work in the background. `ProcessInfo` asks for it as
+        /// `UIApplication.beginBackgroundTask` does, on watchOS and in extensions, too.
+        ///
+        /// Unchecked, because a semaphore is used from any thread.
+        final class BackgroundWork: @unchecked Sendable {
+            private let isOver = DispatchSemaphore(value: 0)
+
+            init(_ name: String) {
+                ProcessInfo.processInfo.performExpiringActivity(withReason: name) { [isOver] isExpired in
+                    // The system takes the time back when the first call returns, and ends the app if that does not
+                    // happen after the second.
+                    if isExpired { isOver.signal() } else { isOver.wait() }
+                }
+            }
+
+            func end() { isOver.signal() }
+
+            deinit { isOver.signal() }
+        }
+    #endif
 #endif

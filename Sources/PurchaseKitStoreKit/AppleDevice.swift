@@ -1,5 +1,5 @@
 #if canImport(StoreKit)
-    import Foundation
+    public import Foundation
     public import PurchaseKit
     public import PurchaseVerification
     import StoreKit
@@ -42,4 +42,50 @@
             }
         #endif
     }
+
+    extension AppIdentity {
+        /// The app with the version of its bundle, so that no build needs an edit. The bundle id stays a literal:
+        /// `Info.plist` can be changed on the device together with the receipt, and a version that was changed too
+        /// admits only an older receipt of the same app.
+        ///
+        /// - Parameters:
+        ///   - bundleID: the bundle id, as a literal; of an app for Apple Watch with an iPhone app, that of the iPhone
+        ///     app.
+        ///   - bundle: the bundle of the app, not that of an extension.
+        ///   - environments: the accepted environments. TestFlight is `sandbox`.
+        public init(
+            bundleID: String, bundle: Bundle = .main,
+            environments: Set<AppStoreEnvironment> = [.production, .sandbox]
+        ) {
+            // Receipts of the Mac have the other version (Apple, "App receipt fields").
+            #if os(macOS) || targetEnvironment(macCatalyst)
+                let key = "CFBundleShortVersionString"
+            #else
+                let key = "CFBundleVersion"
+            #endif
+            let version = bundle.object(forInfoDictionaryKey: key) as? String
+            self.init(bundleID: bundleID, version: version ?? "", environments: environments)
+        }
+    }
+
+    #if canImport(Network) && canImport(Security)
+        extension PurchaseEngine {
+            /// The engine of an app on Apple's systems: with the receipt and the identifiers of the device, the
+            /// Keychain, and the moments of the app's life.
+            ///
+            /// - Parameters:
+            ///   - bundleID: the bundle id, as a literal. The version is read from the bundle.
+            ///   - queue: `StoreKit2Queue()` or `OriginalQueue()`.
+            ///   - server: the purchase server; without one, the device decides alone, and the store is part of
+            ///     backups.
+            public init(bundleID: String, queue: any PaymentQueue, server: PurchaseConnection?) {
+                self.init(
+                    queue: queue, receipts: DeviceReceipt(),
+                    verifier: DeviceVerifier(app: AppIdentity(bundleID: bundleID), device: AppleDevice()),
+                    server: server,
+                    // Without a server only the store has the consumables, so a new phone must get it from the backup.
+                    store: KeychainPurchaseStore(service: bundleID, movesAlong: server == nil), life: AppleAppLife())
+            }
+        }
+    #endif
 #endif

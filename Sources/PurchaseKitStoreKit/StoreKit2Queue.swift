@@ -115,4 +115,46 @@
             public init() { self.init(purchase: PurchaseConfirmation.automatic) }
         #endif
     }
+
+    extension PaymentTransaction {
+        /// A transaction with StoreKit's proof, verified by StoreKit or not.
+        public init(_ result: VerificationResult<StoreKit.Transaction>) {
+            let isVerified: Bool
+            switch result {
+            case .verified: isVerified = true
+            case .unverified: isVerified = false
+            }
+            let transaction = result.unsafePayloadValue
+            self.init(
+                transactionID: "\(transaction.id)", originalTransactionID: "\(transaction.originalID)",
+                productID: transaction.productID, quantity: transaction.purchasedQuantity,
+                appAccountToken: transaction.appAccountToken, signedTransaction: result.jwsRepresentation,
+                isVerifiedByStoreKit: isVerified, purchaseDate: transaction.purchaseDate,
+                expirationDate: transaction.expirationDate, revocationDate: transaction.revocationDate,
+                isUpgraded: transaction.isUpgraded)
+        }
+    }
+
+    #if !os(tvOS) && !os(watchOS) && !os(visionOS)
+        @available(iOS 16.4, macOS 14.4, macCatalyst 16.4, *)
+        extension PurchaseEngine {
+            /// Reports products that customers choose on the App Store, promoted ones and win-back offers, until the
+            /// task is cancelled. The app decides, and calls `buy` with the product and the offer.
+            public func followPurchaseIntents() async {
+                for await intent in PurchaseIntent.intents { promote(intent.product.id, offer: intent.paymentOffer) }
+            }
+        }
+
+        @available(iOS 16.4, macOS 14.4, macCatalyst 16.4, *)
+        extension PurchaseIntent {
+            /// The offer that the customer chose; `nil` if they chose none. Other kinds than win-back need a signature
+            /// first.
+            fileprivate var paymentOffer: PaymentOffer? {
+                guard #available(iOS 18, macOS 15, macCatalyst 18, *), let offer, offer.type == .winBack else {
+                    return nil
+                }
+                return offer.id.map { .winBack(id: $0) }
+            }
+        }
+    #endif
 #endif

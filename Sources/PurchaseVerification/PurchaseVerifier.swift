@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// Verifies evidence: bytes in, a verified value or one reason out.
 ///
 /// It does no I/O, reads no clock and holds no state but the certificates that it has verified before. One verifier
@@ -95,4 +101,17 @@ extension EvidenceFacts {
             try policy.check(self)
         }
     }
+}
+
+extension PurchaseVerifier {
+    /// Verifies evidence as Foundation reads it from a file or a request, in any encoding that `verify(_:policies:)`
+    /// accepts.
+    public func verify(
+        _ evidence: Data, policies: [any PurchasePolicy]
+    ) throws(VerificationError) -> VerifiedEvidence { try verify([UInt8](evidence), policies: policies) }
+
+    /// Verifies an app receipt as Foundation reads it from its file.
+    public func verifyAppReceipt(
+        _ evidence: Data, policies: [any PurchasePolicy]
+    ) throws(VerificationError) -> AppReceipt { try verifyAppReceipt([UInt8](evidence), policies: policies) }
 }

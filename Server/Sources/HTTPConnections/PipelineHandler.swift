@@ -2,6 +2,7 @@ import HTTPTypes
 public import NIOCore
 import NIOHTTP1
 public import NIOHTTPTypes
+import Synchronization
 
 /// Lets one request of a connection into the server at a time: the next one only after the answer before it was flushed
 /// to the socket. So a client that sends many requests and reads no answer makes the server hold one answer, not all of
@@ -214,4 +215,23 @@ public final class PipelineHandler: ChannelDuplexHandler, RemovableChannelHandle
         self.watch = nil
         budget.release(self)
     }
+}
+
+/// Whether a connection waits for a request, and since when.
+public final class ConnectionActivity: Sendable {
+    /// In nanoseconds of `NIODeadline`; 0 while a request is answered.
+    private let idle: Atomic<UInt64>
+
+    /// A connection that was just opened.
+    public init() { idle = Atomic(NIODeadline.now().uptimeNanoseconds) }
+
+    /// When it began to wait for a request, in nanoseconds of the system's uptime; `nil` while one is answered.
+    public var idleSince: UInt64? {
+        let time = idle.load(ordering: .relaxed)
+        return time == 0 ? nil : time
+    }
+
+    func begin() { idle.store(0, ordering: .relaxed) }
+
+    func end() { idle.store(NIODeadline.now().uptimeNanoseconds, ordering: .relaxed) }
 }

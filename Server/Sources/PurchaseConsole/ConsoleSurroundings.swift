@@ -29,3 +29,43 @@ public struct ConsoleSurroundings: Sendable {
         (self.onFailure, self.tools) = (onFailure, tools)
     }
 }
+
+/// What the program around a server adds to the console.
+public struct ConsoleTools: Sendable {
+    /// The address of the simulated App Store that the server belongs to, to which the pages link; `nil` for Apple's.
+    public var store: String?
+    /// Examines the installation, without a delivery to a webhook; `nil` if nothing can.
+    public var examine: (@Sendable () async -> [InstallationFinding])?
+    /// The text of an inspection without identifiers of persons, devices and purchases; `nil` if nothing writes one.
+    public var redactedReport: (@Sendable (EvidenceInspection) -> String)?
+
+    public init() {}
+}
+
+/// What one check found about the installation.
+public struct InstallationFinding: Sendable, Equatable {
+    /// `fine`, `warning` or `failed`.
+    public var state: String
+    /// What was checked; a stable code.
+    public var check: String
+    /// The facts, as a sentence.
+    public var found: String
+    /// What to do; `nil` if nothing has to be done.
+    public var action: String?
+
+    public init(state: String, check: String, found: String, action: String?) {
+        (self.state, self.check, self.found, self.action) = (state, check, found, action)
+    }
+}
+
+/// What Apple knows about the order number in a customer's mail.
+public enum AppleOrderAnswer: Sendable, Equatable {
+    /// The transactions of the order, which are recorded now.
+    case transactions([String])
+    /// Apple knows no order of the app with this number.
+    case unknown
+    /// The app has no key of the App Store Server API.
+    case notConfigured
+    /// Apple gave no answer, with the code of the reason.
+    case noAnswer(String)
+}

@@ -1,6 +1,8 @@
 import Crypto
 import CryptoExtras
 import Foundation
+import NIOPosix
+import Synchronization
 
 /// Hashes passwords with scrypt (RFC 7914), one at a time on a thread of its own: each takes 32 MiB.
 final class PasswordHash: Sendable {
@@ -41,5 +43,33 @@ final class PasswordHash: Sendable {
     /// Compares in a time that does not depend on the content.
     static func isEqual(_ left: Data, _ right: Data) -> Bool {
         left.count == right.count && zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}
+
+/// A thread for work that takes long, with a few places to wait; more work is refused, so that strangers can fill
+/// neither the memory nor the processors.
+final class BoundedThread: Sendable {
+    /// The pieces of work that may be under way or wait.
+    private static let places = 8
+
+    private let thread: NIOThreadPool
+    private let count = Atomic(0)
+
+    init() {
+        thread = NIOThreadPool(numberOfThreads: 1)
+        thread.start()
+    }
+
+    deinit { thread.shutdownGracefully { _ in } }
+
+    /// Too much work waits.
+    struct Busy: Error {}
+
+    /// Runs work on the thread.
+    func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        let before = count.add(1, ordering: .relaxed).oldValue
+        defer { count.subtract(1, ordering: .relaxed) }
+        guard before < Self.places else { throw Busy() }
+        return try await thread.runIfActive(work)
     }
 }

@@ -1,5 +1,8 @@
 import AppStoreConnection
+import HTTPTypes
+import Hummingbird
 import Logging
+import NIOCore
 import PurchaseLedger
 import PurchaseVerification
 import ServiceLifecycle
@@ -117,5 +120,21 @@ final class ServerReadings: Service {
             samples.append(MetricSample(.webhookDisabled, labels, values.isDisabled ? 1 : 0))
         }
         return samples
+    }
+}
+
+/// `GET /metrics`, on the listener for operators only: the text format of Prometheus.
+struct MetricsRoutes {
+    let metrics: ServerMetrics
+    let readings: ServerReadings
+
+    func add(to router: Router<ServerContext>) {
+        for method in [HTTPRequest.Method.get, .head] {
+            router.on("/metrics", method: method) { _, _ in
+                Response(
+                    status: .ok, headers: [.contentType: PrometheusText.contentType],
+                    body: ResponseBody(byteBuffer: ByteBuffer(string: metrics.text(readings.samples))))
+            }
+        }
     }
 }

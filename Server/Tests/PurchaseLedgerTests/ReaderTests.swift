@@ -2,6 +2,7 @@ import EvidenceMint
 import Foundation
 import PurchaseLedger
 import PurchaseVerification
+import Synchronization
 import TestSupport
 import Testing
 
@@ -124,4 +125,13 @@ struct ReaderTests {
             try await database.close()
         }
     }
+}
+
+/// A number that several tasks increment.
+final class TestCount: Sendable {
+    private let count = Mutex(0)
+
+    var value: Int { count.withLock { $0 } }
+
+    func add() { count.withLock { $0 += 1 } }
 }

@@ -13,3 +13,32 @@ final class TestClock: Sendable {
 
     func advance(seconds: Int64) { milliseconds.withLock { $0 += seconds * 1000 } }
 }
+
+/// Seconds that pass on the command of a test.
+final class TestUptime: Sendable {
+    private let seconds = Mutex(0.0)
+
+    /// The current time.
+    var read: @Sendable () -> Double {
+        { self.seconds.withLock { $0 } }
+    }
+
+    func advance(seconds more: Double) {
+        seconds.withLock { $0 += more }
+    }
+}
+
+/// A number that several tasks count up.
+final class Counter: Sendable {
+    private let count = Mutex(0)
+
+    var value: Int { count.withLock { $0 } }
+
+    @discardableResult
+    func increment() -> Int {
+        count.withLock { count in
+            count += 1
+            return count
+        }
+    }
+}

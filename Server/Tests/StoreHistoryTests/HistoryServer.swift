@@ -3,6 +3,7 @@ import ExpectedEntitlements
 import Foundation
 import PurchaseLedger
 import PurchaseVerification
+import Synchronization
 import TestSupport
 
 /// The ledger in an SQLite file, with a verifier that trusts the store's authority, and a clock that shows the store's
@@ -130,5 +131,41 @@ final class HistoryServer: Sendable {
 
     private func require(_ condition: Bool, _ sentence: @autoclosure () -> String) throws {
         guard condition else { throw HistoryError(description: sentence()) }
+    }
+}
+
+/// A clock that a test sets.
+final class HistoryClock: Sendable {
+    private let time: Mutex<Date>
+
+    init(_ time: Date) { self.time = Mutex(time) }
+
+    var now: Timestamp { Timestamp(time.withLock { $0 }) }
+
+    func show(_ date: Date) { time.withLock { $0 = date } }
+}
+
+/// Evidence on its way to the server.
+enum HistoryDelivery: Sendable {
+    /// Evidence without a claim.
+    case observation([UInt8])
+    /// Evidence with the claim of a transaction.
+    case claim(String, original: String, productID: String, by: String, [UInt8])
+    /// Evidence with which a customer restores all purchases in it.
+    case restore(by: String, originals: [String], [UInt8])
+
+    var claimant: String? {
+        switch self {
+        case .observation: nil
+        case .claim(_, _, _, let customer, _), .restore(let customer, _, _): customer
+        }
+    }
+
+    var claimedOriginals: [String] {
+        switch self {
+        case .observation: []
+        case .claim(_, let original, _, _, _): [original]
+        case .restore(_, let originals, _): originals
+        }
     }
 }

@@ -131,3 +131,92 @@ extension AppReceiptTemplate {
         date.map { .ia5(type, dateStyle.text($0, attribute: type)) }
     }
 }
+
+/// The order in which attributes are written.
+public enum AttributeOrder: Sendable {
+    /// The order in which Apple writes them: the DER order of a SET OF, which is the shortest first.
+    case der
+    /// By their numbers, as Xcode writes them.
+    case byType
+    /// By their numbers, but extra attributes last, as they were listed.
+    case asGiven
+    /// The reverse of `der`.
+    case reversed
+}
+
+extension AttributeOrder {
+    /// The SET of the attributes in this order.
+    func set(_ attributes: [RawAttribute]) -> [UInt8] {
+        switch self {
+        case .der:
+            DER.sortedSet(attributes.map(\.der))
+        case .byType:
+            DER.set(Self.sortedByType(attributes).map(\.der))
+        case .asGiven:
+            DER.set(attributes.map(\.der))
+        case .reversed:
+            DER.set(DER.sorted(attributes.map(\.der)).reversed())
+        }
+    }
+
+    /// Swift's sort promises no stability, and two purchases have the same type.
+    private static func sortedByType(_ attributes: [RawAttribute]) -> [RawAttribute] {
+        attributes.enumerated()
+            .sorted { ($0.element.type, $0.offset) < ($1.element.type, $1.offset) }
+            .map(\.element)
+    }
+}
+
+/// The content of attribute 5: the proof that a receipt was made for a device.
+public enum DeviceHash: Hashable, Sendable {
+    /// No attribute 5.
+    case none
+    /// SHA-1 over the device identifier, the value of attribute 4 and the DER value of attribute 2. The identifier is
+    /// the 16 octets of an identifierForVendor, or the 6 octets of a Mac's primary network address.
+    case forDevice([UInt8])
+    /// Any bytes.
+    case raw([UInt8])
+}
+
+extension DeviceHash {
+    func value(opaqueValue: [UInt8], bundleIDValue: [UInt8]) -> [UInt8]? {
+        switch self {
+        case .none: nil
+        case .forDevice(let identifier): ReceiptDigest.sha1.hash(identifier + opaqueValue + bundleIDValue)
+        case .raw(let bytes): bytes
+        }
+    }
+}
+
+/// The format of dates in a receipt (RFC 3339, in an IA5String).
+public enum ReceiptDateStyle: Hashable, Sendable {
+    /// `2024-10-30T10:46:36Z`: nearly every receipt.
+    case seconds
+    /// `2020-10-08T11:17:49.131Z` in attributes 8 and 18, seconds elsewhere: seen in receipts for the Mac.
+    case milliseconds
+    /// `2021-04-03T22:38:45+0300` in the receipt, with no colon in the zone, and `Z` in its purchases: seen from
+    /// Xcode. The offset is in minutes east of UTC.
+    case numericOffset(minutes: Int)
+}
+
+extension ReceiptDateStyle {
+    /// The text of an attribute of the receipt itself.
+    func text(_ date: Date, attribute: Int) -> String {
+        switch self {
+        case .milliseconds where attribute == 8 || attribute == 18:
+            let time = CivilTime(date)
+            return "\(time.internet).\(time.millisecond.padded(3))Z"
+        case .numericOffset(let minutes):
+            let time = CivilTime(date, offset: minutes * 60)
+            let zone = (abs(minutes) / 60).padded(2) + (abs(minutes) % 60).padded(2)
+            return time.internet + (minutes < 0 ? "-" : "+") + zone
+        case .seconds, .milliseconds:
+            return Self.plain(date)
+        }
+    }
+
+    /// The text of a date in a purchase, which has the same format everywhere.
+    static func plain(_ date: Date) -> String {
+        CivilTime(date).internet + "Z"
+    }
+}

@@ -27,3 +27,47 @@ public struct EntitlementList: Codable, Sendable, Equatable {
         case mergedInto = "merged_into"
     }
 }
+
+/// A named entitlement of the settings, such as `pro`, which several products can give.
+public struct NamedEntitlementMessage: Codable, Sendable, Equatable {
+    public var name: String
+    /// `active` or `inactive`.
+    public var state: EntitlementMessage.State
+    /// The latest end of its active products; absent if there is none, or if one of them has no end.
+    public var until: String?
+    /// The active products that give it.
+    public var products: [String]
+
+    /// A named entitlement by its parts.
+    public init(name: String, state: EntitlementMessage.State, until: String? = nil, products: [String]) {
+        self.name = name
+        self.state = state
+        self.until = until
+        self.products = products
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case name, state, until, products
+    }
+}
+
+/// Purchases: those of a transaction, or a page of a customer's.
+public struct TransactionPage: Codable, Sendable, Equatable {
+    public var purchases: [TransactionMessage]
+    /// The customer into whom the one of the request was merged; absent if they were not.
+    public var mergedInto: String?
+    /// The cursor of the next page; absent on the last page.
+    public var nextCursor: String?
+
+    /// A page.
+    public init(purchases: [TransactionMessage], nextCursor: String? = nil) {
+        self.purchases = purchases
+        self.nextCursor = nextCursor
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case purchases
+        case mergedInto = "merged_into"
+        case nextCursor = "next_cursor"
+    }
+}

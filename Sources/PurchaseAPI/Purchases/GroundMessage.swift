@@ -42,3 +42,60 @@ public struct GroundMessage: Codable, Sendable, Equatable {
         case mergedInto = "merged_into"
     }
 }
+
+/// What other shops gave to a customer, the newest first.
+public struct GroundList: Codable, Sendable, Equatable {
+    public var grounds: [GroundMessage]
+    /// The customer into whom the one of the request was merged; absent if they were not.
+    public var mergedInto: String?
+
+    /// A list.
+    public init(grounds: [GroundMessage], mergedInto: String? = nil) {
+        self.grounds = grounds
+        self.mergedInto = mergedInto
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case grounds
+        case mergedInto = "merged_into"
+    }
+}
+
+/// `POST /v1/customers/{id}/grounds`: records that another shop gives a product to a customer.
+public struct GroundRequest: Codable, Sendable, Equatable {
+    /// The shop, such as `google_play` or `stripe`.
+    public var source: String
+    /// What the shop calls it, such as the id of a subscription. A repeated request has the same one.
+    public var reference: String
+    public var productID: String
+    /// The default is Production.
+    public var environment: EnvironmentName?
+    /// When it ends; without it, it does not end.
+    public var until: String?
+
+    /// A ground by its parts.
+    public init(
+        source: String, reference: String, productID: String, environment: EnvironmentName? = nil, until: String? = nil
+    ) {
+        self.source = source
+        self.reference = reference
+        self.productID = productID
+        self.environment = environment
+        self.until = until
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case source, reference, environment, until
+        case productID = "product_id"
+    }
+}
+
+extension GroundRequest: RequestMessage {
+    public init(members: inout RequestMembers) {
+        source = members.identifier(CodingKeys.source)
+        reference = members.identifier(CodingKeys.reference)
+        productID = members.identifier(CodingKeys.productID)
+        environment = members.optionalIdentifier(CodingKeys.environment).map(EnvironmentName.init(rawValue:))
+        until = members.text(CodingKeys.until)
+    }
+}

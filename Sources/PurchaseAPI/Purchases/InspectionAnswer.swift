@@ -57,3 +57,76 @@ public struct InspectionAnswer: Codable, Sendable, Equatable {
         case certificatePath = "certificate_path"
     }
 }
+
+/// A certificate in inspected evidence.
+public struct InspectedCertificate: Codable, Sendable, Equatable {
+    public var subject: String
+    public var issuer: String
+    /// Hexadecimal.
+    public var serialNumber: String
+    public var notBefore: String
+    public var notAfter: String
+    /// The kind of key, such as `RSA 2048`, or the reason why it is not accepted.
+    public var publicKey: String
+    public var signatureAlgorithm: String
+
+    /// A certificate by its parts.
+    public init(
+        subject: String, issuer: String, serialNumber: String, notBefore: String, notAfter: String, publicKey: String,
+        signatureAlgorithm: String
+    ) {
+        self.subject = subject
+        self.issuer = issuer
+        self.serialNumber = serialNumber
+        self.notBefore = notBefore
+        self.notAfter = notAfter
+        self.publicKey = publicKey
+        self.signatureAlgorithm = signatureAlgorithm
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case subject, issuer
+        case serialNumber = "serial_number"
+        case notBefore = "not_before"
+        case notAfter = "not_after"
+        case publicKey = "public_key"
+        case signatureAlgorithm = "signature_algorithm"
+    }
+}
+
+/// One check of an inspection, and how it ended.
+public struct InspectionCheck: Codable, Sendable, Equatable {
+    /// The subject of the check, in a few words.
+    public var name: String
+    public var outcome: Outcome
+    /// The reason code of a failed check.
+    public var code: String?
+    /// The sentence for people.
+    public var detail: String?
+    public var expected: String?
+    public var found: String?
+
+    /// The result of one check.
+    public struct Outcome: WireEnumeration {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        public static let passed = Outcome(rawValue: "passed")
+        public static let failed = Outcome(rawValue: "failed")
+        /// An earlier failure made it impossible; this also counts as failed.
+        public static let notRun = Outcome(rawValue: "not_run")
+    }
+
+    /// A check by its parts.
+    public init(
+        name: String, outcome: Outcome, code: String? = nil, detail: String? = nil, expected: String? = nil,
+        found: String? = nil
+    ) {
+        self.name = name
+        self.outcome = outcome
+        self.code = code
+        self.detail = detail
+        self.expected = expected
+        self.found = found
+    }
+}

@@ -42,3 +42,58 @@ extension OrderRequest: RequestMessage {
         acceptsRenewal = members.flag(CodingKeys.acceptsRenewal)
     }
 }
+
+/// `POST /v1/orders/{id}/close`: why an order ends.
+public struct OrderClosingRequest: Codable, Sendable, Equatable {
+    public var reason: String
+
+    /// The end of an order, with the operator's reason.
+    public init(reason: String) { self.reason = reason }
+
+    enum CodingKeys: String, CodingKey {
+        case reason
+    }
+}
+
+extension OrderClosingRequest: RequestMessage {
+    public init(members: inout RequestMembers) {
+        reason = members.reason(CodingKeys.reason)
+    }
+}
+
+/// `POST /v1/orders/{id}/fulfil`: the delivery of an order, or of some of its units.
+public struct FulfilmentRequest: Codable, Sendable, Equatable {
+    /// The number of units to deliver; at most the remaining ones are taken. The default is the whole order.
+    public var units: Int64?
+
+    /// A fulfilment of the whole order, or of some units.
+    public init(units: Int64? = nil) { self.units = units }
+
+    enum CodingKeys: String, CodingKey {
+        case units
+    }
+}
+
+extension FulfilmentRequest: RequestMessage {
+    public init(members: inout RequestMembers) {
+        units = members.quantity(CodingKeys.units)
+    }
+}
+
+/// A page of orders.
+public struct OrderPage: Codable, Sendable, Equatable {
+    public var orders: [OrderMessage]
+    /// The cursor of the next page; absent on the last page.
+    public var nextCursor: String?
+
+    /// A page.
+    public init(orders: [OrderMessage], nextCursor: String? = nil) {
+        self.orders = orders
+        self.nextCursor = nextCursor
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case orders
+        case nextCursor = "next_cursor"
+    }
+}

@@ -94,3 +94,47 @@ public struct SubmissionMessage: Codable, Sendable, Equatable {
         case leafNumber = "leaf_number"
     }
 }
+
+/// The decision about a claim that waited for the App Store.
+public struct SubmissionDecision: Codable, Sendable, Equatable {
+    /// The entry of the decision.
+    public var submissionID: String
+    public var verdict: SubmissionVerdict
+    public var code: String
+    public var expected: String?
+    public var found: String?
+
+    /// A decision by its parts.
+    public init(
+        submissionID: String, verdict: SubmissionVerdict, code: String, expected: String? = nil, found: String? = nil
+    ) {
+        self.submissionID = submissionID
+        self.verdict = verdict
+        self.code = code
+        self.expected = expected
+        self.found = found
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case verdict, code, expected, found
+        case submissionID = "submission_id"
+    }
+}
+
+/// A page of submissions, newest first. It can be shorter than the limit, or empty, while there is a next page.
+public struct SubmissionPage: Codable, Sendable, Equatable {
+    public var submissions: [SubmissionMessage]
+    /// The cursor of the next page; absent on the last page.
+    public var nextCursor: String?
+
+    /// A page.
+    public init(submissions: [SubmissionMessage], nextCursor: String? = nil) {
+        self.submissions = submissions
+        self.nextCursor = nextCursor
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case submissions
+        case nextCursor = "next_cursor"
+    }
+}

@@ -1,4 +1,5 @@
-import Foundation
+public import Foundation
+import PurchaseMessages
 public import PurchaseVerification
 
 /// The checks on the device, without network: container, Apple's signature, bundle id, version, device; then product
@@ -128,5 +129,59 @@ public struct DeviceVerifier: Sendable {
             return PurchaseError(.productMismatch, expected: transaction.productID, found: found.productID)
         }
         return nil
+    }
+}
+
+/// The app, in values that are compiled into it. `Info.plist` is no reference, because it can be changed on the device
+/// together with the receipt.
+public struct AppIdentity: Sendable {
+    public let bundleID: String
+    /// The version in receipts: `CFBundleVersion` on iOS, `CFBundleShortVersionString` on the Mac.
+    public let version: String
+    /// The environments that are accepted, as signed bytes state them. Xcode's evidence verifies only with an added
+    /// anchor.
+    public let environments: Set<AppStoreEnvironment>
+
+    /// - Parameters:
+    ///   - bundleID: the bundle id, as a literal.
+    ///   - version: the version, as a literal: `CFBundleVersion` on iOS, `CFBundleShortVersionString` on the Mac.
+    ///   - environments: the accepted environments. TestFlight is `sandbox`.
+    public init(
+        bundleID: String, version: String, environments: Set<AppStoreEnvironment> = [.production, .sandbox]
+    ) {
+        self.bundleID = bundleID
+        self.version = version
+        self.environments = environments
+    }
+}
+
+/// The evidence that proves a purchase to the server.
+public enum PurchaseEvidence: Sendable, Codable, Equatable {
+    /// A signed transaction of StoreKit 2. It is preferred, also for purchases by the original API, because the receipt
+    /// on the disk lags behind.
+    case signedTransaction(String)
+    case appReceipt(Data)
+    /// The receipt of one transaction, on systems without an app receipt.
+    case transactionReceipt(Data)
+
+    /// The bytes for the verifier.
+    var bytes: [UInt8] {
+        switch self {
+        case .signedTransaction(let text): Array(text.utf8)
+        case .appReceipt(let data), .transactionReceipt(let data): [UInt8](data)
+        }
+    }
+
+    /// The member `receipt_data` of a request.
+    var receiptData: String? {
+        switch self {
+        case .signedTransaction: nil
+        case .appReceipt(let data), .transactionReceipt(let data): data.base64EncodedString()
+        }
+    }
+
+    /// The member `signed_transaction` of a request.
+    var signedTransaction: String? {
+        if case .signedTransaction(let text) = self { text } else { nil }
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 extension PurchaseEngine {
     /// Asks the customer to pay, and handles the transaction.
@@ -199,5 +199,18 @@ extension PurchaseEngine {
         _ = changes { record in
             if let index = record.started.lastIndex(of: started) { record.started.remove(at: index) }
         }
+    }
+}
+
+/// An order that the app's backend made with `POST /v1/orders`.
+public struct PurchaseOrder: Sendable, Equatable {
+    public var orderID: String
+    /// `app_account_token` of the order.
+    public var appAccountToken: UUID?
+
+    /// An order.
+    public init(orderID: String, appAccountToken: UUID? = nil) {
+        self.orderID = orderID
+        self.appAccountToken = appAccountToken
     }
 }

@@ -346,3 +346,27 @@ extension PaymentTransaction {
         transactionID.map { PurchaseKey(environment: environment, transactionID: $0) }
     }
 }
+
+extension PurchaseEngine {
+    /// The products with these ids that the App Store sells, in the order of the ids, with price text, period and
+    /// offers: what a shop shows. The type is the same for both APIs of StoreKit.
+    ///
+    /// - Throws: the queue's error, as without a network.
+    public nonisolated func products(_ productIDs: [String]) async throws -> [PurchaseProduct] {
+        try await queue.products(productIDs)
+    }
+}
+
+/// How long the server's last answer counts without a newer one. The kit asks for a newer one once a day.
+public struct OfflineLimit: Sendable, Equatable {
+    /// For what has an end, in seconds; never beyond that end, of which a grace period is part.
+    public var subscriptions: Double
+    /// For what has no end, in seconds; `nil` for ever.
+    public var others: Double?
+
+    /// The usual limits: 30 days for what has an end, and none for the rest.
+    public init(subscriptions: Double = 30 * 86_400, others: Double? = nil) {
+        self.subscriptions = subscriptions
+        self.others = others
+    }
+}

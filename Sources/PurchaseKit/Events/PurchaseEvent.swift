@@ -68,3 +68,61 @@ public enum PurchaseEvent: Sendable, Equatable {
         }
     }
 }
+
+/// The transaction that an event is about.
+public struct PurchaseReport: Sendable, Equatable {
+    public let transactionID: String?
+    public let productID: String
+    /// The submission in the server's record.
+    public let submissionID: String?
+    /// The number of attempts.
+    public let attempt: Int?
+
+    init(
+        _ transactionID: String?, _ productID: String, submissionID: String? = nil, attempt: Int? = nil
+    ) {
+        self.transactionID = transactionID
+        self.productID = productID
+        self.submissionID = submissionID
+        self.attempt = attempt
+    }
+
+    init(_ transaction: PaymentTransaction) { self.init(transaction.transactionID, transaction.productID) }
+
+    init(_ entry: OutboxEntry, submissionID: String? = nil) {
+        self.init(
+            entry.transaction.transactionID, entry.transaction.productID, submissionID: submissionID,
+            attempt: entry.attempts + 1)
+    }
+}
+
+/// The result of a restore: every restored transaction is in one of the lists, by its id.
+public struct RestoreSummary: Sendable, Equatable {
+    public var granted: [GrantedPurchase] = []
+    /// Accepted, and of no use to this customer, with the reason.
+    public var notCounted: [String: PurchaseError] = [:]
+    /// Refused, with the reason.
+    public var refused: [String: PurchaseError] = [:]
+    /// Could not be verified now; tried again later.
+    public var undetermined: [String: PurchaseError] = [:]
+    /// Why nothing could be restored; `nil` if the restore took place. The code is `paymentCancelled` if the customer
+    /// left the sign-in to the App Store: then there is nothing to tell them.
+    public var error: PurchaseError?
+
+    /// An empty summary.
+    public init() {}
+}
+
+/// Learns of each verified purchase, in the form of RRVerificationController and RMStore.
+///
+/// Both methods are called one after the other, when the work on the transaction has ended, so they may call every
+/// function of the engine. They may be called again for the same transaction. `PurchaseEngine.events()` reports more.
+public protocol PurchaseDelegate: AnyObject, Sendable {
+    /// The purchase was verified: it is valid if it was granted, and invalid if it gives the customer nothing. What was
+    /// granted or refused is stored and finished by now; if the process ends before this method returns, the next run
+    /// calls it again.
+    func didVerify(_ transaction: PaymentTransaction, isValid: Bool) async
+
+    /// The purchase could not be verified now, or was not paid. If it was paid, it is not finished, and is tried again.
+    func didFailToVerify(_ transaction: PaymentTransaction, error: PurchaseError) async
+}

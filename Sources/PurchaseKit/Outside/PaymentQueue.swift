@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// The payment queue of the App Store. `PurchaseKitStoreKit` has one for each API of StoreKit.
 public protocol PaymentQueue: Sendable {
@@ -53,4 +53,53 @@ extension PaymentQueue {
     public func products(_: [String]) async throws -> [PurchaseProduct] {
         throw PurchaseError(.queueFailed, expected: "a queue that lists products", found: "\(Self.self)")
     }
+}
+
+/// A purchase that the customer is asked to make.
+public struct PurchasePayment: Sendable, Equatable {
+    public var productID: String
+    /// How many units of a consumable, or how many seats of a subscription that is sold by the seat; otherwise 1.
+    public var quantity: Int
+    /// The customer's UUID, which the App Store returns with the transaction.
+    public var appAccountToken: UUID?
+    /// The offer that the purchase uses.
+    public var offer: PaymentOffer?
+    /// Whether the sandbox acts as if the customer had to ask a parent.
+    public var simulatesAskToBuyInSandbox: Bool
+
+    /// A purchase of a product.
+    public init(
+        productID: String, quantity: Int = 1, appAccountToken: UUID? = nil, offer: PaymentOffer? = nil,
+        simulatesAskToBuyInSandbox: Bool = false
+    ) {
+        self.productID = productID
+        self.quantity = quantity
+        self.appAccountToken = appAccountToken
+        self.offer = offer
+        self.simulatesAskToBuyInSandbox = simulatesAskToBuyInSandbox
+    }
+}
+
+/// An offer of a subscription that a purchase uses.
+public enum PaymentOffer: Sendable, Equatable {
+    /// A promotional offer with the signature of Apple's first form, made by a server with a key of App Store Connect.
+    /// The only offer of the original API (`SKPaymentDiscount`).
+    case promotional(id: String, keyID: String, nonce: UUID, signature: Data, timestamp: Int64)
+    /// A promotional offer that a server signed as a JWS; StoreKit 2 only.
+    case promotionalJWS(id: String, compactJWS: String)
+    /// Whether the customer gets the introductory offer, as a server signed it; StoreKit 2 only.
+    case introductory(compactJWS: String)
+    /// A win-back offer; StoreKit 2 since iOS 18 and macOS 15 only.
+    case winBack(id: String)
+}
+
+/// The result of asking the customer to pay.
+public enum PaymentResult: Sendable, Equatable {
+    /// The transaction. `updates` does not repeat it.
+    case purchased(PaymentTransaction)
+    /// It waits for an approval or for the customer's bank; `updates` brings the transaction, perhaps much later.
+    case pending
+    case cancelled
+    /// `updates` brings everything, as in the original API.
+    case queued
 }

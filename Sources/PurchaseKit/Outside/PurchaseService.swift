@@ -5,3 +5,40 @@
 public protocol PurchaseService: Sendable {
     func send(_ request: ServiceRequest) async throws -> ServiceAnswer
 }
+
+/// A request to the purchase server.
+public struct ServiceRequest: Sendable, Equatable {
+    /// `POST`.
+    public var method: String
+    /// The path, such as `/v1/purchases`.
+    public var path: String
+    public var headers: [String: String]
+    public var body: [UInt8]
+
+    /// A request by its parts.
+    public init(method: String = "POST", path: String, headers: [String: String], body: [UInt8]) {
+        self.method = method
+        self.path = path
+        self.headers = headers
+        self.body = body
+    }
+}
+
+/// An answer, not verified yet.
+public struct ServiceAnswer: Sendable, Equatable {
+    public var status: Int
+    /// The fields by their names in lower case; fields of several lines are joined with a comma and a space.
+    public var headers: [String: String]
+    /// The body, without content coding.
+    public var body: [UInt8]
+
+    /// The largest body that the kit reads: entitlements to some ten thousand products.
+    public static let largestBody = 4 << 20
+
+    /// An answer by its parts.
+    public init(status: Int, headers: [String: String], body: [UInt8]) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+}

@@ -58,3 +58,10 @@ struct UnitTotals: Codable, Equatable {
         for units in other.uses { use(units) }
     }
 }
+
+/// Units that the app used up, under a name that makes a repeated call harmless.
+public struct ConsumedUnits: Sendable, Codable, Equatable {
+    public var consumptionID: String
+    public var productID: String
+    public var quantity: Int64
+}

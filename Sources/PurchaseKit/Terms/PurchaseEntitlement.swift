@@ -37,3 +37,44 @@ extension [PurchaseEntitlement] {
         }
     }
 }
+
+/// The identity of a transaction: two environments may use the same numbers.
+public struct PurchaseKey: Sendable, Codable, Hashable {
+    /// The environment; `nil` if nothing signed names it yet.
+    public var environment: String?
+    public var transactionID: String
+
+    /// A transaction of an environment.
+    public init(environment: String?, transactionID: String) {
+        self.environment = environment
+        self.transactionID = transactionID
+    }
+
+    /// Whether both are the same transaction, as far as their environments are known.
+    func matches(_ other: PurchaseKey) -> Bool {
+        transactionID == other.transactionID
+            && (environment == nil || other.environment == nil || environment == other.environment)
+    }
+}
+
+/// The kind of a product, as signed evidence states it.
+public enum PurchaseProductKind: String, Sendable, Codable {
+    case consumable
+    case nonConsumable = "non_consumable"
+    case nonRenewingSubscription = "non_renewing_subscription"
+    case autoRenewableSubscription = "auto_renewable_subscription"
+}
+
+/// The customer who is signed in.
+public struct PurchaseCustomer: Sendable, Codable, Equatable {
+    /// The customer's id in the purchase server.
+    public var id: String
+    /// The customer's UUID. The server returns it with each order, and purchases carry it.
+    public var appAccountToken: UUID?
+
+    /// A customer.
+    public init(id: String, appAccountToken: UUID? = nil) {
+        self.id = id
+        self.appAccountToken = appAccountToken
+    }
+}

@@ -112,3 +112,38 @@ func hexByte(_ byte: UInt8) -> String {
     let digits = String(byte, radix: 16)
     return digits.utf8.count < 2 ? "0" + digits : digits
 }
+
+/// One element of DER: its tag and the position of its content. It owns no bytes.
+struct DERElement {
+    /// The identifier octet (X.690, 8.1.2): class, constructed bit and number. Receipts use no numbers above 30.
+    let tag: UInt8
+    /// The offset of the identifier octet.
+    let start: Int
+    /// The offsets of the content octets.
+    let content: Range<Int>
+
+    /// The element with its header.
+    var whole: Range<Int> { start..<content.upperBound }
+}
+
+/// The identifier octets that receipts and certificates use.
+enum DERTag {
+    static let boolean: UInt8 = 0x01
+    static let integer: UInt8 = 0x02
+    static let bitString: UInt8 = 0x03
+    static let octetString: UInt8 = 0x04
+    static let null: UInt8 = 0x05
+    static let objectIdentifier: UInt8 = 0x06
+    static let utf8String: UInt8 = 0x0C
+    static let printableString: UInt8 = 0x13
+    static let teletexString: UInt8 = 0x14
+    static let ia5String: UInt8 = 0x16
+    static let utcTime: UInt8 = 0x17
+    static let generalizedTime: UInt8 = 0x18
+    static let sequence: UInt8 = 0x30
+    static let set: UInt8 = 0x31
+    static let constructedOctetString: UInt8 = 0x24
+
+    static func context(_ number: UInt8) -> UInt8 { 0xA0 | number }
+    static func contextPrimitive(_ number: UInt8) -> UInt8 { 0x80 | number }
+}

@@ -51,3 +51,43 @@ extension ReceiptAttribute.Content: Equatable {
         }
     }
 }
+
+/// The attribute types of an app receipt: of the receipt itself, and from 1701 on of one purchase
+/// (docs/receipt-format.md).
+///
+/// The names state the meaning of an attribute; if only a part of a meaning is proven, the accessor says so.
+enum ReceiptAttributeType {
+    static let receiptType: Int64 = 0
+    static let adamID: Int64 = 1
+    static let bundleID: Int64 = 2
+    static let applicationVersion: Int64 = 3
+    static let opaqueValue: Int64 = 4
+    static let deviceHash: Int64 = 5
+    static let sentReceiptCreationDate: Int64 = 8
+    static let ageRating: Int64 = 10
+    static let sellerID: Int64 = 11
+    static let creationDate: Int64 = 12
+    static let downloadID: Int64 = 15
+    static let versionExternalIdentifier: Int64 = 16
+    static let inAppPurchase: Int64 = 17
+    static let originalPurchaseDate: Int64 = 18
+    static let originalApplicationVersion: Int64 = 19
+    static let expirationDate: Int64 = 21
+    static let store: Int64 = 25
+
+    static let quantity: Int64 = 1701
+    static let productID: Int64 = 1702
+    static let transactionID: Int64 = 1703
+    static let purchaseDate: Int64 = 1704
+    static let originalTransactionID: Int64 = 1705
+    static let purchaseOriginalPurchaseDate: Int64 = 1706
+    static let productType: Int64 = 1707
+    static let expiresDate: Int64 = 1708
+    static let productAdamID: Int64 = 1710
+    static let webOrderLineItemID: Int64 = 1711
+    static let cancellationDate: Int64 = 1712
+    static let isTrialPeriod: Int64 = 1713
+    static let isInIntroOfferPeriod: Int64 = 1719
+    static let promotionalOfferID: Int64 = 1721
+    static let ownershipType: Int64 = 1722
+}

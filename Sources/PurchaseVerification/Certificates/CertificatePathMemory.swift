@@ -121,3 +121,47 @@ extension VerifiedLeaf {
         version == other.version && validity == other.validity && certificate == other.certificate
     }
 }
+
+/// Apple's marker extensions: the leaf signs receipts, and a Worldwide Developer Relations authority issued it.
+///
+/// The markers distinguish receipts from other data that Apple signs (provisioning profiles, App Attest, developers'
+/// code). A leaf that the operator trusts by its bytes needs none.
+enum MarkerPolicy {
+    static func require(_ path: CertificatePath) throws(VerificationError) {
+        guard !path.isLeafAnchored else { return }
+        guard path.leaf.extensions.hasReceiptSigningMarker else {
+            throw VerificationError(
+                .leafMarkerMissing,
+                expected: "extension \(ObjectIdentifier.dotted(ObjectIdentifier.receiptSigningMarker))",
+                found: path.leaf.subject.description)
+        }
+        guard let issuer = path.intermediates.first, issuer.extensions.hasDeveloperRelationsMarker else {
+            throw VerificationError(
+                .intermediateMarkerMissing,
+                expected: "extension \(ObjectIdentifier.dotted(ObjectIdentifier.developerRelationsMarker))",
+                found: path.leaf.issuer.description)
+        }
+    }
+}
+
+/// A fully checked leaf certificate of a transaction receipt, except for its validity, which is checked for each
+/// receipt.
+final class VerifiedLeaf: Sendable {
+    let certificate: [UInt8]
+    let version: TransactionReceiptVersion
+    let authority: IssuingAuthority
+    let key: PublicKey
+    let validity: CertificateValidity
+    let subject: DistinguishedName
+
+    init(
+        _ leaf: Certificate, version: TransactionReceiptVersion, authority: IssuingAuthority, key: PublicKey
+    ) {
+        certificate = leaf.der
+        self.version = version
+        self.authority = authority
+        self.key = key
+        validity = leaf.validity.intersection(authority.validity)
+        subject = leaf.subject
+    }
+}

@@ -141,3 +141,69 @@ private enum JSONEscape {
         return unit
     }
 }
+
+/// Any JSON, for claims without a field.
+public enum JSONValue: Sendable {
+    case null
+    case boolean(Bool)
+    /// A number without a fraction that fits.
+    case integer(Int64)
+    case number(Double)
+    case string(String)
+    case array([JSONValue])
+    case object([String: JSONValue])
+}
+
+extension JSONValue {
+    /// The text; `nil` for any other value.
+    var text: String? { if case .string(let text) = self { text } else { nil } }
+
+    /// The text, if it can be one of an open set.
+    var openValue: String? { text.flatMap { $0.isOpenValue ? $0 : nil } }
+
+    /// The whole number; `nil` for any other value.
+    var integer: Int64? { if case .integer(let number) = self { number } else { nil } }
+}
+
+extension JSONValue: Equatable {
+    /// Compares strings byte by byte.
+    public static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.boolean(let left), .boolean(let right)): left == right
+        case (.integer(let left), .integer(let right)): left == right
+        case (.number(let left), .number(let right)): left == right
+        case (.string(let left), .string(let right)): left.isSame(as: right)
+        case (.array(let left), .array(let right)): left == right
+        // The names are ASCII: `StrictJSON` has checked them.
+        case (.object(let left), .object(let right)): left == right
+        default: false
+        }
+    }
+}
+
+/// The check that JSON from outside passes before a decoder reads it: that it is well-formed (RFC 8259), and that it
+/// stays within the limits of `VerificationBudget`.
+///
+/// A decoder hashes the names of members as `String`, which takes quadratic time for text that Unicode has to reorder.
+/// So a name is ASCII without escapes, and short. Decoders differ in how they handle two equal members, half a
+/// surrogate pair, or a comma before a closing brace. All of these are refused here, so that every decoder reads the
+/// same.
+public enum StrictJSON {
+    /// The reason why JSON is refused.
+    public struct Flaw: Error, Sendable {
+        /// A description of what was expected where the check failed.
+        public let expected: String
+    }
+
+    /// Checks JSON in one pass, in time proportional to its size.
+    ///
+    /// - Parameter json: the bytes, UTF-8. A byte order mark before them is skipped.
+    public static func check(_ json: Span<UInt8>) throws(Flaw) { _ = try JSONScanner.nodes(of: json) }
+
+    /// Checks JSON in an array: `Array.span` needs newer systems than the package.
+    public static func check(_ json: [UInt8]) throws(Flaw) {
+        let slice = json[...]
+        try check(slice.span)
+    }
+}

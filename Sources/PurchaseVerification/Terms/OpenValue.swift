@@ -201,3 +201,64 @@ extension String {
         utf8.count <= VerificationBudget.openValueBytes && utf8.allSatisfy { (0x20..<0x7F).contains($0) }
     }
 }
+
+extension String {
+    /// Whether two identifiers are the same bytes, which is how they are signed and how databases compare them.
+    ///
+    /// `==` of `String` also equates texts that Unicode calls equivalent, such as `K` and the sign for kelvin, and
+    /// takes quadratic time for hostile text.
+    public func isSame(as other: String?) -> Bool {
+        other.map { utf8.elementsEqual($0.utf8) } ?? false
+    }
+}
+
+/// Whether the customer bought a product or has it from somebody else, in signed transactions and in receipts (Apple,
+/// "inAppOwnershipType").
+public struct OwnershipType: OpenValue {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let purchased = Self(rawValue: "PURCHASED")
+    /// The customer has it through Family Sharing.
+    public static let familyShared = Self(rawValue: "FAMILY_SHARED")
+    /// A seat that another purchaser pays for.
+    public static let assigned = Self(rawValue: "ASSIGNED")
+
+    /// The type as attribute 1722 of a receipt numbers it. The raw value of a number without a known meaning is the
+    /// number.
+    init(receiptNumber number: UInt64) {
+        self =
+            switch number {
+            case 0: .purchased
+            case 1: .familyShared
+            default: Self(rawValue: "\(number)")
+            }
+    }
+}
+
+/// The kind of a product, in signed transactions and in receipts (Apple, "type").
+public struct ProductType: OpenValue {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let autoRenewableSubscription = Self(rawValue: "Auto-Renewable Subscription")
+    public static let nonConsumable = Self(rawValue: "Non-Consumable")
+    public static let consumable = Self(rawValue: "Consumable")
+    public static let nonRenewingSubscription = Self(rawValue: "Non-Renewing Subscription")
+    /// Only in receipts: a subscription without a price.
+    public static let freeSubscription = Self(rawValue: "Free Subscription")
+
+    /// The kind as attribute 1707 of a receipt numbers it; the numbering is inferred from names and periods of real
+    /// purchases. The raw value of a number without a known meaning is the number.
+    init(receiptNumber number: UInt64) {
+        self =
+            switch number {
+            case 0: .nonConsumable
+            case 1: .consumable
+            case 2: .nonRenewingSubscription
+            case 3: .autoRenewableSubscription
+            case 4: .freeSubscription
+            default: Self(rawValue: "\(number)")
+            }
+    }
+}

@@ -59,3 +59,16 @@ enum ReceiptDate {
         Int64(truncatingIfNeeded: (word >> (shift &+ 8) & 0xF) &* 10 &+ (word >> shift & 0xF))
     }
 }
+
+/// Both ways to read a date, for the test that they agree.
+package enum ReceiptDateForms {
+    package static func short(_ bytes: [UInt8]) -> AppStoreTime? {
+        let slice = bytes[...]
+        return ReceiptDate.readUTCSeconds(slice.span, 0..<bytes.count)
+    }
+
+    package static func long(_ bytes: [UInt8]) -> AppStoreTime? {
+        let slice = bytes[...]
+        return ReceiptDate.read(slice.span, 0..<bytes.count)
+    }
+}

@@ -1,3 +1,5 @@
+public import PurchaseVerification
+
 /// Calls the App Store Server API.
 public protocol AppStoreServer: Sendable {
     /// Makes a call.
@@ -29,3 +31,57 @@ extension AppStoreServer {
         try await call(operation, for: app, in: nil)
     }
 }
+
+/// An app on whose behalf the App Store Server API is called.
+public struct AppStoreServerApp: Sendable {
+    /// The key by which calls in progress are limited. It is not sent.
+    public var name: String
+    /// The app that the token names, and that every answer must be about.
+    public var bundleID: String
+    /// The keys, the preferred one first. After 401 the next is used, so a key can be replaced without an outage.
+    public var keys: [AppStoreServerKey]
+    /// Verifies what the App Store signed.
+    public var verifier: PurchaseVerifier
+
+    public init(
+        _ name: String, bundleID: String, keys: [AppStoreServerKey], verifier: PurchaseVerifier = PurchaseVerifier()
+    ) {
+        self.name = name
+        self.bundleID = bundleID
+        self.keys = keys
+        self.verifier = verifier
+    }
+}
+
+/// The answer to an operation.
+public struct AppStoreServerAnswer<Value: Sendable>: Sendable {
+    /// The environment that answered.
+    public let environment: ValidationEnvironment
+    /// The answer, read and verified.
+    public let value: Value
+    /// The answer as received.
+    public let body: [UInt8]
+
+    public init(environment: ValidationEnvironment, value: Value, body: [UInt8]) {
+        self.environment = environment
+        self.value = value
+        self.body = body
+    }
+}
+
+/// Data that Apple signed, verified, with its text. Only an answer of the App Store Server API creates one.
+public struct VerifiedJWS<Content: Sendable>: Sendable {
+    /// The compact JWS, as Apple sent it: evidence that can be verified again.
+    public let text: String
+    public let content: Content
+
+    init(_ text: String, _ content: Content) {
+        self.text = text
+        self.content = content
+    }
+}
+
+/// A transaction that Apple signed.
+public typealias TransactionJWS = VerifiedJWS<SignedTransaction>
+/// Renewal info that Apple signed.
+public typealias RenewalInfoJWS = VerifiedJWS<SignedRenewalInfo>

@@ -49,3 +49,14 @@ extension AppStoreServerOperation where Answer == Void {
     /// Apple answers without a body. A page that a proxy sent in place of the answer confirms nothing.
     public func read(_ reply: AppStoreServerReply) throws(AppStoreServerReplyFault) { try reply.requireNoPage() }
 }
+
+/// The environments in which an operation can be called.
+public enum AppStoreServerPlace: Sendable, Equatable {
+    /// The operation names a transaction or the like, which one of the environments knows: production is asked first,
+    /// then the sandbox.
+    case environmentOfID
+    /// The operation has an effect or an answer in each environment: production, unless the caller names another.
+    case anyEnvironment
+    /// Only one environment has the operation.
+    case only(ValidationEnvironment)
+}

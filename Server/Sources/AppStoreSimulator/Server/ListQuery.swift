@@ -68,3 +68,12 @@ struct ListQuery: Sendable {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 }
+
+/// A page of a list.
+struct ListPage<Row: Encodable & Sendable>: Encodable, Sendable {
+    /// The number of rows that the query finds.
+    let total: Int
+    /// The number of rows before this page.
+    let offset: Int
+    let items: [Row]
+}

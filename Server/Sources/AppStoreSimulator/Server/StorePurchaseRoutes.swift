@@ -223,3 +223,32 @@ private struct CrowdAnswer: Encodable {
         let transactionID: String
     }
 }
+
+/// The fields of an action on a transaction.
+struct TransactionAction: RequestBody {
+    let reason: Int?
+    let percentage: Int64?
+    let customerID: String?
+    let seats: UInt64?
+
+    static let members: [BodyMember] = ["reason", "percentage", "customer_id", "seats"]
+}
+
+/// A transaction, its subscription, and its evidence.
+struct TransactionAnswer: Encodable {
+    let transaction: StoreTransaction
+    let subscription: StoreSubscription?
+    let evidence: TransactionEvidence
+    /// The number of the order in the customer's mail; nil if nothing was paid.
+    let orderID: String?
+
+    init(
+        _ transaction: StoreTransaction, _ state: inout ServiceState, _ issuer: EvidenceIssuer,
+        _ version: TransactionReceiptVersion = .four, _ faults: EvidenceFaults? = nil
+    ) throws {
+        self.transaction = transaction
+        orderID = transaction.orderID
+        subscription = state.store.state.subscriptions[transaction.originalTransactionID]
+        evidence = try state.evidence(of: transaction, by: issuer, version: version, faults: faults)
+    }
+}

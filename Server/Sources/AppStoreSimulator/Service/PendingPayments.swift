@@ -43,3 +43,26 @@ struct PendingPayments: Codable, Equatable, Sendable {
         return waiting.remove(at: index)
     }
 }
+
+/// The outcome of a customer's payments.
+enum PaymentMode: String, Codable, CaseIterable, Sendable {
+    case normal
+    /// A parent must approve it.
+    case askToBuy = "ask-to-buy"
+    /// The customer must first confirm something outside of the app; the app sees a failed payment.
+    case interrupted
+    /// The customer cancels.
+    case cancelled
+}
+
+/// A payment that waits for a parent or for the customer.
+struct WaitingPayment: Codable, Equatable, Sendable {
+    var paymentID = ""
+    let mode: PaymentMode
+    let bundleID: String
+    let customerID: String
+    let productID: String
+    let quantity: UInt64
+    let appAccountToken: String?
+    let offerID: String?
+}

@@ -120,3 +120,55 @@ extension ServiceState {
         }
     }
 }
+
+extension ServiceState {
+    /// The notification of an event, as a JSON object: `signed_payload` as sent, and its decoded parts `payload`,
+    /// `transaction` and `renewal_info`.
+    /// - Throws: `unknown_event`, and `wrong_state` if the event has no notification.
+    mutating func notification(of number: Int, by issuer: EvidenceIssuer) throws -> [UInt8] {
+        let event = try store.event(number)
+        guard let template = try NotificationTemplate(event, in: store) else {
+            throw StoreError(.wrongState, "No notification is sent for event \(number), '\(event.kind.rawValue)'.")
+        }
+        let fault = takeFault(.notification)
+        var members = [Claim("signed_payload", .string(try issuer.signed(template, fault: fault)))]
+        members.append(Claim("payload", .object(template.claims { _ in "…" })))
+        if let signed = template.data?.transaction { members.append(Claim("transaction", .object(signed.claims))) }
+        if let signed = template.data?.renewalInfo { members.append(Claim("renewal_info", .object(signed.claims))) }
+        if let signed = template.appData?.appTransaction {
+            members.append(Claim("app_transaction", .object(signed.claims)))
+        }
+        return ClaimValue.object(members).json
+    }
+}
+
+/// Where notifications go, and the pending faults of their delivery.
+struct NotificationSettings: Codable, Equatable, Sendable {
+    /// The server's address; nil if it gets none.
+    var url: String?
+    /// The address for the sandbox; nil if it is the same.
+    var sandboxAddress: String?
+    var faults: [NotificationFault] = []
+
+    /// The address that gets the notifications of an environment.
+    func url(for environment: StoreEnvironment) -> String? {
+        environment == .sandbox ? sandboxAddress ?? url : url
+    }
+
+    /// Checks an address: `http` or `https`, with a host.
+    static func check(_ url: String) throws(StoreError) {
+        guard isAddress(url) else {
+            throw StoreError(
+                .invalidValue,
+                "'\(String(String.UnicodeScalarView(url.unicodeScalars.prefix(80))))' is not an address of the form http://HOST:PORT/PATH or https://HOST:PORT/PATH."
+            )
+        }
+    }
+
+    static func isAddress(_ url: String) -> Bool {
+        guard url.utf8.count <= 2048, url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
+            let components = URLComponents(string: url), let host = components.host
+        else { return false }
+        return ["http", "https"].contains(components.scheme?.lowercased()) && !host.isEmpty
+    }
+}

@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+public import Foundation
 
 extension AppStore {
     /// Sets how likely the store grants refunds; nil lets it decide none by itself.
@@ -56,5 +56,58 @@ extension AppStore {
         let earlier = transaction.revocation?.percentage ?? 0
         let share = max(whole - consumed, earlier + 1)
         return share < whole ? share : nil
+    }
+}
+
+/// A refund that a customer asks for, until the store decides it.
+public struct RefundRequest: Codable, Hashable, Sendable {
+    /// When the customer asked.
+    public let date: Date
+    /// What the developer said; nil if nothing yet.
+    public var answer: Answer?
+
+    /// The part of the developer's answer that the decision depends on.
+    public struct Answer: Codable, Hashable, Sendable {
+        /// `DECLINE`, `GRANT_FULL`, `GRANT_PRORATED`; nil if the developer has no preference.
+        public var preference: String?
+        /// The consumed share, in thousandths of a percent.
+        public var consumed: Int64?
+    }
+
+    /// Apple waits 12 hours for the developer's answer.
+    static let answerTime: TimeInterval = 12 * 3600
+
+    /// When the store decides.
+    var decisionDate: Date { date.addingTimeInterval(Self.answerTime) }
+}
+
+/// How likely the store grants a refund, in percent, by what the developer prefers. Apple's own odds are unknown.
+public struct RefundOdds: Codable, Hashable, Sendable {
+    /// With the preference `DECLINE`.
+    public var decline: Int
+    /// With the preference `GRANT_FULL`.
+    public var grantFull: Int
+    /// With the preference `GRANT_PRORATED`; the rest of the price after the consumed share is refunded.
+    public var grantProrated: Int
+    /// With an answer without a preference.
+    public var noPreference: Int
+    /// Without an answer.
+    public var noAnswer: Int
+
+    /// The chance of a request.
+    func percentage(for answer: RefundRequest.Answer?) -> Int {
+        guard let answer else { return noAnswer }
+        switch answer.preference {
+        case "DECLINE": return decline
+        case "GRANT_FULL": return grantFull
+        case "GRANT_PRORATED": return grantProrated
+        default: return noPreference
+        }
+    }
+
+    func check() throws(StoreError) {
+        guard [decline, grantFull, grantProrated, noPreference, noAnswer].allSatisfy({ (0...100).contains($0) }) else {
+            throw StoreError(.invalidValue, "The odds of a refund are 0 to 100 percent.")
+        }
     }
 }

@@ -102,3 +102,50 @@ extension Date {
         Date(timeIntervalSince1970: timeIntervalSince1970.rounded(.down))
     }
 }
+
+extension AppStore {
+    /// Numbers the transactions that look different than before, those of lower identifiers first.
+    /// - Parameter earlier: the store before.
+    mutating func numberChanges(since earlier: AppStore) {
+        let keys = state.transactions.changedKeys
+        guard !keys.isEmpty else { return }
+        for key in keys.sorted(by: { ($0.utf8.count, $0) < ($1.utf8.count, $1) }) {
+            guard var transaction = state.transactions[key] else { continue }
+            if let before = earlier.state.transactions[key], before.lastChange != nil,
+                !transaction.looksDifferent(from: before)
+            {
+                continue
+            }
+            let number = (state.summary.changes ?? 0) + 1
+            state.summary.changes = number
+            transaction.lastChange = number
+            state.transactions[key] = transaction
+        }
+    }
+}
+
+extension AppStore {
+    /// The greatest number of customers that one call may open.
+    public static let largestCrowd = 100_000
+
+    /// Opens accounts, and sells each of them the same product: the customers of an app that existed before.
+    /// - Parameters:
+    ///   - prefix: of the customers' identifiers, which end in `-1`, `-2`, ….
+    ///   - count: 1 to `largestCrowd`.
+    /// - Returns: the purchases, in the order of the customers.
+    /// - Throws: `already_exists`, `invalid_value`, and the errors of a purchase.
+    public mutating func sellToCrowd(
+        _ productID: String, of bundleID: String, prefix: String, count: Int, environment: StoreEnvironment,
+        storefront: String = "USA"
+    ) throws(StoreError) -> [StoreTransaction] {
+        guard (1...Self.largestCrowd).contains(count) else {
+            throw StoreError(.invalidValue, "'count' is 1 to \(Self.largestCrowd) customers, not \(count).")
+        }
+        var sold: [StoreTransaction] = []
+        for number in 1...count {
+            let customer = try addCustomer("\(prefix)-\(number)", environment: environment, storefront: storefront)
+            sold.append(try buy(productID, of: bundleID, by: customer.customerID))
+        }
+        return sold
+    }
+}

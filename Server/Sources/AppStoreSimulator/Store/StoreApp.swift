@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 
 /// An app that is on sale.
@@ -30,5 +31,72 @@ public struct StoreApp: Codable, Hashable, Sendable {
         let octets = UUID(derivedFrom: "app transaction|\(bundleID)|\(customerID)").bytes
         let number = octets.prefix(7).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return "\(700_000_000_000_000_000 + number)"
+    }
+}
+
+/// The environment in which a customer buys.
+public enum StoreEnvironment: String, Codable, Hashable, Sendable, CaseIterable {
+    /// Customers who pay.
+    case production
+    /// Testers, who pay nothing.
+    case sandbox
+
+    /// Reads one of the words above.
+    public init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
+}
+
+/// The environment names in an app's evidence.
+public enum EnvironmentNames: String, Codable, Hashable, Sendable, CaseIterable {
+    /// `AssaySimulatorProduction` and `AssaySimulatorSandbox`, in evidence of every kind. Software that knows Apple's
+    /// names does not mistake it for Apple's evidence, even if it trusts the simulator's root by mistake.
+    /// `LocalTesting` is avoided deliberately: Apple's server libraries skip the signature check for it.
+    case simulator
+    /// Apple's own names. Many clients under test know no others. Then only the signer distinguishes the evidence from
+    /// Apple's.
+    case apple
+
+    /// Reads one of the words above.
+    public init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
+
+    /// The name in signed data (`environment`) and in answers of `verifyReceipt`.
+    public func name(of environment: StoreEnvironment) -> String {
+        switch (self, environment) {
+        case (.simulator, .production): "AssaySimulatorProduction"
+        case (.simulator, .sandbox): "AssaySimulatorSandbox"
+        case (.apple, .production): "Production"
+        case (.apple, .sandbox): "Sandbox"
+        }
+    }
+
+    /// The name in app receipts (attribute 0, `receipt_type`).
+    public func receiptType(of environment: StoreEnvironment) -> String {
+        switch (self, environment) {
+        case (.simulator, _): name(of: environment)
+        case (.apple, .production): "Production"
+        case (.apple, .sandbox): "ProductionSandbox"
+        }
+    }
+}
+
+/// A customer with an account in the store, and one device.
+public struct StoreCustomer: Codable, Hashable, Sendable {
+    /// The store's identifier of the customer.
+    public let customerID: String
+    /// Whether the customer pays.
+    public let environment: StoreEnvironment
+    /// The device identifier in the device hash of the customer's receipts: a UUID, as `identifierForVendor` is.
+    public let deviceID: String
+    /// The country of the account, in three letters.
+    public var storefront: String
+}
+
+extension UUID {
+    /// A UUID that looks random (RFC 9562, version 4) and is the same for the same text, so that a script that is run
+    /// again gives the same devices and notifications.
+    init(derivedFrom seed: String) {
+        var octets = Array(SHA256.hash(data: Data(seed.utf8)).prefix(16))
+        octets[6] = octets[6] & 0x0F | 0x40
+        octets[8] = octets[8] & 0x3F | 0x80
+        self = octets.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 }

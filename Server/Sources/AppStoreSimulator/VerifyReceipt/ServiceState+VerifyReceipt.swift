@@ -223,3 +223,11 @@ extension ServiceState {
         return isWhole ? .notAuthenticated : .malformed
     }
 }
+
+/// The answer to a request of `verifyReceipt`.
+struct VerifyReceiptAnswer: Sendable {
+    /// The JSON without a fault of transport.
+    let json: [UInt8]
+    /// The fault of the transport.
+    let fault: AnswerFault?
+}

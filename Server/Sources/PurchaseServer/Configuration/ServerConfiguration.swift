@@ -1,4 +1,5 @@
 package import AppStoreConnection
+public import Foundation
 public import Logging
 public import PurchaseLedger
 public import PurchaseVerification
@@ -136,5 +137,90 @@ public struct ServerConfiguration: Sendable {
         public var wrongSecrets = RateLimit(perSecond: 1, burst: 20)
 
         public init() {}
+    }
+}
+
+/// A place where checkpoints are published.
+public enum CheckpointPlace: Sendable, Equatable {
+    /// Every checkpoint, followed by an empty line.
+    case standardOutput
+    /// The latest checkpoint, in a file that is replaced as a whole.
+    case file(String)
+    /// The latest checkpoint, by `POST`.
+    case url(URL)
+
+    /// Reads `-`, a URL of `http` or `https`, or a path.
+    ///
+    /// - Returns: `nil` for a URL without a host, for one with a user, for another scheme, and for a path with `@` and
+    ///   a colon.
+    package init?(_ text: String) {
+        if text == "-" {
+            self = .standardOutput
+        } else if Self.isURL(text) {
+            // The URL is in the log and in answers, where a password has no place.
+            guard let url = URL(string: text), ["http", "https"].contains(url.scheme), url.host()?.isEmpty == false,
+                url.user() == nil, url.password() == nil
+            else { return nil }
+            self = .url(url)
+        } else if text.contains("@"), text.contains(":") {
+            // A misspelled URL with a password would be printed as the name of a file.
+            return nil
+        } else {
+            self = .file(text)
+        }
+    }
+
+    /// Whether a text is meant as a URL, so that a misspelled one is not taken for a file.
+    static func isURL(_ text: String) -> Bool { text.contains("://") }
+}
+
+/// A rate: a number per second, and a number at once after a pause.
+public struct RateLimit: Sendable, Equatable {
+    /// The number per second.
+    public var perSecond: Double
+    /// The number at once.
+    public var burst: Double
+
+    /// A limit.
+    public init(perSecond: Double, burst: Double) {
+        self.perSecond = perSecond
+        self.burst = burst
+    }
+
+    /// The number of seconds until there is a token, given the number of tokens now; `nil` if there is one.
+    func wait(_ tokens: Double) -> Double? {
+        tokens >= 1 ? nil : (1 - tokens) / perSecond
+    }
+}
+
+/// How `verifyReceipt` answers for the receipts of an app.
+public struct DropInSettings: Sendable, Equatable {
+    /// The app.
+    public var app: String
+    /// Which receipts are recorded.
+    public var recording = Recording.off
+    /// The answer to a receipt whose customer was erased.
+    public var erased = ErasedAnswer.asOfSigning
+    /// How long an answer waits for the App Store if signed news about a subscription are missing, in seconds; `nil` if
+    /// it is not asked.
+    public var askSeconds: Double?
+
+    /// The defaults for an app.
+    public init(app: String) { self.app = app }
+
+    /// Which of the receipts that `verifyReceipt` gets are recorded.
+    public enum Recording: String, Sendable, CaseIterable {
+        case off
+        /// Those that are malformed or not authentic.
+        case refused
+        case all
+    }
+
+    /// The answer to a receipt whose customer was erased.
+    public enum ErasedAnswer: String, Sendable, CaseIterable {
+        /// What the receipt says.
+        case asOfSigning = "as_of_signing"
+        /// 21010: the account cannot be found or has been deleted.
+        case accountNotFound = "account_not_found"
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 public import PurchaseLedger
+package import PurchaseVerification
 import Yams
 
 /// `assay.yaml`: the settings of a server and the apps that share it (docs/settings.md, "Settings").
@@ -252,5 +253,66 @@ extension SettingsReader {
             note(section.lines["type"], "the product \(entry.key) has a kind and a type", "Keep kind")
         }
         return "type"
+    }
+}
+
+extension SettingsFile {
+    /// Reads the bytes of a file, in UTF-8.
+    ///
+    /// - Throws: `Problems`, all of them at once.
+    package init(_ bytes: [UInt8], beside surroundings: Surroundings) throws {
+        try self.init(try Self.text(of: bytes), beside: surroundings)
+    }
+
+    /// The text of a file in UTF-8, without a byte order mark.
+    ///
+    /// - Throws: `Problems` with the first line that is not UTF-8.
+    private static func text(of bytes: [UInt8]) throws -> String {
+        var bytes = bytes[...]
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
+        if let text = String(validating: bytes, as: UTF8.self) { return text }
+        // No character of several bytes contains a line feed.
+        let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+        let wrong = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil }
+        throw Problems(problems: [
+            Problem(
+                line: wrong.map { $0 + 1 }, fault: "the text is not UTF-8",
+                remedy: "Save the file as UTF-8, or remove the bytes that are not")
+        ])
+    }
+}
+
+/// The reader of the files that settings name.
+package struct NamedFiles: Sendable {
+    /// The certificates of a file.
+    package var anchors: @Sendable (_ path: String) throws(SettingFault) -> [TrustAnchor]
+    /// The secret that a file holds.
+    package var secret: @Sendable (_ path: String) throws(SettingFault) -> String
+    /// The private key that a file of mode 0600 holds.
+    package var privateKey: @Sendable (_ path: String) throws(SettingFault) -> String
+    /// The bytes of a file.
+    package var bytes: @Sendable (_ path: String) throws(SettingFault) -> [UInt8]
+    /// A variable of the environment.
+    package var variable: @Sendable (_ name: String) -> String?
+
+    package init(
+        anchors: @escaping @Sendable (_ path: String) throws(SettingFault) -> [TrustAnchor],
+        secret: @escaping @Sendable (_ path: String) throws(SettingFault) -> String,
+        privateKey: (@Sendable (_ path: String) throws(SettingFault) -> String)? = nil,
+        bytes: @escaping @Sendable (_ path: String) throws(SettingFault) -> [UInt8] = { _ throws(SettingFault) in [] },
+        variable: @escaping @Sendable (_ name: String) -> String? = { _ in nil }
+    ) {
+        self.anchors = anchors
+        self.secret = secret
+        self.privateKey = privateKey ?? secret
+        self.bytes = bytes
+        self.variable = variable
+    }
+
+    /// Reads no files: certificates and secrets are empty. For commands that neither verify nor answer.
+    package static let unread = NamedFiles { _ throws(SettingFault) in
+        []
+    } secret: { _ throws(SettingFault) in
+        ""
     }
 }

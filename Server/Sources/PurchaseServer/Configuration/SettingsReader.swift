@@ -221,3 +221,66 @@ struct SettingsReader {
         }
     }
 }
+
+// The settings of `verifyReceipt`.
+
+extension SettingsReader {
+    mutating func dropIn(_ section: inout SettingsSection, _ app: RegisteredApp) -> DropInSettings {
+        var settings = DropInSettings(app: app.id)
+        if let index = section.entries.firstIndex(where: { $0.key == "answers_as_of" }) {
+            note(
+                section.entries.remove(at: index).line,
+                "answers_as_of was replaced by Apple's newest form, which every answer of verifyReceipt has",
+                "Remove it; docs/drop-in.md lists the members of the newest form")
+        }
+        if let record = choice(&section, "record_verify_receipt", DropInSettings.Recording.self) {
+            settings.recording = record
+        }
+        if let answer = choice(&section, "answer_erased", DropInSettings.ErasedAnswer.self) {
+            settings.erased = answer
+        }
+        if let budget = number(&section, "ask_for_missing_news_ms", in: 0...10_000), budget > 0 {
+            settings.askSeconds = Double(budget) / 1000
+            if !app.hasAppStoreKey {
+                note(
+                    section.lines["ask_for_missing_news_ms"],
+                    "the app \(app.id) asks the App Store for missing news and has no key for it",
+                    "Add app_store_keys, or remove ask_for_missing_news_ms")
+            }
+        }
+        return settings
+    }
+}
+
+/// The entries of a mapping that were not read yet.
+struct SettingsSection {
+    struct Entry {
+        let key: String
+        let value: Node
+        let line: Int?
+    }
+
+    let name: String
+    var entries: [Entry]
+    /// The allowed names that were asked for so far.
+    var known: [String] = []
+    /// The lines of all entries, including those that were read.
+    let lines: [String: Int?]
+
+    mutating func take(_ key: String) -> Entry? {
+        known.append(key)
+        guard let index = entries.firstIndex(where: { $0.key == key }) else { return nil }
+        return entries.remove(at: index)
+    }
+}
+
+/// The error in a value, and the action to take.
+package struct SettingFault: Error, Sendable {
+    let fault: String
+    let remedy: String
+
+    package init(_ fault: String, _ remedy: String) {
+        self.fault = fault
+        self.remedy = remedy
+    }
+}

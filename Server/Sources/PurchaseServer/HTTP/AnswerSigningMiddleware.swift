@@ -64,3 +64,39 @@ private final class BodyCollector: ResponseBodyWriter, Sendable {
 
     func finish(_: HTTPFields?) async throws {}
 }
+
+/// Compares the body of a request with the digest that it states, before anything is done with it. A signed answer
+/// vouches for the digest, also on routes that read no body.
+struct ContentDigestMiddleware: RouterMiddleware {
+    let bodies: BodyReader
+    let limits: ServerConfiguration.Limits
+
+    func handle(
+        _ request: Request, context: ServerContext, next: (Request, ServerContext) async throws -> Response
+    ) async throws -> Response {
+        guard let stated = request.headers[.contentDigest] else { return try await next(request, context) }
+        guard let digest = ContentDigest.sha256(stated) else {
+            guard request.headers[.acceptSignature] == nil else { throw BodyFault.digestMismatch }
+            // Another algorithm, which is nobody's business here.
+            return try await next(request, context)
+        }
+        let isOfAPI = request.uri.path.utf8.starts(with: "/v1/".utf8)
+        let limit = isOfAPI ? min(limits.apiBodyBytes, limits.bodyBytes) : limits.bodyBytes
+        // The route refuses it without reading it.
+        guard request.headers.announcedBodyBytes <= limit else { return try await next(request, context) }
+        return try await bodies.limited(to: limit).withBody(of: request) { body in
+            guard SHA256.hash(data: body) == digest else { throw BodyFault.digestMismatch }
+            var whole = request
+            whole.body = RequestBody(buffer: ByteBuffer(bytes: body))
+            return try await next(whole, context)
+        }
+    }
+}
+
+// The fallbacks cannot happen: both names are valid tokens.
+extension HTTPField.Name {
+    /// The stable code of an answer that refuses something.
+    static let assayReason = HTTPField.Name("Assay-Reason") ?? .server
+    /// The time for which the answer holds.
+    static let assayState = HTTPField.Name("Assay-State") ?? .server
+}

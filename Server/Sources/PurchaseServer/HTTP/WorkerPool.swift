@@ -38,3 +38,6 @@ package final class WorkerPool: Sendable {
         return try await Self.threads.runIfActive(body)
     }
 }
+
+/// More work waits than the limit allows.
+package struct WorkersBusy: Error {}

@@ -1,3 +1,4 @@
+import Crypto
 import HTTPTypes
 import Hummingbird
 import PurchaseAPI
@@ -83,5 +84,68 @@ struct NotificationRoutes {
                 expected: "a notification", found: examined.kind)
         }
         return examined
+    }
+}
+
+extension Problem {
+    /// The answer to a notification that does not verify.
+    ///
+    /// The App Store delivers a notification again after 503. So 503 answers everything that may be genuine: an unknown
+    /// authority or algorithm, a header or a critical part that this version does not know, and claims of a new form.
+    /// 400 answers what is malformed or provably forged.
+    init(notification error: VerificationError) {
+        let isFinal = error.code.refusesNotificationForGood
+        self.init(
+            isFinal ? .badRequest : .serviceUnavailable, error.code.rawValue, error.code.sentence,
+            expected: error.expected, found: error.found, retryAfter: isFinal ? nil : Self.notificationRetrySeconds)
+    }
+
+    /// The seconds after which a refused notification may come again. The App Store keeps to a schedule of its own,
+    /// which begins with an hour.
+    static let notificationRetrySeconds = 3600
+
+    /// A notification of version 1 came to the address for version 2.
+    static let notificationOfVersion1 = Problem(
+        .badRequest, "notification_version_1",
+        """
+        This is a notification of version 1, which nothing signs. In App Store Connect, below App Information, App Store \
+        Server Notifications, choose version 2 for this URL.
+        """, expected: "signedPayload", found: "notification_type")
+
+    /// No app has the bundle id of a notification, or the path names another app.
+    static func notificationOfNoApp(_ bundleID: String?) -> Problem {
+        Problem(
+            .notFound, "app_unknown", "No app of the settings accepts this notification.",
+            expected: "the bundle id, Apple id and environment of an app of the settings", found: bundleID)
+    }
+}
+
+/// The root certificate of a notification that the verifier does not trust. It is read for the operator, and proves
+/// nothing.
+enum UnknownRoot {
+    /// The members of a notification that are signed separately.
+    private static let parts = [
+        ("data", "signedTransactionInfo"), ("data", "signedRenewalInfo"), ("appData", "signedAppTransactionInfo"),
+    ]
+
+    /// The SHA-256 of the last certificate in DER, in hexadecimal, as Apple publishes it for its root.
+    ///
+    /// - Parameter payload: the notification. If its own certificates were verified before, the unknown root is that of
+    ///   a part.
+    /// - Returns: `nil` if the certificates cannot be read.
+    static func sha256(of payload: [UInt8], in ledger: TimedLedger) -> String? {
+        let inspection = ledger.inspect(payload, app: "")
+        guard ledger.isCertificateHeaderKnown(of: payload) else { return sha256(inspection) }
+        let claims = inspection.content?.claims ?? [:]
+        let signed = parts.lazy.compactMap { place, name -> [UInt8]? in
+            guard case .object(let members) = claims[place], case .string(let text) = members[name] else { return nil }
+            return Array(text.utf8)
+        }
+        return signed.first { !ledger.isCertificateHeaderKnown(of: $0) }
+            .flatMap { sha256(ledger.inspect($0, app: "")) }
+    }
+
+    private static func sha256(_ inspection: EvidenceInspection) -> String? {
+        inspection.certificates.last.map { Array(SHA256.hash(data: $0.der)).hexadecimal }
     }
 }

@@ -238,3 +238,51 @@ extension SubmissionMessage {
         unknownFields = submission.unknownMembers
     }
 }
+
+extension EnvironmentName {
+    /// The environment, if the app accepts its evidence. An order or a grant in any other environment would never
+    /// count.
+    func accepted(by app: RegisteredApp) throws(Problem) -> AppStoreEnvironment { try one(of: app.environments) }
+
+    /// The environment of something that exists: one of Apple's, or another one that the app accepts. The settings can
+    /// have changed since.
+    func known(to app: RegisteredApp) throws(Problem) -> AppStoreEnvironment { try one(of: app.knownEnvironments) }
+
+    private func one(of environments: Set<AppStoreEnvironment>) throws(Problem) -> AppStoreEnvironment {
+        let environment = AppStoreEnvironment(anyCase: rawValue)
+        guard environments.contains(environment) else {
+            throw Problem.parameter(
+                "environment", environments.map(\.name).sorted().joined(separator: ", "), found: rawValue)
+        }
+        return environment
+    }
+}
+
+extension RegisteredApp {
+    fileprivate var knownEnvironments: Set<AppStoreEnvironment> { environments.union([.production, .sandbox, .xcode]) }
+}
+
+extension RefundRequestMessage {
+    package init(_ request: RefundRequest) {
+        self.init(
+            entryID: request.entryID.text, environment: EnvironmentName(request.environment),
+            transactionID: request.transactionID, originalTransactionID: request.originalTransactionID,
+            askedAt: "\(request.askedAt)", asked: request.asked, deadline: "\(request.deadline)",
+            state: request.state.rawValue)
+        productID = request.productID
+        customerID = request.customerID
+        reason = request.reason
+        answeredAt = request.answeredAt.map { "\($0)" }
+        answer = request.answer.map { answer in
+            let measured = answer.percentage != nil && answer.isDelivered ? request.situation : nil
+            return Answer(
+                delivered: answer.isDelivered, consumptionPercentage: answer.percentage,
+                refundPreference: answer.preference == .none ? nil : answer.preference.rawValue,
+                sampleContentProvided: answer.providesSample, quantity: measured?.quantity, used: measured?.used)
+        }
+        refusal = request.refusal
+        appStoreNumber = request.number
+        closedBy = request.closedBy
+        closedAt = request.closedAt.map { "\($0)" }
+    }
+}

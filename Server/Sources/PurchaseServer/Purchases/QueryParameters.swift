@@ -1,6 +1,7 @@
 // The parameters of the query and of the path, read strictly.
 
 import Foundation
+import HTTPTypes
 import Hummingbird
 import PurchaseAPI
 import PurchaseLedger
@@ -94,5 +95,64 @@ extension ServerContext {
             throw Problem.parameter(name, "at most \(ExactText.identifierBytes) bytes without control characters")
         }
         return text
+    }
+}
+
+/// The position in a list, as an opaque text.
+enum Cursor {
+    static func text(_ parts: [String]) -> String {
+        Data(parts.joined(separator: "\n").utf8).base64EncodedString()
+            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+
+    static func parts(_ text: String) throws -> [String] {
+        guard text.utf8.count <= 2048, text.utf8.allSatisfy({ $0 < 0x80 }) else { throw Problem.cursor }
+        let base64 = text.replacing("-", with: "+").replacing("_", with: "/")
+        let padding = String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
+        guard let data = Data(base64Encoded: base64 + padding),
+            let joined = String(data: data, encoding: .utf8)
+        else { throw Problem.cursor }
+        return joined.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+}
+
+extension Problem {
+    static var cursor: Problem { parameter("cursor", "the next_cursor of an answer") }
+
+    static func parameter(_ name: String, _ expected: String, found: String? = nil) -> Problem {
+        Problem(
+            .badRequest, DecisionCode.fieldMalformed.rawValue, DecisionCode.fieldMalformed.sentence,
+            expected: "\(name): \(expected)", found: found)
+    }
+}
+
+/// Percent-encoding in paths (RFC 3986, 2.1).
+enum PercentEncoding {
+    /// The text; `nil` if it is not UTF-8, or has an invalid percent-encoding.
+    ///
+    /// Foundation's decoding removes a byte order mark at the beginning, so the name would mean another customer.
+    static func decoded(_ text: some Sequence<UInt8>) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Array(text)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        default: nil
+        }
     }
 }

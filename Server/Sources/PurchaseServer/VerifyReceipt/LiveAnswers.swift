@@ -1,6 +1,6 @@
 import PurchaseAPI
 import PurchaseLedger
-import PurchaseVerification
+package import PurchaseVerification
 
 /// Answers of `verifyReceipt` with what the ledger knows, which are never later than those without it by more than a
 /// moment: what is not read in time is left out, and the answer says that it is as of signing.
@@ -50,4 +50,22 @@ struct LiveAnswers: Sendable {
             return nil
         }
     }
+}
+
+/// The subscriptions of a receipt about whose latest period the ledger has no signed news.
+package struct MissingNews: Sendable {
+    /// The app of the settings.
+    package let app: String
+    package let bundleID: String
+    package let environment: AppStoreEnvironment
+    /// Their original transactions, in the order of the receipt.
+    package let originals: [String]
+}
+
+/// Asks the App Store for news about subscriptions that the ledger lacks, and records them.
+package protocol MissingNewsSource: Sendable {
+    /// Asks about subscriptions, and records what the App Store signed.
+    ///
+    /// - Returns: whether anything was recorded, so that the state is read again.
+    func fetch(_ news: MissingNews) async throws -> Bool
 }

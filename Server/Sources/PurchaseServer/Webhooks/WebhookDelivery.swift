@@ -1,5 +1,6 @@
 import PurchaseLedger
 import PurchaseVerification
+import Synchronization
 
 /// The deliveries of a webhook under a lease.
 struct WebhookDelivery {
@@ -161,5 +162,25 @@ struct WebhookDelivery {
         }
         outcomes = []
         for customer in free { window.unblock(customer) }
+    }
+}
+
+/// The time until which attempts may begin under a lease. It is updated each time the lease is prolonged, and read
+/// before each attempt.
+final class LeaseEnd: Sendable {
+    /// The time before the end of a lease in which no attempt begins, in milliseconds: the longest attempt, and the
+    /// difference between the clocks of two servers.
+    private static let reserve: Int64 = 25_000
+
+    /// `nil` until the lease was prolonged once.
+    private let latest = Mutex<Timestamp?>(nil)
+
+    /// Whether an attempt may begin.
+    func allowsAttempt(at now: Timestamp) -> Bool { latest.withLock { $0.map { now < $0 } ?? false } }
+
+    /// The lease was prolonged at a time.
+    func move(prolongedAt time: Timestamp) {
+        let milliseconds = time.millisecondsSince1970 + WebhookLease.lifetime - Self.reserve
+        latest.withLock { $0 = Timestamp(millisecondsSince1970: milliseconds) }
     }
 }

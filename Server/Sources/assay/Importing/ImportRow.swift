@@ -129,3 +129,60 @@ struct ImportRow: Sendable {
 
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 }
+
+/// The columns of a CSV file, and the members of a line of NDJSON, that `assay import` reads.
+enum ImportColumn: String, CaseIterable {
+    case customerID = "customer_id"
+    case receiptData = "receipt_data"
+    case signedTransaction = "signed_transaction"
+    case originalTransactionID = "original_transaction_id"
+    case transactionID = "transaction_id"
+    case orderID = "order_id"
+    case importedAt = "imported_at"
+
+    /// All names, for error messages.
+    static let names = allCases.map(\.rawValue).joined(separator: ", ")
+
+    /// The longest part of a name from a file that an error message shows.
+    private static let shownBytes = 64
+
+    /// The column of a name. Names are compared by bytes.
+    init?(_ name: [UInt8]) {
+        guard let column = Self.allCases.first(where: { $0.rawValue.utf8.elementsEqual(name) }) else { return nil }
+        self = column
+    }
+
+    /// The error for an unknown column name, with the name that may be meant.
+    static func complaint(_ name: [UInt8], of kind: StaticString) -> String {
+        let shown = String(decoding: name.prefix(shownBytes), as: UTF8.self)
+        let meant = WordSuggestion.nearest(to: shown.lowercased(), among: allCases.map(\.rawValue))
+        let hint = meant.map { "did you mean '\($0)'? " } ?? ""
+        return "there is no \(kind) '\(shown)'; \(hint)assay import knows \(names)"
+    }
+}
+
+/// Why a row of a file cannot be read as a row of an import.
+struct ImportFlaw: Error, Sendable, Equatable {
+    /// A stable code.
+    enum Code: String, CaseIterable, Sendable {
+        /// The row has the wrong format: it is not JSON, a quote is not closed, or the number of fields is wrong.
+        case rowMalformed = "row_malformed"
+        /// The row is larger than `ImportBytes.rowLimit`.
+        case rowTooLarge = "row_too_large"
+        /// The row has a member that `assay import` does not know.
+        case columnUnknown = "column_unknown"
+        case fieldMissing = "field_missing"
+        /// The App Store does not know the number of a purchase, or does not prove it.
+        case numberUnknown = "number_unknown"
+        case fieldMalformed = "field_malformed"
+    }
+
+    let code: Code
+    /// The value found, and the expected one.
+    let detail: String
+
+    init(_ code: Code, _ detail: String) {
+        self.code = code
+        self.detail = detail
+    }
+}

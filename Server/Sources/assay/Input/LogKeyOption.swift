@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import PurchaseLedger
+import PurchaseServer
 
 /// The public keys of logs that a command trusts.
 struct LogKeyOption: ParsableArguments {
@@ -31,6 +32,36 @@ struct LogKeyOption: ParsableArguments {
             return try LogVerifierKey(text: content.last == 0x0A ? content.dropLast() : content[...])
         } catch {
             throw InputError(text, "\(error)")
+        }
+    }
+}
+
+/// The signing key of the log.
+struct SigningKeyOption: ParsableArguments {
+    @Option(name: .long, help: ArgumentHelp(ServerSetting.signingKey.help))
+    var signingKey: String?
+
+    func keys(_ options: LedgerDatabaseOptions) throws -> RecordKeys {
+        let given = ServerSetting.signingKey.option.map { [$0: signingKey.map { [$0] } ?? []] } ?? [:]
+        return try options.place().recordKeys(options: given)
+    }
+}
+
+/// Reads files with checkpoints.
+enum CheckpointInput {
+    /// Reads and verifies a checkpoint.
+    ///
+    /// - Throws: `InputError` if the file has none, `LogError` if no trusted key signed it.
+    static func read(_ path: String, keys: [LogVerifierKey]) throws -> SignedCheckpoint {
+        let note = Array(try InputFile.read(path))
+        do throws(LogError) {
+            return try SignedCheckpoint(note: note, keys: keys)
+        } catch {
+            throw InputError(
+                path,
+                error.code == .malformed
+                    ? "not a checkpoint of a log (\(error)); name a file that 'assay serve --checkpoints FILE' wrote"
+                    : "\(error)")
         }
     }
 }

@@ -1,4 +1,6 @@
 import Foundation
+import PurchaseLedger
+import Synchronization
 
 /// The progress of long work, on a terminal: share, count, rate and remaining time in one line. Nothing is shown during
 /// the first two seconds, or if standard error is not a terminal.
@@ -62,4 +64,46 @@ struct ProgressBar {
         default: "\(seconds / 3600) h \(seconds % 3600 / 60) min"
         }
     }
+}
+
+/// The progress of an audit, on a terminal.
+final class AuditBar: Sendable {
+    /// `nil` before the bar may be shown.
+    private let bar = Mutex<ProgressBar?>(nil)
+
+    /// Shows the progress from now on, so that lines that are written before are not mixed with it.
+    func begin() { bar.withLock { $0 = ProgressBar() } }
+
+    func show(_ progress: AuditProgress) {
+        bar.withLock {
+            $0?.show(done: Int(progress.done), share: Double(progress.done) / Double(max(1, progress.total)))
+        }
+    }
+
+    func clear() { bar.withLock { $0?.clear() } }
+}
+
+/// The progress of a copy, on a terminal.
+final class CopyBar: Sendable {
+    private struct State {
+        var bar = ProgressBar(unit: "rows")
+        var step: CopyProgress.Step?
+    }
+
+    private let state = Mutex(State())
+
+    func show(_ progress: CopyProgress) {
+        state.withLock { state in
+            if state.step != progress.step {
+                // Each step has its own rate.
+                state.bar.clear()
+                (state.step, state.bar) = (progress.step, ProgressBar(unit: "rows"))
+            }
+            state.bar.show(
+                done: Int(progress.done), share: Double(progress.done) / Double(max(1, progress.total)),
+                note: "\(progress.step.rawValue) \(progress.table)")
+        }
+    }
+
+    func clear() { state.withLock { $0.bar.clear() } }
 }

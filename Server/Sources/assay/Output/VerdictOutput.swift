@@ -1,4 +1,5 @@
 import Foundation
+import PurchaseVerification
 import Synchronization
 
 /// The verdicts that were written so far. Ctrl-C ends the program with a summary of them.
@@ -54,4 +55,41 @@ final class VerdictOutput: Sendable {
         source.resume()
         return source
     }
+}
+
+/// The verdicts of a batch, written out.
+struct VerdictBatch: Sendable {
+    private(set) var text: [UInt8] = []
+    private(set) var verified = 0
+    private(set) var rejected = 0
+    private(set) var undetermined = 0
+
+    mutating func append(_ verdict: EvidenceVerdict, _ format: any VerdictFormat, _ shown: ShownVerdicts) {
+        if shown == .all || shown == .rejected && verdict.outcome != .verified { format.write(verdict, to: &text) }
+        switch verdict.outcome {
+        case .verified: verified += 1
+        case .rejected: rejected += 1
+        case .undetermined: undetermined += 1
+        }
+    }
+}
+
+/// The number of verdicts of each kind.
+struct VerdictSummary {
+    private(set) var verified = 0
+    private(set) var rejected = 0
+    private(set) var undetermined = 0
+
+    var count: Int { verified + rejected + undetermined }
+
+    mutating func add(_ batch: VerdictBatch) {
+        verified += batch.verified
+        rejected += batch.rejected
+        undetermined += batch.undetermined
+    }
+}
+
+/// The verdicts that are written.
+enum ShownVerdicts {
+    case all, rejected, none
 }

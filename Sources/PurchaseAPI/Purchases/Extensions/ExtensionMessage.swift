@@ -41,3 +41,11 @@ public struct ExtensionMessage: Codable, Sendable, Equatable {
         case appStoreNumber = "app_store_number"
     }
 }
+
+/// `GET /v1/subscriptions/{original}/extensions`: the extensions that operators asked for, the newest first.
+public struct ExtensionList: Codable, Sendable, Equatable {
+    public var extensions: [ExtensionMessage]
+
+    /// A list.
+    public init(extensions: [ExtensionMessage]) { self.extensions = extensions }
+}

@@ -45,3 +45,74 @@ public struct NotificationMessage: Codable, Sendable, Equatable {
         case entryID = "entry_id"
     }
 }
+
+/// `GET /v1/notifications`: a page of notifications, the newest first.
+public struct NotificationPage: Codable, Sendable, Equatable {
+    public var notifications: [NotificationMessage]
+    /// The parameter `cursor` of the next request; absent on the last page.
+    public var nextCursor: String?
+
+    /// A page.
+    public init(notifications: [NotificationMessage], nextCursor: String? = nil) {
+        self.notifications = notifications
+        self.nextCursor = nextCursor
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case notifications
+        case nextCursor = "next_cursor"
+    }
+}
+
+/// `POST /notifications/v2`: a notification as the App Store sends it (Apple, "responseBodyV2").
+public struct NotificationRequest: Codable, Sendable, Equatable {
+    /// The signed notification, a compact JWS.
+    public var signedPayload: String
+    /// Whether a body without it is a notification of version 1, which is not signed.
+    public var isOfVersion1 = false
+
+    /// A notification.
+    public init(signedPayload: String) {
+        self.signedPayload = signedPayload
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case signedPayload
+    }
+
+    /// A member of every notification of version 1 (Apple, "responseBodyV1").
+    private enum Version1Keys: String, CodingKey {
+        case notificationType = "notification_type"
+    }
+}
+
+extension NotificationRequest: RequestMessage {
+    /// Apple may add members.
+    public static var ignoresUnknownMembers: Bool { true }
+
+    public init(members: inout RequestMembers) {
+        signedPayload = members.text(CodingKeys.signedPayload) ?? ""
+        guard signedPayload.isEmpty else { return }
+        members.miss(CodingKeys.signedPayload.rawValue)
+        isOfVersion1 = members.text(Version1Keys.notificationType) != nil
+    }
+}
+
+/// The answer to a notification, after it was committed. The App Store reads only the status.
+public struct NotificationAnswer: Codable, Sendable, Equatable {
+    /// The journal entry of the notification.
+    public var entryID: String
+    /// Whether it was received before.
+    public var repeated: Bool
+
+    /// An answer.
+    public init(entryID: String, repeated: Bool) {
+        self.entryID = entryID
+        self.repeated = repeated
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case repeated
+        case entryID = "entry_id"
+    }
+}

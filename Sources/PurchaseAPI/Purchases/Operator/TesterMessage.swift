@@ -20,3 +20,41 @@ public struct TesterMessage: Codable, Sendable, Equatable {
         case mergedInto = "merged_into"
     }
 }
+
+/// `GET /v1/testers`
+public struct TesterNames: Codable, Sendable, Equatable {
+    /// Their customer ids.
+    public var testers: [String]
+    /// The cursor of the next page; absent on the last.
+    public var nextCursor: String?
+
+    /// A page.
+    public init(testers: [String], nextCursor: String? = nil) {
+        self.testers = testers
+        self.nextCursor = nextCursor
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case testers
+        case nextCursor = "next_cursor"
+    }
+}
+
+/// `PUT /v1/testers/{customer}`; the body may be empty.
+public struct TesterRequest: Codable, Sendable, Equatable {
+    /// The reason; it is recorded.
+    public var reason: String?
+
+    /// A reason.
+    public init(reason: String? = nil) { self.reason = reason }
+
+    enum CodingKeys: String, CodingKey {
+        case reason
+    }
+}
+
+extension TesterRequest: RequestMessage {
+    public init(members: inout RequestMembers) {
+        reason = members.optionalReason(CodingKeys.reason)
+    }
+}

@@ -154,3 +154,47 @@ public struct NotificationAppData: Sendable {
         otherClaims = try reader.others()
     }
 }
+
+/// The seats whose access ends (Apple, "unclaimInfo"), in a notification of the type `UNCLAIM_SEATS`.
+public struct NotificationUnclaimInfo: Sendable {
+    public let appAppleID: UInt64?
+    public let bundleID: String?
+    public let environment: String?
+    /// The seats, by the identifiers under which the backend assigned them.
+    public let unclaimSeatIDs: [String]?
+    /// Every claim without a field here, unchanged.
+    public let otherClaims: [String: JSONValue]
+
+    init(_ reader: inout ClaimReader) throws(VerificationError) {
+        appAppleID = try reader.claim("appAppleId")
+        bundleID = try reader.claim("bundleId")
+        environment = try reader.claim("environment")
+        unclaimSeatIDs = reader.description("unclaimSeatIds")
+        otherClaims = try reader.others()
+    }
+}
+
+/// The app that an unknown object of a notification names. Every known one names it by the same claims; everything else
+/// in it stays unread.
+struct UnknownNotificationBody {
+    let bundleID: String?
+    let appAppleID: UInt64?
+    let environment: String?
+
+    /// - Parameter claims: the unread claims of a notification.
+    init(_ claims: [String: JSONValue]) {
+        let objects = claims.values.compactMap { value -> [String: JSONValue]? in
+            if case .object(let members) = value { members } else { nil }
+        }
+        // Two objects that name different apps leave it open which one is meant.
+        bundleID = Self.single(objects.compactMap { $0["bundleId"]?.text })
+        environment = Self.single(objects.compactMap { $0["environment"]?.text })
+        let numbers = Set(objects.compactMap { $0["appAppleId"]?.integer.flatMap { UInt64(exactly: $0) } })
+        appAppleID = numbers.count == 1 ? numbers.first : nil
+    }
+
+    private static func single(_ texts: [String]) -> String? {
+        guard let first = texts.first, texts.allSatisfy({ $0.isSame(as: first) }) else { return nil }
+        return first
+    }
+}

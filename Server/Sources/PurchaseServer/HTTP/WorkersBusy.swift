@@ -1,2 +1,0 @@
-/// More work waits than the limit allows.
-package struct WorkersBusy: Error {}

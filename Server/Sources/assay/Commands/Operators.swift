@@ -1,0 +1,104 @@
+public import ArgumentParser
+public import PurchaseLedger
+
+/// `assay operators`: who may sign in to the console.
+struct Operators: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Manages the people who sign in to the console of a server.",
+        subcommands: [AddConsoleOperator.self, ListOperators.self, RemoveOperator.self, RenewLink.self])
+
+    /// Prints a link, as the part of its address after that of the listener for operators.
+    static func write(_ link: OneTimeLink) {
+        Terminal.write("/console/link?secret=\(link.text)\n")
+        Terminal.remark("the operator opens it on the address of server.admin, once, within a day")
+    }
+}
+
+/// `assay operators add`.
+struct AddConsoleOperator: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Adds an operator, and prints the link with which they set their password.")
+
+    @OptionGroup var ledger: LedgerDatabaseOptions
+
+    @Argument(help: "The name with which they sign in.")
+    var name: String
+
+    @Option(name: .long, help: "view, support or admin.")
+    var role = OperatorRole.view
+
+    func run() async throws {
+        try await ledger.withLedger { ledger in
+            guard let link = try await ledger.perform(AddOperator(name: name, role: role)) else {
+                throw InputError(name, "there is an operator with this name; 'assay operators link' makes a new link")
+            }
+            Operators.write(link)
+        }
+    }
+}
+
+extension OperatorRole: ExpressibleByArgument {}
+
+/// `assay operators list`.
+struct ListOperators: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "Lists all operators.")
+
+    @OptionGroup var ledger: LedgerDatabaseOptions
+
+    func run() async throws {
+        try await ledger.withLedger(.reading) { ledger in
+            let operators = try await ledger.answer(OperatorList())
+            guard !operators.isEmpty else {
+                return Terminal.remark("there are no operators; add one with 'assay operators add'")
+            }
+            var table = TextTable(["NAME", "ROLE", "CREATED", "STATE"])
+            for account in operators {
+                table.append([
+                    account.name.printable, account.role.rawValue, "\(account.createdAt)",
+                    account.hasPassword ? "may sign in" : "has no password",
+                ])
+            }
+            Terminal.write(table.text(indent: 0))
+        }
+    }
+}
+
+/// `assay operators link`.
+struct RenewLink: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "link", abstract: "Prints a new link with which an operator sets a password.")
+
+    @OptionGroup var ledger: LedgerDatabaseOptions
+
+    @Argument(help: "The name of the operator.")
+    var name: String
+
+    func run() async throws {
+        try await ledger.withLedger { ledger in
+            guard let link = try await ledger.perform(RenewOperatorLink(name: name)) else {
+                throw InputError(name, "there is no such operator; see 'assay operators list'")
+            }
+            Operators.write(link)
+        }
+    }
+}
+
+/// `assay operators remove`.
+struct RemoveOperator: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Removes an operator and ends their sessions.")
+
+    @OptionGroup var ledger: LedgerDatabaseOptions
+
+    @Argument(help: "The name of the operator.")
+    var name: String
+
+    func run() async throws {
+        try await ledger.withLedger { ledger in
+            guard try await ledger.perform(ChangeOperator(name: name, role: nil)) else {
+                throw InputError(name, "there is no such operator; see 'assay operators list'")
+            }
+            Terminal.write("assay: \(name.printable) was removed\n")
+        }
+    }
+}

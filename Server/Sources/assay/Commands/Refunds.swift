@@ -1,0 +1,109 @@
+import ArgumentParser
+import Foundation
+import PurchaseAPI
+import PurchaseLedger
+import PurchaseServer
+import PurchaseVerification
+
+/// `assay refunds`: what Apple is told about refund requests.
+struct Refunds: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "refunds", abstract: "Lists refund requests, and compares policies for them.",
+        subcommands: [ListRefunds.self, ReplayRefunds.self])
+}
+
+/// `assay refunds list`.
+struct ListRefunds: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Lists refund requests and what Apple was told, newest first.")
+
+    @OptionGroup var options: OperatorOptions
+    @OptionGroup var list: ListOptions
+
+    @Option(name: .long, help: "Only requests in this state.")
+    var state: ConsumptionRequestState?
+
+    func run() async throws {
+        try await options.withLedger(.reading) { ledger, app in
+            let found = try await list.entries { (cursor: Int64?, limit) in
+                let page = try await ledger.answer(
+                    RefundRequestList(app: app, state: state, before: cursor ?? .max, limit: limit))
+                return (page.requests, page.next)
+            }
+            let messages = found.entries.map { RefundRequestMessage($0) }
+            var table = TextTable([
+                "ASKED", "STATE", "CUSTOMER", "PRODUCT", "TRANSACTION", "USED", "PREFERENCE", "REFUSAL", "APPLE",
+            ])
+            for message in messages {
+                table.append([
+                    message.askedAt.printable, message.state.printable, message.customerID.cell,
+                    message.productID.cell, message.transactionID.printable,
+                    (message.answer?.consumptionPercentage).cell, (message.answer?.refundPreference).cell,
+                    message.refusal.cell, message.closedBy.cell,
+                ])
+            }
+            try list.write(table, json: messages, hasMore: found.hasMore)
+        }
+    }
+}
+
+/// `assay refunds replay`.
+struct ReplayRefunds: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract:
+            "Shows what Apple would have been told about the refund requests of the last year under other policies.",
+        discussion: """
+            The file has what assay.yaml has below refunds. Each request is decided again from what the record says of \
+            its use at that time. Nothing is written, and Apple is told nothing.
+            """)
+
+    @OptionGroup var options: OperatorOptions
+
+    @Option(name: .long, help: "The file with the other policies.")
+    var policy: String
+
+    @Option(name: .long, help: "How many days back.")
+    var days: Int = 365
+
+    func run() async throws {
+        guard (1...3_650).contains(days) else { throw ValidationError("--days is a number from 1 to 3650.") }
+        let policies = try read()
+        try await options.withLedger(.reading) { ledger, app in
+            var replay = RefundReplay(under: policies)
+            let start = Timestamp(Date()).millisecondsSince1970 - Int64(days) * 86_400_000
+            var cursor: Int64? = .max
+            while let before = cursor {
+                let page = try await ledger.answer(RefundRequestList(app: app, before: before, limit: 500))
+                for request in page.requests where request.askedAt.millisecondsSince1970 >= start {
+                    replay.add(request.situation, answer: request.answer, refusal: request.refusal)
+                }
+                let isOld = page.requests.last.map { $0.askedAt.millisecondsSince1970 < start } ?? false
+                cursor = isOld ? nil : page.next
+            }
+            var table = TextTable(["PRODUCT", "SAID", "OTHER POLICY", "REQUESTS"])
+            for line in replay.lines { table.append([line.productID.cell, line.said, line.other, "\(line.count)"]) }
+            if !replay.lines.isEmpty { Terminal.write(table.text(indent: 0)) }
+            Terminal.write(
+                """
+                \(replay.compared) requests of \(days) days, \(replay.differences) with another answer; \
+                \(replay.undecided) without a recorded decision
+
+                """)
+        }
+    }
+
+    private func read() throws -> RefundPolicies {
+        let text: String
+        do {
+            text = try String(contentsOf: URL(fileURLWithPath: policy), encoding: .utf8)
+        } catch {
+            throw InputError(policy, "cannot be read")
+        }
+        do {
+            return try SettingsFile.refundPolicies(in: text)
+        } catch {
+            throw InputError(policy, "\(error)")
+        }
+    }
+}

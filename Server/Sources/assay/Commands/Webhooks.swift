@@ -1,0 +1,158 @@
+import ArgumentParser
+import PurchaseLedger
+import PurchaseServer
+import PurchaseVerification
+
+/// `assay webhooks`: the state of deliveries.
+struct Webhooks: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Lists the webhooks and forwards of an app, sends events again, disables and enables webhooks.",
+        discussion: """
+            The settings name the webhooks, and under forward: the URLs to which notifications are forwarded; these commands show and change the state of their deliveries in the database. A running \
+            server notices each change within seconds.
+            """,
+        subcommands: [ListWebhooks.self, ResendEvents.self, DisableWebhook.self, EnableWebhook.self])
+}
+
+/// The webhook that a command applies to.
+struct WebhookOptions: ParsableArguments {
+    @OptionGroup var options: OperatorOptions
+
+    @Argument(help: "The URL of the webhook, as in the settings.")
+    var url: String
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The environment, for a URL to which notifications are forwarded (forward: in the settings).",
+            valueName: "environment"))
+    var forward: String?
+
+    private var stream: WebhookStream {
+        forward.map { .notifications(AppStoreEnvironment(anyCase: $0)) } ?? .events
+    }
+
+    /// Changes the webhook, if a server ever delivered to it.
+    ///
+    /// - Returns: how many events are sent again, or 1.
+    func change(_ change: ChangeWebhook.Change, _ ledger: PurchaseLedger, _ app: String) async throws -> Int {
+        guard let count = try await ledger.perform(ChangeWebhook(app: app, stream, url: url, change)) else {
+            throw InputError(
+                url,
+                "no server delivered to this URL yet; 'assay webhooks list --app \(app)' lists those that exist"
+            )
+        }
+        return count
+    }
+}
+
+/// `assay webhooks list`.
+struct ListWebhooks: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Shows the progress of each webhook and forward, and what was given up.")
+
+    @OptionGroup var options: OperatorOptions
+
+    func run() async throws {
+        try await options.withLedger(.reading) { ledger, app in
+            let webhooks = try await ledger.answer(WebhookList(app: app))
+            guard !webhooks.isEmpty else {
+                return Terminal.complain("no server delivered events or notifications of this app yet")
+            }
+            for webhook in webhooks {
+                var (heading, what) = (webhook.url, "events")
+                if case .notifications(let environment) = webhook.stream {
+                    (heading, what) = ("\(webhook.url) (forward \(environment.name))", "notifications")
+                }
+                let state =
+                    webhook.disabledAt.map { "disabled since \($0): \(webhook.disabledReason ?? "")" } ?? "enabled"
+                Terminal.write(
+                    """
+                    \(heading.printable)
+                      \(state.printable)
+                      cursor \(webhook.cursor), \(webhook.behind) \(what) behind, \(webhook.pending) waiting for a retry, \
+                    \(webhook.dead.count) given up
+
+                    """)
+                guard !webhook.dead.isEmpty else { continue }
+                var table = TextTable([
+                    what == "events" ? "EVENT" : "ENTRY", "TYPE", "ATTEMPTS", "FIRST ATTEMPT", "REASON",
+                ])
+                for event in webhook.dead {
+                    table.append([
+                        "\(event.event)", event.type.printable, "\(event.attempts)",
+                        event.firstAt.map { "\($0)" } ?? "-", (event.lastError ?? "-").printable,
+                    ])
+                }
+                Terminal.write(table.text(indent: 2))
+            }
+        }
+    }
+}
+
+/// `assay webhooks enable`.
+struct EnableWebhook: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "enable", abstract: "Delivers to a webhook again, from the event at which deliveries stopped.")
+
+    @OptionGroup var webhook: WebhookOptions
+
+    func run() async throws {
+        try await webhook.options.withLedger { ledger, app in
+            _ = try await webhook.change(.enable, ledger, app)
+            Terminal.write("assay: the webhook is enabled\n")
+        }
+    }
+}
+
+/// `assay webhooks disable`.
+struct DisableWebhook: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "disable", abstract: "Stops deliveries to a webhook; its events wait until it is enabled.")
+
+    @OptionGroup var webhook: WebhookOptions
+
+    @OptionGroup var reason: ReasonOption
+
+    func run() async throws {
+        try await webhook.options.withLedger { ledger, app in
+            _ = try await webhook.change(.disable(reason: reason.reason), ledger, app)
+            Terminal.write("assay: the webhook is disabled\n")
+        }
+    }
+}
+
+/// `assay webhooks resend`.
+struct ResendEvents: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resend", abstract: "Resends events that were given up, or all events since a time.",
+        discussion: """
+            Events that were given up arrive out of order: the customer's later events were delivered behind a gap. With \
+            --since, everything from then on is delivered again in order, for a receiver that lost its data; each event \
+            has the same number as before, so a receiver that knows it ignores it.
+            """)
+
+    @OptionGroup var webhook: WebhookOptions
+
+    @Option(name: .long, help: "The event, by its number in 'assay webhooks list'. Without it, all.")
+    var event: Int64?
+
+    @Option(name: .long, help: "Deliver everything again since this time, such as 2026-11-27T00:00:00Z.")
+    var since: Timestamp?
+
+    func validate() throws {
+        if event != nil, since != nil { throw ValidationError("--event and --since exclude each other.") }
+    }
+
+    func run() async throws {
+        try await webhook.options.withLedger { ledger, app in
+            if let since {
+                let count = try await webhook.change(.resendSince(since), ledger, app)
+                return Terminal.write("assay: \(count) events are delivered, from \(since) on\n")
+            }
+            let count = try await webhook.change(.resend(event: event), ledger, app)
+            Terminal.write("assay: \(count) events are sent again\n")
+            if count == 0, event != nil { throw ExitCode.rejected }
+        }
+    }
+}

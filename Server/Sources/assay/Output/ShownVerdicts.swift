@@ -1,4 +1,0 @@
-/// The verdicts that are written.
-enum ShownVerdicts {
-    case all, rejected, none
-}

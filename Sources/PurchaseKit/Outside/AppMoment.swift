@@ -1,5 +1,0 @@
-/// A moment at which newer facts may be available.
-public enum AppMoment: Sendable, Equatable {
-    case foreground
-    case network
-}
