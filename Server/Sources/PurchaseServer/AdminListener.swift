@@ -103,8 +103,8 @@ struct AdminListener: Service, CustomStringConvertible {
 struct AdminHostMiddleware: RouterMiddleware {
     typealias Context = ServerContext
 
-    /// The host of the listener; `nil` for a socket.
-    let listener: String?
+    /// The host of the listener.
+    let listener: String
 
     func handle(
         _ request: Request, context: ServerContext, next: (Request, ServerContext) async throws -> Response
@@ -120,7 +120,7 @@ struct AdminHostMiddleware: RouterMiddleware {
     private func accepts(_ host: String) -> Bool {
         if host.hasPrefix("[") { return host.wholeMatch(of: /\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?/) != nil }
         let name = host.split(separator: ":", omittingEmptySubsequences: false).first.map { $0.lowercased() } ?? ""
-        return name == "localhost" || name == listener?.lowercased() || AddressRange.bytes(of: name)?.count == 4
+        return name == "localhost" || name == listener.lowercased() || AddressRange.bytes(of: name)?.count == 4
     }
 }
 

@@ -188,7 +188,8 @@ final class ReloadableServer: Sendable {
         router.add(middleware: requestLog)
         router.add(middleware: ProblemMiddleware(outages: outages))
         router.add(middleware: RequestHeadMiddleware())
-        router.add(middleware: AdminHostMiddleware(listener: started.admin.host))
+        // A page in a browser reaches no socket of the file system.
+        if let host = started.admin.host { router.add(middleware: AdminHostMiddleware(listener: host)) }
         HealthRoutes(readiness: readiness, limited: limited, skew: appStoreClaims.skew).add(to: router)
         MetricsRoutes(metrics: metrics, readings: readings).add(to: router)
         ConsoleRoutes(

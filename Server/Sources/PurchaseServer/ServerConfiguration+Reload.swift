@@ -17,7 +17,7 @@ extension ServerConfiguration {
         var settings: [ServerSetting] = []
         if host != running.host { settings.append(.host) }
         if port != running.port { settings.append(.port) }
-        if admin != running.admin { settings.append(.admin) }
+        if admin != running.admin, !(isAdminStandard && running.isAdminStandard) { settings.append(.admin) }
         if (tls == nil) != (running.tls == nil) { settings.append(.tlsCertificate) }
         if database != running.database { settings.append(.database) }
         if logLevel != running.logLevel { settings.append(.logLevel) }

@@ -133,6 +133,47 @@ struct TLSCommandTests {
         }
     }
 
+    /// A listening socket on a port of this machine, 0 for any; `nil` if another program has it.
+    private static func hold(_ port: UInt16) -> (socket: Int32, port: UInt16)? {
+        #if canImport(Darwin)
+            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #else
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #endif
+        var address = sockaddr_in()
+        (address.sin_family, address.sin_port) = (sa_family_t(AF_INET), port.bigEndian)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(descriptor, address, size) | listen(descriptor, 1) | getsockname(descriptor, address, &size)
+            }
+        }
+        guard status == 0 else {
+            close(descriptor)
+            return nil
+        }
+        return (descriptor, UInt16(bigEndian: address.sin_port))
+    }
+
+    @Test("A server whose standard address for operators is taken uses a free one and says so, and doctor warns")
+    func standardIsTaken() async throws {
+        let taken = Self.hold(8081)
+        defer { if let taken { close(taken.socket) } }
+        let free = try #require(Self.hold(0))
+        close(free.socket)
+        try await Program.inTemporaryFolder { folder in
+            let doctor = try await Program.shell("assay doctor --no-deliveries 2>&1", in: folder)
+            #expect(doctor.output.contains("another program has 127.0.0.1:8081"), "\(doctor.output)")
+            try await RunningServer.run("assay serve --port \(free.port) 2>log", in: folder) { _ in
+                let script = "sed -n 's|.*another program has 127.0.0.1:8081: .* are on ||p' log"
+                let address = try await Program.shell(script, in: folder).output.trimmingCharacters(in: .newlines)
+                let asked = try await Program.shell("curl -sS \(address)/readyz", in: folder)
+                #expect(asked.output.contains("ready"), "\(address): \(asked.output)")
+            }
+        }
+    }
+
     @Test("assay doctor says when the certificate ends, and finds a key that others can read")
     func doctor() async throws {
         try await Program.inTemporaryFolder { folder in

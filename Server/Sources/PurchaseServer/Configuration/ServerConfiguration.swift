@@ -17,6 +17,8 @@ public struct ServerConfiguration: Sendable {
     /// Where operators reach metrics and health, without TLS and without a key. `assay serve` has
     /// `AdminAddress.standard` as its default; a program that starts a server opens no second port unasked.
     public var admin = AdminAddress.off
+    /// Whether no setting names `admin`, so that it gives way to another program that has the port.
+    public var isAdminStandard = false
     /// The database, as `sqlite:PATH`.
     public var database = "sqlite:assay.sqlite"
     /// The lowest level that is logged.

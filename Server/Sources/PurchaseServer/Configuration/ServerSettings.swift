@@ -33,6 +33,7 @@ package struct ServerSettings {
         for setting in ServerSetting.all { try put(setting, files, into: &configuration) }
         // A second server on any free port must not fail for the port of the first one's listener for operators.
         if value(of: .admin) == nil {
+            configuration.isAdminStandard = true
             configuration.admin = configuration.port == 0 ? .port(host: "127.0.0.1", 0) : .standard
         }
         configuration.tls = try certificate(of: configuration, files)

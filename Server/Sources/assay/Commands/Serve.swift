@@ -153,7 +153,7 @@ struct Serve: AsyncParsableCommand {
         let isTrustExtended = !trust.isEmpty || environment[ServerSetting.trust.variable ?? ""] != nil
         let place = try ledger.place(environment, isTrustExtended: isTrustExtended)
         let named = ledger.naming(place)
-        let configuration = try place.configuration(options: options)
+        var configuration = try place.configuration(options: options)
         let logger = LineLogHandler.logger(configuration.logFormat, level: configuration.logLevel)
         if configuration.logFormat == .json { Terminal.useLog(logger) }
         do {
@@ -162,8 +162,12 @@ struct Serve: AsyncParsableCommand {
             Terminal.complain(Self.words(error, configuration))
             throw ExitCode.unusable
         }
+        var givenUp: AdminAddress?
         do {
             try ListeningPort.requireFree(configuration.admin)
+        } catch let error as IOError where error.errnoCode == EADDRINUSE && configuration.isAdminStandard {
+            givenUp = configuration.admin
+            configuration.admin = .port(host: "127.0.0.1", 0)
         } catch {
             Terminal.complain(AdminListenerError.words(error, configuration.admin))
             throw ExitCode.unusable
@@ -201,7 +205,12 @@ struct Serve: AsyncParsableCommand {
                     Terminal.write("assay: ready on \(address)\n")
                     notices?.tell(.ready)
                 },
-                onAdminReady: { [ledger = server.ledger] address in await Self.offerConsole(address, ledger) })
+                onAdminReady: { [ledger = server.ledger, givenUp] address in
+                    if let givenUp {
+                        Terminal.remark("another program has \(givenUp): metrics, health and console are on \(address)")
+                    }
+                    await Self.offerConsole(address, ledger)
+                })
             // The last service ends first, so the manager hears of the end before the last requests are answered.
             let services: [any Service] = [application] + [notices].compactMap(\.self)
             try await ServiceGroup(

@@ -68,6 +68,12 @@ struct ListeningExamination {
         do {
             try ListeningPort.requireFree(address)
             return []
+        } catch let error as IOError where error.errnoCode == EADDRINUSE && configuration.isAdminStandard {
+            return [
+                .warning(
+                    .listening, "another program has \(address), so metrics and health will be on a free port",
+                    do: "Name an address in server.admin, so that the monitor finds it.")
+            ]
         } catch {
             return [
                 .failed(
