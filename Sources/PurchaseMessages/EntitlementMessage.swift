@@ -38,7 +38,6 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
     /// is sold by the seat, while it is active.
     public var seats: Int64?
 
-    /// An entitlement by its parts.
     public init(
         productID: String, productType: ProductType, environment: EnvironmentName, state: State, reason: Reason? = nil,
         balance: Int64? = nil, shortfall: Int64? = nil, since: String? = nil, until: String? = nil,

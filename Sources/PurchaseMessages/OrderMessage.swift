@@ -31,7 +31,6 @@ public struct OrderMessage: Codable, Sendable, Equatable {
     /// shown.
     public var replayed: Bool?
 
-    /// An order by its parts.
     public init(
         orderID: String, customerID: String, productID: String, quantity: Int64, environment: EnvironmentName? = nil,
         acceptsRenewal: Bool? = nil, metadata: [String: String]? = nil, appAccountToken: String, status: Status,

@@ -9,7 +9,6 @@ public struct PaymentMessage: Codable, Sendable, Equatable {
     /// A free trial pays an order of its subscription.
     public var offer: OfferMessage?
 
-    /// A payment by its parts.
     public init(
         transactionID: String, environment: EnvironmentName, price: Int64? = nil, currency: String? = nil,
         offer: OfferMessage? = nil
@@ -38,7 +37,6 @@ public struct OfferMessage: Codable, Sendable, Equatable {
     /// `offerPeriod`, an ISO 8601 duration.
     public var period: String?
 
-    /// An offer by its values.
     public init(type: Int64? = nil, identifier: String? = nil, discountType: String? = nil, period: String? = nil) {
         self.type = type
         self.identifier = identifier

@@ -34,7 +34,6 @@ public struct ProblemDocument: Codable, Sendable, Equatable {
     /// What the sender should correct besides; only of purchases and restores.
     public var warnings: [WarningMessage]?
 
-    /// A problem by its parts.
     public init(
         type: String = "about:blank", title: String, status: Int, code: String, detail: String? = nil,
         expected: String? = nil, found: String? = nil, disposition: Disposition? = nil, claimedBy: PriorClaim? = nil,

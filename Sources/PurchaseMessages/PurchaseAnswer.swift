@@ -22,7 +22,6 @@ public struct PurchaseAnswer: Codable, Sendable, Equatable {
     /// What the sender should correct, such as fields that the server does not know.
     public var warnings: [WarningMessage]?
 
-    /// An answer by its parts.
     public init(
         verdict: SubmissionVerdict, code: String, disposition: Disposition, replayed: Bool, submissionID: String,
         leafHash: String, transaction: TransactionMessage, order: OrderMessage? = nil,
@@ -57,7 +56,6 @@ public struct WarningMessage: Codable, Sendable, Equatable {
     /// The value found instead.
     public var found: String?
 
-    /// A warning by its parts.
     public init(code: String, detail: String, found: String? = nil) {
         self.code = code
         self.detail = detail

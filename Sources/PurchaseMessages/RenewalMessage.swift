@@ -28,7 +28,6 @@ public struct RenewalMessage: Codable, Sendable, Equatable {
     /// When it was signed.
     public var signedAt: String
 
-    /// A renewal by its parts.
     public init(
         autoRenew: Bool? = nil, nextProduct: String? = nil, renewsAt: String? = nil, price: Int64? = nil,
         currency: String? = nil, graceUntil: String? = nil, graceEndUnknown: Bool? = nil, billingRetry: Bool? = nil,
@@ -125,7 +124,6 @@ public struct CommitmentMessage: Codable, Sendable, Equatable {
     /// Whether another commitment follows.
     public var autoRenew: Bool?
 
-    /// A commitment by its parts.
     public init(period: Int64? = nil, of periods: Int64? = nil, until: String? = nil, autoRenew: Bool? = nil) {
         self.period = period
         self.periods = periods

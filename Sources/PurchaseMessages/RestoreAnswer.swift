@@ -12,7 +12,6 @@ public struct RestoreAnswer: Codable, Sendable, Equatable {
     /// What the sender should correct, such as fields that the server does not know.
     public var warnings: [WarningMessage]?
 
-    /// An answer by its parts.
     public init(
         customerID: String, purchases: [RestoredPurchaseMessage], refused: [RefusedEvidenceMessage],
         entitlements: [EntitlementMessage], warnings: [WarningMessage]? = nil
@@ -54,7 +53,6 @@ public struct RestoredPurchaseMessage: Codable, Sendable, Equatable {
     /// The hash of the submission's leaf in the Merkle log, in hexadecimal.
     public var leafHash: String?
 
-    /// An outcome by its parts.
     public init(
         transactionID: String, originalTransactionID: String, productID: String, environment: EnvironmentName,
         expiresAt: String? = nil, code: String, detail: String? = nil, disposition: Disposition, replayed: Bool,
@@ -101,7 +99,6 @@ public struct RefusedEvidenceMessage: Codable, Sendable, Equatable {
     /// The hash of the submission's leaf in the Merkle log, in hexadecimal.
     public var leafHash: String?
 
-    /// A refusal by its parts.
     public init(
         index: Int, code: String, detail: String? = nil, expected: String? = nil, found: String? = nil,
         disposition: Disposition, submissionID: String?, leafHash: String? = nil

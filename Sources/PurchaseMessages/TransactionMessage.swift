@@ -36,7 +36,6 @@ public struct TransactionMessage: Codable, Sendable, Equatable {
     /// if nothing was signed about it.
     public var renewal: RenewalMessage?
 
-    /// A purchase by its parts.
     public init(
         transactionID: String, originalTransactionID: String, productID: String, productType: ProductType? = nil,
         environment: EnvironmentName, quantity: Int64? = nil, customerID: String? = nil, orderID: String? = nil,
@@ -114,7 +113,6 @@ public struct WithdrawalMessage: Codable, Sendable, Equatable {
     public var units: Int64
     public var reason: Reason
 
-    /// A withdrawal by its parts.
     public init(at: String, units: Int64, reason: Reason) {
         self.at = at
         self.units = units

@@ -75,7 +75,6 @@ struct HTTPExchange: Sendable {
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
-    /// Sends one request.
     func send(_ request: HTTPClientRequest) async -> Result<Reply, Failure> {
         let isLate = Atomic(false)
         var request = request

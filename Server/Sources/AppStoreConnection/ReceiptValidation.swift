@@ -90,7 +90,6 @@ public struct AppStoreReply: Sendable {
     /// The reply, decoded.
     public let response: VerifyReceiptResponse
 
-    /// A reply by its parts.
     public init(environment: ValidationEnvironment, json: [UInt8], response: VerifyReceiptResponse) {
         self.environment = environment
         self.json = json

@@ -113,7 +113,6 @@ public struct ReplyComparison: Sendable {
     }
 }
 
-/// A field of a purchase.
 private struct PurchaseField {
     let name: String
     let value: String?

@@ -16,7 +16,6 @@ public struct UndeterminedValidation: Error, Sendable, Equatable, CustomStringCo
     /// it.
     public let retryAfter: Duration
 
-    /// An undetermined outcome by its parts.
     public init(
         _ code: Code, _ environment: ValidationEnvironment, seen: String, status: VerifyReceiptStatus? = nil,
         json: [UInt8]? = nil, retryAfter: Duration

@@ -203,8 +203,6 @@ private struct Desk: Sendable {
     var backend = ""
     var admin = ""
 
-    init(store: LiveClient) { self.store = store }
-
     @discardableResult
     func control(_ path: String, _ body: [String: Any] = [:]) async throws -> [String: Any] {
         try await Self.send(store, .post, "/control/\(path)", body, nil)

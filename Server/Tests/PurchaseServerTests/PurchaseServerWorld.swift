@@ -163,7 +163,6 @@ struct PurchaseServerWorld: Sendable {
         try await send(method, path, data: nil, as: scope, idempotencyKey: idempotencyKey, headers: more)
     }
 
-    /// The entitlements of a customer.
     func entitlements(of customer: String, as scope: APIKeyScope = .backend) async throws -> [EntitlementMessage] {
         try await send(.get, "/v1/customers/\(customer)/entitlements", as: scope).message(EntitlementList.self)
             .entitlements

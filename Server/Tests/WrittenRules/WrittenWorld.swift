@@ -24,7 +24,6 @@ public struct WrittenWorld: Sendable, Hashable {
 
     // MARK: What happens
 
-    /// An event happens.
     public mutating func happen(_ event: WorldEvent) {
         let product = event.product
         let customer = mergedInto[event.customer] ?? event.customer

@@ -73,7 +73,6 @@ public struct PurchaseTemplate: Hashable, Sendable {
         public static let freeSubscription = ProductType(rawValue: 4)
     }
 
-    /// The type of ownership.
     public struct OwnershipType: RawRepresentable, Hashable, Sendable {
         /// The number in the receipt.
         public let rawValue: UInt64

@@ -2,7 +2,6 @@
 public struct SigningOptions: Sendable {
     /// The digest of the signature.
     public var digest = ReceiptDigest.sha256
-    /// The name of the signature algorithm.
     public var signatureAlgorithm = SignatureAlgorithmName.rsaEncryption
     /// Signs attributes (content type and message digest) instead of the payload itself, as Apple's receipts never do.
     public var signedAttributes = false

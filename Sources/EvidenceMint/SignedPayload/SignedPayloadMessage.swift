@@ -11,12 +11,6 @@ struct SignedPayloadMessage {
     /// The number of characters missing from the end.
     var missing = 0
 
-    init(header: [UInt8], payload: [UInt8], padsBase64: Bool) {
-        self.header = header
-        self.payload = payload
-        self.padsBase64 = padsBase64
-    }
-
     /// The signing input: header, full stop and payload.
     var signedBytes: [UInt8] {
         Array((base64(header) + "." + base64(payload)).utf8)

@@ -33,7 +33,6 @@ public struct ComparisonMessage: Codable, Sendable, Equatable {
         public var transactionID: String?
         public var assumed: Bool?
 
-        /// An answer.
         public init(active: Bool, until: String? = nil) { (self.active, self.until) = (active, until) }
 
         enum CodingKeys: String, CodingKey {
@@ -70,7 +69,6 @@ public struct ComparisonMessage: Codable, Sendable, Equatable {
         }
     }
 
-    /// A comparison.
     public init(customerID: String, agrees: Bool, theirs: Access, ours: Access) {
         (self.customerID, self.agrees, self.theirs, self.ours) = (customerID, agrees, theirs, ours)
     }
@@ -94,7 +92,6 @@ public struct ComparisonProblem: Codable, Sendable, Equatable {
         public var expected: String?
         public var found: String?
 
-        /// An error.
         public init(code: String, text: String, expected: String? = nil, found: String? = nil) {
             (self.code, self.text, self.expected, self.found) = (code, text, expected, found)
         }
@@ -122,6 +119,5 @@ public struct ComparisonSummary: Codable, Sendable, Equatable {
         public init() {}
     }
 
-    /// A summary.
     public init(_ summary: Counts = Counts()) { self.summary = summary }
 }

@@ -15,7 +15,6 @@ public struct ConsumptionMessage: Codable, Sendable, Equatable {
     /// Whether an earlier request took the units.
     public var replayed: Bool
 
-    /// A consumption by its parts.
     public init(
         consumptionID: String, customerID: String, productID: String, environment: EnvironmentName, quantity: Int64,
         balance: Int64, shortfall: Int64, consumedAt: String, replayed: Bool
@@ -52,7 +51,6 @@ public struct ConsumptionRequest: Codable, Sendable, Equatable {
     /// there.
     public var environment: EnvironmentName?
 
-    /// A consumption by its parts.
     public init(
         productID: String, quantity: Int64? = nil, consumptionID: String? = nil, environment: EnvironmentName? = nil
     ) {

@@ -38,7 +38,6 @@ public struct NamedEntitlementMessage: Codable, Sendable, Equatable {
     /// The active products that give it.
     public var products: [String]
 
-    /// A named entitlement by its parts.
     public init(name: String, state: EntitlementMessage.State, until: String? = nil, products: [String]) {
         self.name = name
         self.state = state
@@ -59,7 +58,6 @@ public struct TransactionPage: Codable, Sendable, Equatable {
     /// The cursor of the next page; absent on the last page.
     public var nextCursor: String?
 
-    /// A page.
     public init(purchases: [TransactionMessage], nextCursor: String? = nil) {
         self.purchases = purchases
         self.nextCursor = nextCursor

@@ -44,7 +44,6 @@ public struct EventMessage: Codable, Sendable, Equatable {
     /// The ids of the messages that were given up; only of a `gap`.
     public var missing: [String]?
 
-    /// An event by its parts.
     public init(
         type: Kind, at: String, app: String, customerID: String? = nil, formerCustomerID: String? = nil,
         ownerCustomerID: String? = nil, environment: EnvironmentName? = nil, counts: Bool? = nil,
@@ -192,7 +191,6 @@ public struct EventPage: Codable, Sendable, Equatable {
     /// it.
     public var nextCursor: String
 
-    /// A page.
     public init(events: [EventMessage], nextCursor: String) {
         self.events = events
         self.nextCursor = nextCursor

@@ -18,7 +18,6 @@ public struct GroundMessage: Codable, Sendable, Equatable {
     /// The customer into whom the one of the request was merged; absent if they were not, and in a list.
     public var mergedInto: String?
 
-    /// A ground by its parts.
     public init(
         groundID: String, source: String, reference: String, productID: String, environment: EnvironmentName,
         since: String, until: String? = nil, endedAt: String? = nil, replayed: Bool? = nil
@@ -49,7 +48,6 @@ public struct GroundList: Codable, Sendable, Equatable {
     /// The customer into whom the one of the request was merged; absent if they were not.
     public var mergedInto: String?
 
-    /// A list.
     public init(grounds: [GroundMessage], mergedInto: String? = nil) {
         self.grounds = grounds
         self.mergedInto = mergedInto
@@ -73,7 +71,6 @@ public struct GroundRequest: Codable, Sendable, Equatable {
     /// When it ends; without it, it does not end.
     public var until: String?
 
-    /// A ground by its parts.
     public init(
         source: String, reference: String, productID: String, environment: EnvironmentName? = nil, until: String? = nil
     ) {

@@ -33,7 +33,6 @@ public struct InspectionAnswer: Codable, Sendable, Equatable {
         public static let rejected = Verdict(rawValue: "rejected")
     }
 
-    /// An answer by its parts.
     public init(
         evidence: String?, encoding: String?, verdict: Verdict, code: String? = nil, detail: String? = nil,
         disposition: Disposition? = nil, checks: [InspectionCheck], signature: String? = nil,
@@ -70,7 +69,6 @@ public struct InspectedCertificate: Codable, Sendable, Equatable {
     public var publicKey: String
     public var signatureAlgorithm: String
 
-    /// A certificate by its parts.
     public init(
         subject: String, issuer: String, serialNumber: String, notBefore: String, notAfter: String, publicKey: String,
         signatureAlgorithm: String
@@ -117,7 +115,6 @@ public struct InspectionCheck: Codable, Sendable, Equatable {
         public static let notRun = Outcome(rawValue: "not_run")
     }
 
-    /// A check by its parts.
     public init(
         name: String, outcome: Outcome, code: String? = nil, detail: String? = nil, expected: String? = nil,
         found: String? = nil

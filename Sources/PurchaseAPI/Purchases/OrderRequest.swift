@@ -86,7 +86,6 @@ public struct OrderPage: Codable, Sendable, Equatable {
     /// The cursor of the next page; absent on the last page.
     public var nextCursor: String?
 
-    /// A page.
     public init(orders: [OrderMessage], nextCursor: String? = nil) {
         self.orders = orders
         self.nextCursor = nextCursor

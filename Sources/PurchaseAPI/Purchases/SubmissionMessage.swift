@@ -43,7 +43,6 @@ public struct SubmissionMessage: Codable, Sendable, Equatable {
     /// The names of fields of the request that the server did not know.
     public var unknownFields: [String]?
 
-    /// A submission by its parts.
     public init(
         submissionID: String, receivedAt: String, verdict: SubmissionVerdict, code: String, expected: String? = nil,
         found: String? = nil, replayed: Bool, restore: Bool, customerID: String? = nil, orderID: String? = nil,
@@ -104,7 +103,6 @@ public struct SubmissionDecision: Codable, Sendable, Equatable {
     public var expected: String?
     public var found: String?
 
-    /// A decision by its parts.
     public init(
         submissionID: String, verdict: SubmissionVerdict, code: String, expected: String? = nil, found: String? = nil
     ) {
@@ -127,7 +125,6 @@ public struct SubmissionPage: Codable, Sendable, Equatable {
     /// The cursor of the next page; absent on the last page.
     public var nextCursor: String?
 
-    /// A page.
     public init(submissions: [SubmissionMessage], nextCursor: String? = nil) {
         self.submissions = submissions
         self.nextCursor = nextCursor

@@ -56,7 +56,6 @@ public struct TimelinePage: Codable, Sendable, Equatable {
     /// The parameter `cursor` of the next request; absent on the last page.
     public var nextCursor: String?
 
-    /// A page.
     public init(customerID: String, mergedInto: String? = nil, timeline: [TimelineMessage], nextCursor: String? = nil) {
         self.customerID = customerID
         self.mergedInto = mergedInto

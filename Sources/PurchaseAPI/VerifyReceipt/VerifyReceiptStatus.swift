@@ -50,7 +50,6 @@ extension VerifyReceiptResponse {
             self.spelling = spelling
         }
 
-        /// The spellings.
         public enum Spelling: String, Codable, Sendable, CaseIterable {
             case underscore, hyphen, both
         }

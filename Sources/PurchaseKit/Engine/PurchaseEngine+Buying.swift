@@ -208,7 +208,6 @@ public struct PurchaseOrder: Sendable, Equatable {
     /// `app_account_token` of the order.
     public var appAccountToken: UUID?
 
-    /// An order.
     public init(orderID: String, appAccountToken: UUID? = nil) {
         self.orderID = orderID
         self.appAccountToken = appAccountToken

@@ -49,7 +49,6 @@ public struct PaymentTransaction: Sendable, Codable, Equatable {
         case restored
     }
 
-    /// A transaction by its parts.
     public init(
         transactionID: String?, originalTransactionID: String? = nil, productID: String, state: State = .purchased,
         quantity: Int = 1, environment: String? = nil, appAccountToken: UUID? = nil, signedTransaction: String? = nil,

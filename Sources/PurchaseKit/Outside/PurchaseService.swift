@@ -15,7 +15,6 @@ public struct ServiceRequest: Sendable, Equatable {
     public var headers: [String: String]
     public var body: [UInt8]
 
-    /// A request by its parts.
     public init(method: String = "POST", path: String, headers: [String: String], body: [UInt8]) {
         self.method = method
         self.path = path
@@ -35,7 +34,6 @@ public struct ServiceAnswer: Sendable, Equatable {
     /// The largest body that the kit reads: entitlements to some ten thousand products.
     public static let largestBody = 4 << 20
 
-    /// An answer by its parts.
     public init(status: Int, headers: [String: String], body: [UInt8]) {
         self.status = status
         self.headers = headers

@@ -19,7 +19,6 @@ public struct PurchaseProduct: Sendable, Hashable, Identifiable {
 
     public var id: String { productID }
 
-    /// A product by its parts.
     public init(
         productID: String, kind: PurchaseProductKind? = nil, name: String, summary: String = "", price: Decimal,
         priceText: String, period: PurchasePeriod? = nil, subscriptionGroupID: String? = nil,

@@ -29,7 +29,6 @@ public struct PurchaseProductOffer: Sendable, Hashable {
     /// How an offer is paid.
     public enum Payment: String, Sendable, Hashable, Codable { case freeTrial, payAsYouGo, payUpFront }
 
-    /// An offer by its parts.
     public init(
         offerID: String?, kind: Kind, payment: Payment, price: Decimal, priceText: String, period: PurchasePeriod,
         periodCount: Int = 1, isEligible: Bool? = nil

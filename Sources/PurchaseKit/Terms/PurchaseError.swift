@@ -20,7 +20,6 @@ public struct PurchaseError: Error, Sendable, Codable, Equatable {
         public var domain: String
         public var code: Int
 
-        /// The cause by its parts.
         public init(domain: String, code: Int) {
             self.domain = domain
             self.code = code

@@ -8,7 +8,6 @@ public struct StructuredDictionary: Sendable, Equatable {
     /// The members, in their order; no two have the same name.
     public var members: [Member]
 
-    /// One member.
     public struct Member: Sendable, Equatable {
         public var name: String
         public var value: StructuredMember
@@ -52,7 +51,6 @@ public struct StructuredItem: Sendable, Equatable {
     public var value: StructuredValue
     public var parameters: [StructuredParameter]
 
-    /// An item.
     public init(_ value: StructuredValue, parameters: [StructuredParameter] = []) {
         self.value = value
         self.parameters = parameters

@@ -17,7 +17,6 @@ public struct AppStoreServerError: Error, Sendable, CustomStringConvertible {
     /// The earliest time to call again, from now. An earlier call is unlikely to succeed, or is not made.
     public let retryAfter: Duration
 
-    /// An error by its parts.
     public init(
         _ code: Code, _ environment: ValidationEnvironment, seen: String, number: AppStoreErrorNumber? = nil,
         httpStatus: Int? = nil, verification: VerificationError? = nil, isEndless: Bool = false,

@@ -91,7 +91,6 @@ public struct AttackRun: Sendable {
     }
 }
 
-/// The result of an attack.
 public struct AttackResult: Sendable {
     public let attack: Attack
     /// The expected answer, in a few words.

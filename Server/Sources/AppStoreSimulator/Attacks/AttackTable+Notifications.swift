@@ -202,11 +202,6 @@ extension AttackEvidence {
         var dateStyle = ClaimDateStyle.wholeMilliseconds
         var extra: [Claim]
 
-        init(signingDate: Date, extra: [Claim]) {
-            self.signingDate = signingDate
-            self.extra = extra
-        }
-
         func claims(signing sign: (any SignedPayloadTemplate) throws -> String) rethrows -> [Claim] { extra }
     }
 }

@@ -68,6 +68,5 @@ public struct ScenarioError: Error, Sendable, CustomStringConvertible {
         (self.line, self.words) = (line, words)
     }
 
-    /// The line and the words.
     public var description: String { line.map { "line \($0): \(words)" } ?? words }
 }

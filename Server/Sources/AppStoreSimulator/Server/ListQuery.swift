@@ -69,7 +69,6 @@ struct ListQuery: Sendable {
     }
 }
 
-/// A page of a list.
 struct ListPage<Row: Encodable & Sendable>: Encodable, Sendable {
     /// The number of rows that the query finds.
     let total: Int

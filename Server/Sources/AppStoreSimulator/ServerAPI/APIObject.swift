@@ -52,7 +52,6 @@ struct APIObject: Sendable {
         }
     }
 
-    /// The names of the members.
     var names: [String] { Array(members.keys) }
 
     /// Whether the object has the member with a value other than null.

@@ -75,7 +75,6 @@ struct ServerAPIAnswer: Sendable {
         self.status = status
     }
 
-    /// An error.
     init(_ failure: ServerAPIFailure) {
         status = failure.status
         guard failure.hasBody else { return }

@@ -19,7 +19,6 @@ struct StateChange: Sendable {
     let content: Data?
 }
 
-/// The tables.
 enum StateTable: String, CaseIterable, Sendable {
     case settings, apps, products, customers, transactions, subscriptions, receipts, events, evidence, notifications
 }

@@ -5,7 +5,6 @@ public struct StoreError: Error, Hashable, Sendable {
     /// The reason in words, with the facts.
     public let message: String
 
-    /// The codes.
     public enum Code: String, Hashable, Sendable, CaseIterable {
         case unknownApp = "unknown_app"
         case unknownProduct = "unknown_product"

@@ -82,7 +82,6 @@ public struct StoreEvent: Codable, Hashable, Sendable {
         public struct Summary: Codable, Hashable, Sendable {
             /// The developer's name of the extension.
             public let requestIdentifier: String
-            /// The product.
             public let productID: String?
             /// The storefronts, in three letters each; nil for all.
             public let storefrontCountryCodes: [String]?

@@ -51,7 +51,6 @@ public struct StoreOffer: Codable, Hashable, Sendable {
         public init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
     }
 
-    /// An offer.
     public init(offerID: String, kind: Kind, mode: Mode, period: StorePeriod, periods: Int = 1, price: Int64 = 0) {
         self.offerID = offerID
         self.kind = kind

@@ -197,7 +197,6 @@ public struct RateLimit: Sendable, Equatable {
 
 /// How `verifyReceipt` answers for the receipts of an app.
 public struct DropInSettings: Sendable, Equatable {
-    /// The app.
     public var app: String
     /// Which receipts are recorded.
     public var recording = Recording.off

@@ -88,6 +88,5 @@ package final class RecentTraces: Sendable {
         }
     }
 
-    /// The trace of an entry.
     func trace(of entry: UUID) -> String? { state.withLock { $0.traces[entry] } }
 }

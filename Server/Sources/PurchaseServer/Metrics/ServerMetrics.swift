@@ -91,7 +91,6 @@ final class ServerMetrics: Sendable {
         if let code { refusals[code].increment() }
     }
 
-    /// Notes a verification.
     func note(_ piece: VerifiedPiece) { noteVerification(piece.kind, piece.error?.code, piece.duration) }
 
     /// Notes a verification by its parts.

@@ -18,7 +18,6 @@ package struct NameResolver: Sendable {
         return threads
     }()
 
-    /// The resolver of the system.
     package static let system = NameResolver { host, port in
         try await threads.runIfActive { lookUp(host, port) }
     }

@@ -19,16 +19,6 @@ struct InstallationExamination: Sendable {
     let readPlace: @Sendable () throws -> LedgerPlace
     let configuration: @Sendable (LedgerPlace) throws -> ServerConfiguration
 
-    init(
-        settingsPath: String, backups: String, isAskingApple: Bool, isDelivering: Bool,
-        readPlace: @escaping @Sendable () throws -> LedgerPlace,
-        configuration: @escaping @Sendable (LedgerPlace) throws -> ServerConfiguration
-    ) {
-        (self.settingsPath, self.backups) = (settingsPath, backups)
-        (self.isAskingApple, self.isDelivering) = (isAskingApple, isDelivering)
-        (self.readPlace, self.configuration) = (readPlace, configuration)
-    }
-
     /// The folder of backups that the environment names, or that of the package's timer.
     static func backups(_ environment: [String: String]) -> String {
         environment["BACKUP_FOLDER"] ?? "/var/backups/assay"

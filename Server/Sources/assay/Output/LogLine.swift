@@ -2,7 +2,6 @@ import Foundation
 import Logging
 import PurchaseServer
 
-/// One line of the log.
 struct LogLine {
     let level: Logger.Level
     let message: String

@@ -18,7 +18,6 @@ struct AppStoreClaimWorld: Sendable {
     let store: ConnectionWorld
     let ledger: PurchaseLedger
     let client: LiveClient
-    /// The clock of the ledger.
     let clock: LedgerClock
     /// The clock of the pauses and circuit breakers.
     let connectionClock: ManualClock

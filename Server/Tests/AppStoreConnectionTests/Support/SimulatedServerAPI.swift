@@ -54,7 +54,6 @@ struct SimulatedServerAPI: Sendable {
 }
 
 extension ConnectionWorld {
-    /// Makes a key of the App Store Server API.
     func makeAPIKey() async throws -> AppStoreServerKey {
         let made = try await post("api-keys", [:])
         return try AppStoreServerKey(

@@ -47,7 +47,6 @@ struct SealedWorld {
         return copy
     }
 
-    /// The published checkpoint.
     func published() throws -> SignedCheckpoint {
         let note = try Data(contentsOf: URL(fileURLWithPath: path("checkpoint")))
         return try SignedCheckpoint(note: [UInt8](note), keys: [signer.verifier])

@@ -260,6 +260,5 @@ struct MergingWorld {
         return answers
     }
 
-    /// Moves an original.
     func moveOriginal() async throws -> Bool { try await world.ledger.movePiece(rows: 1) != nil }
 }

@@ -13,7 +13,6 @@ final class WebhookReceiver: Sendable {
         let id: String
         let headers: [String: String]
         let body: [UInt8]
-        /// The text of its body.
         var text: String { String(decoding: body, as: UTF8.self) }
 
         /// A member of the body that is a text.

@@ -16,7 +16,6 @@ public struct ExtensionMessage: Codable, Sendable, Equatable {
     /// Whether an earlier request recorded it; only in the answer to a request.
     public var replayed: Bool?
 
-    /// An extension by its required parts.
     public init(
         requestID: String, originalTransactionID: String, environment: EnvironmentName, days: Int64,
         extensionReason: String, requestedAt: String, state: String
@@ -46,6 +45,5 @@ public struct ExtensionMessage: Codable, Sendable, Equatable {
 public struct ExtensionList: Codable, Sendable, Equatable {
     public var extensions: [ExtensionMessage]
 
-    /// A list.
     public init(extensions: [ExtensionMessage]) { self.extensions = extensions }
 }

@@ -11,7 +11,6 @@ public struct ExtensionRequest: Codable, Sendable, Equatable {
     /// The environment of the subscription, if there are several of this id.
     public var environment: EnvironmentName?
 
-    /// An extension.
     public init(
         requestID: String, days: Int64, extensionReason: String? = nil, reason: String,
         environment: EnvironmentName? = nil

@@ -26,7 +26,6 @@ public struct NotificationMessage: Codable, Sendable, Equatable {
     /// The journal entry of its first delivery.
     public var entryID: String
 
-    /// A notification by its required parts.
     public init(receivedAt: String, entryID: String) {
         self.receivedAt = receivedAt
         self.entryID = entryID
@@ -52,7 +51,6 @@ public struct NotificationPage: Codable, Sendable, Equatable {
     /// The parameter `cursor` of the next request; absent on the last page.
     public var nextCursor: String?
 
-    /// A page.
     public init(notifications: [NotificationMessage], nextCursor: String? = nil) {
         self.notifications = notifications
         self.nextCursor = nextCursor
@@ -71,7 +69,6 @@ public struct NotificationRequest: Codable, Sendable, Equatable {
     /// Whether a body without it is a notification of version 1, which is not signed.
     public var isOfVersion1 = false
 
-    /// A notification.
     public init(signedPayload: String) {
         self.signedPayload = signedPayload
     }
@@ -105,7 +102,6 @@ public struct NotificationAnswer: Codable, Sendable, Equatable {
     /// Whether it was received before.
     public var repeated: Bool
 
-    /// An answer.
     public init(entryID: String, repeated: Bool) {
         self.entryID = entryID
         self.repeated = repeated

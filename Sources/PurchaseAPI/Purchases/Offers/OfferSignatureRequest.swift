@@ -19,7 +19,6 @@ public struct OfferSignatureRequest: Codable, Sendable, Equatable {
     /// The request of the Advanced Commerce API as the app will pass it on: JSON as text; only for `advanced_commerce`.
     public var request: String?
 
-    /// A request by its required parts.
     public init(customerID: String, kind: String) {
         self.customerID = customerID
         self.kind = kind
@@ -71,7 +70,6 @@ public struct OfferSignatureMessage: Codable, Sendable, Equatable {
     /// The customer into whom the one of the request was merged; absent if they were not.
     public var mergedInto: String?
 
-    /// A signed offer by its required parts.
     public init(customerID: String, kind: String, signedAt: String, entryID: String) {
         self.customerID = customerID
         self.kind = kind

@@ -13,7 +13,6 @@ public struct GrantMessage: Codable, Sendable, Equatable {
     /// The reason; it is recorded.
     public var reason: String
 
-    /// A grant by its parts.
     public init(
         grantID: String, customerID: String, productID: String, environment: EnvironmentName, quantity: Int64,
         until: String? = nil, reason: String
@@ -48,7 +47,6 @@ public struct GrantRequest: Codable, Sendable, Equatable {
     /// The reason; it is recorded.
     public var reason: String
 
-    /// A grant by its parts.
     public init(
         productID: String, quantity: Int64? = nil, environment: EnvironmentName? = nil, until: String? = nil,
         reason: String

@@ -33,7 +33,6 @@ public struct MergeMessage: Codable, Sendable, Equatable {
     /// The reason; it is recorded.
     public var reason: String?
 
-    /// A merge by its parts.
     public init(customerID: String, into: String, reason: String? = nil) {
         self.customerID = customerID
         self.into = into
@@ -89,7 +88,6 @@ public struct MoveMessage: Codable, Sendable, Equatable {
     /// The reason; it is recorded.
     public var reason: String
 
-    /// A transfer by its parts.
     public init(transactionID: String, customerID: String, formerCustomerID: String? = nil, reason: String) {
         self.transactionID = transactionID
         self.customerID = customerID
@@ -111,7 +109,6 @@ public struct AccountTokenRequest: Codable, Sendable, Equatable {
     /// The UUID that the app passes to StoreKit 2 (`appAccountToken`). It never belongs to another customer.
     public var appAccountToken: String
 
-    /// A token.
     public init(appAccountToken: String) {
         self.appAccountToken = appAccountToken
     }

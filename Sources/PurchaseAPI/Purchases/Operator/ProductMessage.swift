@@ -5,7 +5,6 @@ public struct ProductMessage: Codable, Sendable, Equatable {
     /// Whether the settings have it.
     public var registered: Bool
 
-    /// A product by its parts.
     public init(productID: String, firstKnownAt: String, registered: Bool) {
         self.productID = productID
         self.firstKnownAt = firstKnownAt
@@ -25,7 +24,6 @@ public struct ProductList: Codable, Sendable, Equatable {
     /// The cursor of the next page; absent on the last.
     public var nextCursor: String?
 
-    /// A page.
     public init(products: [ProductMessage], nextCursor: String? = nil) {
         self.products = products
         self.nextCursor = nextCursor

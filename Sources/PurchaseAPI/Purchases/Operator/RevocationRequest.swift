@@ -51,7 +51,6 @@ public struct RevocationMessage: Codable, Sendable, Equatable {
     /// The reason; it is recorded.
     public var reason: String
 
-    /// A revocation by its parts.
     public init(
         revocationID: String, customerID: String, transactionID: String? = nil, grantID: String? = nil, reason: String
     ) {

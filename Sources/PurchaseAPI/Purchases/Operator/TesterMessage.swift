@@ -28,7 +28,6 @@ public struct TesterNames: Codable, Sendable, Equatable {
     /// The cursor of the next page; absent on the last.
     public var nextCursor: String?
 
-    /// A page.
     public init(testers: [String], nextCursor: String? = nil) {
         self.testers = testers
         self.nextCursor = nextCursor
@@ -45,7 +44,6 @@ public struct TesterRequest: Codable, Sendable, Equatable {
     /// The reason; it is recorded.
     public var reason: String?
 
-    /// A reason.
     public init(reason: String? = nil) { self.reason = reason }
 
     enum CodingKeys: String, CodingKey {

@@ -8,13 +8,11 @@ public struct RealtimeAnswer: Codable, Sendable, Equatable {
     public var promotionalOffer: RealtimePromotionalOffer?
     public var advancedCommerceInfo: RealtimeAdvancedCommerce?
 
-    /// A message alone.
     public init(message: RealtimeMessage) { self.message = message }
 
     /// A change to another product.
     public init(alternateProduct: RealtimeAlternateProduct) { self.alternateProduct = alternateProduct }
 
-    /// A promotional offer.
     public init(promotionalOffer: RealtimePromotionalOffer) { self.promotionalOffer = promotionalOffer }
 
     /// A purchase by the Advanced Commerce API.

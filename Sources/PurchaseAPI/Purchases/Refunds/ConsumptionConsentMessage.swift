@@ -8,7 +8,6 @@ public struct ConsumptionConsentMessage: Codable, Sendable, Equatable {
     /// The customer into whom the one of the request was merged; absent if they were not.
     public var mergedInto: String?
 
-    /// An answer by its parts.
     public init(customerID: String, consented: Bool? = nil, since: String? = nil, mergedInto: String? = nil) {
         self.customerID = customerID
         self.consented = consented

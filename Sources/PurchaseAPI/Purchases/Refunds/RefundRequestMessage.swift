@@ -41,7 +41,6 @@ public struct RefundRequestMessage: Codable, Sendable, Equatable {
         public var quantity: Int64?
         public var used: Int64?
 
-        /// An answer by its parts.
         public init(
             delivered: Bool, consumptionPercentage: Int64?, refundPreference: String?, sampleContentProvided: Bool,
             quantity: Int64? = nil, used: Int64? = nil
@@ -62,7 +61,6 @@ public struct RefundRequestMessage: Codable, Sendable, Equatable {
         }
     }
 
-    /// A request by its required parts.
     public init(
         entryID: String, environment: EnvironmentName, transactionID: String, originalTransactionID: String,
         askedAt: String, asked: Int64 = 1, deadline: String, state: String
@@ -98,7 +96,6 @@ public struct RefundRequestPage: Codable, Sendable, Equatable {
     /// The parameter `cursor` of the next request; absent on the last page.
     public var nextCursor: String?
 
-    /// A page.
     public init(refundRequests: [RefundRequestMessage], nextCursor: String? = nil) {
         self.refundRequests = refundRequests
         self.nextCursor = nextCursor

@@ -18,7 +18,6 @@ public struct SeatMessage: Codable, Sendable, Equatable {
     /// Whether the customer had the seat before this request; only in the answer to a claim.
     public var replayed: Bool?
 
-    /// A seat by its parts.
     public init(
         seatID: String, originalTransactionID: String, environment: EnvironmentName, customerID: String?,
         requestID: String, appTransactionID: String? = nil, claimedAt: String, unclaimedAt: String? = nil,
@@ -61,7 +60,6 @@ public struct SeatPage: Codable, Sendable, Equatable {
     /// The cursor of the next page; absent on the last page.
     public var nextCursor: String?
 
-    /// A page.
     public init(
         originalTransactionID: String, environment: EnvironmentName, total: Int64, claimed: Int64, seats: [SeatMessage],
         nextCursor: String? = nil

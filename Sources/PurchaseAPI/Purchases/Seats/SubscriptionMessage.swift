@@ -6,7 +6,6 @@ public struct SubscriptionMessage: Codable, Sendable, Equatable {
     /// The seat that the customer claimed; absent if they own the subscription.
     public var seat: SeatMessage?
 
-    /// A subscription by its parts.
     public init(originalTransactionID: String, entitlement: EntitlementMessage, seat: SeatMessage? = nil) {
         self.originalTransactionID = originalTransactionID
         self.entitlement = entitlement

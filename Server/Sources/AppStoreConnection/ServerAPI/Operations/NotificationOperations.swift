@@ -95,12 +95,6 @@ public struct SentNotification: Sendable {
     public let notification: AppStoreNotification?
     /// At most six.
     public let attempts: [SendAttempt]
-
-    init(text: String, notification: AppStoreNotification?, attempts: [SendAttempt]) {
-        self.text = text
-        self.notification = notification
-        self.attempts = attempts
-    }
 }
 
 /// An attempt to deliver a notification (Apple, "sendAttemptItem").
