@@ -80,4 +80,22 @@ struct NonConsumableEdgeTests {
         #expect([4, 7, 12, 20].map { story.isActive(Self.alice, "pro", day: $0) } == [true, true, true, true])
         #expect(story.access(Self.alice, "pro", day: 20)?.transaction == .sample("1"))
     }
+
+    @Test(
+        "33.3 Of purchases that begin later, the one that begins first is named, and of equal starts the smaller number"
+    )
+    func laterPurchases() {
+        for (first, second, days, named) in [
+            ("2", "1", (10, 20), "2"), ("1", "2", (20, 10), "2"), ("10", "9", (10, 10), "9"),
+            ("9", "10", (10, 10), "9"),
+        ] as [(String, String, (Double, Double), String)] {
+            var story = PurchaseStory()
+            for id in [first, second] { story.claim(id, Self.alice) }
+            story.statements = [
+                .signed(first, "pro", .nonConsumable, on: days.0), .signed(second, "pro", .nonConsumable, on: days.1),
+            ]
+            let access = story.access(Self.alice, "pro", day: 0)
+            #expect(access?.denial == .notStarted && access?.transaction == .sample(named))
+        }
+    }
 }

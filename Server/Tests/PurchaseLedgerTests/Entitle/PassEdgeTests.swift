@@ -69,4 +69,15 @@ struct PassEdgeTests {
             #expect(access?.isActive == isActive, "bought \(gap) minutes after the end")
         }
     }
+
+    @Test("33.3 A pass that is refunded until its end, that moment included, is revoked, and later it is expired")
+    func refundedAtItsEnd() {
+        // A month from 1 January ends on day 31.
+        for (day, reason) in [(10, .revoked), (31, .revoked), (32, .expired)] as [(Double, NoAccessReason)] {
+            let story = Self.story([.signed("1", "pass", .nonRenewing, on: 0, stamp: day, revoked: day)])
+            #expect(
+                [day, 40].map { story.denial(Self.alice, "pass", day: $0) } == [reason, reason],
+                "refunded on day \(day)")
+        }
+    }
 }

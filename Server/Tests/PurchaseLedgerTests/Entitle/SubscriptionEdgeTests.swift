@@ -114,4 +114,42 @@ struct SubscriptionEdgeTests {
             [-1, 5, 20, 50, 101].map { story.isActive(Self.alice, "monthly", day: $0) }
                 == [false, true, true, true, false])
     }
+
+    /// Two periods at once, each with a token of its own.
+    private static func periods(
+        _ first: CustomerNumber, _ second: CustomerNumber, ends: [Double], seats: SeatFacts? = nil
+    ) throws -> [OwnedPurchase] {
+        var story = PurchaseStory()
+        for (number, end) in ends.enumerated() {
+            var statement = TransactionStatement.signed(
+                "\(number + 1)", "monthly", .autoRenewable, on: Double(10 * number), original: "1", until: end,
+                token: UInt64(number + 1))
+            statement.seats = seats
+            story.statements.append(statement)
+        }
+        try story.tokens.assign(.sample(1), to: first)
+        try story.tokens.assign(.sample(2), to: second)
+        return story.purchases
+    }
+
+    @Test("33.3 The period of another customer inside a longer one counts only while it covers the time")
+    func insideTheOther() throws {
+        let table = SubscriptionTable(try Self.periods(Self.alice, Self.bob, ends: [100, 40]), renewal: nil)
+        let reasons = [Self.alice, Self.bob].map { owner in
+            [5, 20, 50].map { day in table.states(.at(.day(day))).first { $0.key.owner == owner }?.value.reason }
+        }
+        // A period that counted at its end would lack the news of its renewal.
+        #expect(reasons == [[nil, nil, nil], [.notStarted, nil, .expired]])
+    }
+
+    @Test("33.3 Of seats with equal ends the transaction with the greater number is named, whoever has which")
+    func equalSeats() throws {
+        for number in Int64(1)...8 {
+            let seats = SeatFacts(quantity: 2, invitationManagement: "DEVELOPER")
+            let (first, second) = (CustomerNumber(rawValue: number), CustomerNumber(rawValue: 9 - number))
+            let purchases = try Self.periods(first, second, ends: [40, 40], seats: seats)
+            let steps = SeatGrounds.access(of: purchases, renewal: nil)["monthly"]?.timeline.steps
+            #expect(steps?.map(\.transaction) == [.sample("2"), .sample("2")])
+        }
+    }
 }

@@ -17,9 +17,7 @@ struct SpanList {
             customer: purchase.owner, productID: productID, environment: purchase.ownership.original.environment,
             kind: purchase.kind, source: source ?? .purchase(purchase.ownership), from: from, until: until,
             transaction: purchase.transaction, endReason: endReason)
-        if purchase.owner == nil {
-            spans.append(span.empty(.held))
-        } else if let refusal = purchase.refusal {
+        if let refusal = purchase.refusal {
             spans.append(span.empty(refusal))
         } else {
             add(span, revocations: revocations)
