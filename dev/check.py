@@ -397,7 +397,7 @@ def samples(files, program):
     settings, and Swift that imports our modules compiles against those beside the program."""
     found, commands, blocks = [], 0, 0
     program = os.path.abspath(program)
-    checks = [("json", "", json_fault), ("python", "", python_fault), ("yaml", r"^(apps|server|limits|record):", settings_fault),
+    checks = [("json", "", parse_fault(json.loads)), ("python", "", parse_fault(lambda block: compile(block, "sample", "exec"))), ("yaml", r"^(apps|server|limits|record):", settings_fault),
               ("swift", r"^import (PurchaseVerification|PurchaseKit|EvidenceMint)", swift_fault)]
     for name, text in files.texts(".md"):
         # The journals of changes and decisions also name what is gone.
@@ -439,18 +439,13 @@ def command_fault(program, words):
             return f"'assay {' '.join(command)}' has no option {option}"
 
 
-def json_fault(_, block):
-    try:
-        json.loads(block)
-    except ValueError as error:
-        return str(error)
-
-
-def python_fault(_, block):
-    try:
-        compile(block, "sample", "exec")
-    except SyntaxError as error:
-        return str(error)
+def parse_fault(parse):
+    def fault(_, block):
+        try:
+            parse(block)
+        except (ValueError, SyntaxError) as error:
+            return str(error)
+    return fault
 
 
 def settings_fault(program, block):

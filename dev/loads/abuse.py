@@ -1,6 +1,7 @@
 """Servers under long, hostile and expensive load: what it costs them, and whether honest clients notice it."""
 import base64
 import collections
+import concurrent.futures
 import itertools
 import json
 import math
@@ -13,7 +14,7 @@ import subprocess
 import tempfile
 import time
 
-from loads.server import BUNDLE, Beside, Sender, World, ask, percentile, post, probe
+from loads.server import BUNDLE, Sender, World, ask, beside, fail, minted, percentile, post, probe, times
 
 MARKS = "\u0301\u0316"
 
@@ -32,29 +33,20 @@ def watch(world, seconds, every, answered, healthy=()):
     print("| s | answered | resident, MB | open files | database, MB | WAL, MB | /healthz p50, ms | p99, ms |\n|---:|---:|---:|---:|---:|---:|---:|---:|")
     while (rest := begin + seconds - 0.5 - time.monotonic()) > 0:
         time.sleep(min(every, rest))
-        times, seen = list(healthy[seen:]) or [0], len(healthy)
+        (p50, p99), seen = times(list(healthy[seen:]) or [0], 0.5, 0.99), len(healthy)
         wal = world.database.path + "-wal"
         samples.append((time.monotonic() - begin, server.resident(), os.path.getsize(wal) / 1e6 if os.path.exists(wal) else 0))
         print(f"| {samples[-1][0]:.0f} | {answered()} | {samples[-1][1]:.0f} | {len(os.listdir(f'/proc/{server.process.pid}/fd'))} "
-              f"| {os.path.getsize(world.database.path) / 1e6:.1f} | {samples[-1][2]:.1f} | {percentile(times, 0.5) * 1000:.1f} "
-              f"| {percentile(times, 0.99) * 1000:.1f} |", flush=True)
+              f"| {os.path.getsize(world.database.path) / 1e6:.1f} | {samples[-1][2]:.1f} | {p50:.1f} | {p99:.1f} |",
+              flush=True)
     return samples
-
-
-def fail(reasons):
-    if reasons:
-        raise SystemExit("; ".join(reasons))
-    print("all checks passed")
 
 
 def soak(options):
     """Buys over 64 connections, and when all were bought, sends the same again, while a reader pages through the submissions. Memory of the
     last quarter is at most 1.25 times that of the second and 32 MB; the log stays below 128 MB, because it is checkpointed at 12,000 pages
     and a reader can hold up a checkpoint for a moment."""
-    from loads.evidence import Mint
-    with tempfile.TemporaryDirectory(prefix="assay-soak-") as folder:
-        signer = Mint(options.program, folder)
-        world = World(options.program, folder, signer.trust)
+    with minted(options) as (signer, world):
         bodies = [post("/v1/purchases", signer.claim(number), world.key) for number in range(options.purchases)]
         server, backend, end = world.start(), world.new_key("backend"), time.monotonic() + options.minutes * 60
 
@@ -64,19 +56,19 @@ def soak(options):
                 time.sleep(1)
 
         sender = Sender([server.port], 64)
-        buying = Beside(sender.run, ((None, each) for each in itertools.cycle(bodies)), None, lambda: time.monotonic() > end)
-        reading = Beside(read)
+        running = [beside(sender.run, ((None, each) for each in itertools.cycle(bodies)), None, lambda: time.monotonic() > end), beside(read)]
         samples = watch(world, options.minutes * 60, options.minutes * 1.5, lambda: len(sender.seconds))
-        buying.get(), reading.get()
+        for each in running:
+            each.result()
         status, wal = world.stop(), world.database.path + "-wal"
-        world.check_record()
-        quarter = len(samples) // 4
-        early, late = (percentile([memory for _, memory, _ in part], 0.5) for part in (samples[quarter:2 * quarter], samples[-quarter:]))
-        largest = max(each for *_, each in samples)
-        print(f"{sum(sender.statuses.values())} purchases; memory {early:.1f} MB early, {late:.1f} MB late; WAL at most {largest:.1f} MB")
-        fail([f"answers {sender.statuses}"] * (set(sender.statuses) != {200}) + ["memory grew"] * (late > 1.25 * early + 32)
-             + ["the log is too long"] * (largest > 134) + [f"the server ended with {status}"] * bool(status)
-             + ["the log is not empty after the end"] * (os.path.exists(wal) and os.path.getsize(wal) > 0))
+        left = os.path.exists(wal) and os.path.getsize(wal)
+    quarter = len(samples) // 4
+    early, late = (percentile([memory for _, memory, _ in part], 0.5) for part in (samples[quarter:2 * quarter], samples[-quarter:]))
+    largest = max(each for *_, each in samples)
+    print(f"{sum(sender.statuses.values())} purchases; memory {early:.1f} MB early, {late:.1f} MB late; WAL at most {largest:.1f} MB")
+    fail([f"answers {sender.statuses}"] * (set(sender.statuses) != {200}) + ["memory grew"] * (late > 1.25 * early + 32)
+         + ["the log is too long"] * (largest > 134) + [f"the server ended with {status}"] * bool(status)
+         + ["the log is not empty after the end"] * bool(left))
 
 
 # MARK: abuse of eight kinds at once
@@ -150,15 +142,15 @@ def abuse_all(port, key, evidence, end, results):
     for kind, rate, request in KINDS:
         sender = Sender([port], 32)
         work = ((None, request(key, evidence)) for _ in range(math.ceil((end - time.monotonic()) * rate)))
-        running.append((kind, sender, Beside(sender.run, work, rate, lambda: time.monotonic() > end)))
+        running.append((kind, sender, beside(sender.run, work, rate, lambda: time.monotonic() > end)))
     pages = b"GET /openapi.yaml HTTP/1.1\r\nHost: localhost\r\n\r\n" * 8000
     slow = b"POST /verifyReceipt HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10000\r\n\r\n{"
     halves = [b"", b"GET /healthz HTTP/1.1\r\nHost:"]
     for arguments in (("pipelined", 6, lambda: pages, 20), ("slow bodies", 2, lambda: slow, 60, b" "),
                       ("idle", 0.01, lambda: random.choice(halves), IDLE * 0.01)):
-        running.append((None, None, Beside(hold, port, end, counts, *arguments)))
+        running.append((None, None, beside(hold, port, end, counts, *arguments)))
     for kind, sender, thread in running:
-        thread.join()
+        concurrent.futures.wait([thread])
         counts.update({(kind, status): count for status, count in sender.statuses.items()} if sender else {})
     results.put(counts)
 
@@ -166,13 +158,10 @@ def abuse_all(port, key, evidence, end, results):
 def abuse(options):
     """Abuses a server in eight ways at once while honest customers buy. It is a trusted proxy, so each client has an address of its own; the
     abuse comes from one /48 of IPv6 and one /24 of IPv4, each kind at a fixed rate, so that the load does not depend on the machine."""
-    from loads.evidence import Mint
     seconds, reasons = options.minutes * 60, []
-    with tempfile.TemporaryDirectory(prefix="assay-abuse-") as folder:
-        signer = Mint(options.program, folder)
-        evidence = mint(options.program, folder, 1, "--authority", "authority")
-        world = World(options.program, folder, signer.trust, server=", trusted_proxies: [127.0.0.1]",
-                      limits="{ connections: 256, per_key: { per_second: 100, burst: 200 } }")
+    with minted(options, server=", trusted_proxies: [127.0.0.1]",
+                limits="{ connections: 256, per_key: { per_second: 100, burst: 200 } }") as (signer, world):
+        evidence = mint(options.program, world.folder, 1, "--authority", "authority")
         server, examples = world.start("critical"), []
 
         def note(_, status, __, content, ___):
@@ -187,19 +176,18 @@ def abuse(options):
                   for number in range(1000, 1000 + int(seconds * 2)))
         # A monitor asks over new connections.
         questions = ((None, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n") for _ in range(int(seconds * 10)))
-        running = [Beside(buyers.run, claims, 2), Beside(health.run, questions, 10)]
+        running = [beside(buyers.run, claims, 2), beside(health.run, questions, 10)]
         samples = watch(world, seconds, 5, lambda: sum(buyers.statuses.values()), health.seconds)
         for each in running:
-            each.get()
+            each.result()
         counts = results.get(timeout=120)
         attacker.join(10)
         status = world.stop()
-        world.check_record()
     baseline = min(300, seconds / 2)
     early, late = (max(memory for at, memory, _ in samples if is_early(at)) for is_early in (lambda at: at <= baseline + 5, lambda at: at >= baseline))
     bought, total = buyers.statuses[200], sum(buyers.statuses.values())
     refused, lost = total - bought - len(examples), health.statuses["lost"]
-    p50, p99 = (percentile(health.seconds, part) * 1000 for part in (0.5, 0.99))
+    p50, p99 = times(health.seconds, 0.5, 0.99)
     print(f"memory: at most {early:.0f} MB in the first {baseline:.0f} s, {late:.0f} MB afterwards")
     print(f"honest purchases: {dict(buyers.statuses)}; /healthz: {len(health.seconds)} answers, p50 {p50:.1f} ms, p99 {p99:.1f} ms, {lost} lost")
     for kind in [name for name, *_ in KINDS] + ["pipelined", "slow bodies", "idle"]:
@@ -246,16 +234,16 @@ def attack(options):
 
             def send():
                 sender = Sender([server.port], 64)
-                Beside(sender.run, itertools.repeat((None, post("/verifyReceipt", body))), bytes_per_second / len(body) or None,
-                       lambda: time.monotonic() > end).join(options.seconds + 2)
+                concurrent.futures.wait([beside(sender.run, itertools.repeat((None, post("/verifyReceipt", body))),
+                                                bytes_per_second / len(body) or None, lambda: time.monotonic() > end)], options.seconds + 2)
                 results.put(dict(sender.statuses))
 
             attacker = multiprocessing.Process(target=send, daemon=True)
             if body:
                 attacker.start()
             time.sleep(1)
-            times, lost = probe([server.port], options.seconds)
-            p50, p99, most = (percentile(times, part) * 1000 for part in (0.5, 0.99, 1))
+            answered, lost = probe([server.port], options.seconds)
+            p50, p99, most = times(answered)
             print(f"{name:36}{len(body):>10,}{p50:>9.1f}{p99:>9.1f}{most:>9.1f}{lost:>8}  {results.get(timeout=30) if body else ''}", flush=True)
             reasons += [f"{name}: p99 {p99:.1f} ms, {lost} lost"] * (options.limit > 0 and (lost > 0 or p99 > options.limit))
             if body:
@@ -326,7 +314,7 @@ def cost(options):
                 # Whatever is made once is not counted.
                 for data in (hostile_request(door, SIZES[0], world.key), hostile_request(door, size, world.key)):
                     sender, before, begin = Sender([server.port], 1), server.processor_seconds(), time.monotonic()
-                    Beside(sender.run, [(None, data)]).join(60)
+                    concurrent.futures.wait([beside(sender.run, [(None, data)])], 60)
                     seconds = server.processor_seconds() - before
                 status = next(iter(sender.statuses), "")
                 if time.monotonic() - begin > 60:

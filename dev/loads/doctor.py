@@ -5,7 +5,6 @@ its row is left out. The examination must fail each of them, in the check that i
 """
 import contextlib
 import datetime
-import http.server
 import json
 import os
 import pathlib
@@ -15,9 +14,8 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import threading
 
-from loads.server import SECRET, PostgreSQL, RunningServer
+from loads.server import PostgreSQL, RunningServer, WebhookReceiver
 
 SETTINGS = """server: { port: 0 }
 record: { checkpoints: [published] }
@@ -46,37 +44,30 @@ class Installation:
             connection.executescript(text)
 
 
-# Each breaks an installation, and yields the options of its examination.
+# Each breaks an installation, and may return options of its examination. What it calls back ends with the case.
 
 def postgresql(*statements):
-    @contextlib.contextmanager
-    def broken(installation):
-        database = PostgreSQL()
-        before, after = statements
+    def broken(installation, _):
+        database, (before, after) = PostgreSQL(), statements
         for statement in before:
             database.sql(statement)
         installation.run("migrate", "--database", database.url)
         for statement in after:
             database.sql(statement)
-        yield ["--database", database.url]
+        return ["--database", database.url]
     return broken
 
 
-@contextlib.contextmanager
-def older_schema(installation):
+def older_schema(installation, _):
     installation.sql("DELETE FROM schema_migrations WHERE number = (SELECT max(number) FROM schema_migrations)")
-    yield []
 
 
-@contextlib.contextmanager
-def open_key(installation):
+def open_key(installation, _):
     for path in installation.folder.rglob("*.key"):
         path.chmod(0o644)
-    yield []
 
 
-@contextlib.contextmanager
-def expired_anchor(installation):
+def expired_anchor(installation, _):
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ec
     from loads.evidence import certificate, named
@@ -84,64 +75,46 @@ def expired_anchor(installation):
     old = certificate(named("Example Root CA"), named("Example Root CA"), key, key, now - datetime.timedelta(400), now - datetime.timedelta(1))
     (installation.folder / "old.pem").write_bytes(old.public_bytes(serialization.Encoding.PEM))
     installation.write("port: 0", "port: 0, trust: [old.pem]")
-    yield []
 
 
-@contextlib.contextmanager
-def wrong_clock(installation):
+def wrong_clock(installation, _):
     """The entries are of an hour later: to the machine, that is a clock which is an hour behind."""
     with contextlib.closing(sqlite3.connect(installation.folder / "assay.sqlite")) as connection:
         triggers = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'journal'")]
     installation.sql("".join(f"DROP TRIGGER {name};" for name in triggers) + "UPDATE journal SET at = at + 3600000")
-    yield []
 
 
-@contextlib.contextmanager
-def busy_port(installation):
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        installation.write("port: 0", f"port: {other.getsockname()[1]}")
-        yield []
+def busy_port(installation, stack):
+    other = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+    installation.write("port: 0", f"port: {other.getsockname()[1]}")
 
 
-@contextlib.contextmanager
-def broken_webhook(installation):
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_POST(self):
-            self.rfile.read(int(self.headers["content-length"]))
-            self.send_error(500)
-
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    hook = f"webhooks: [{{ url: 'http://127.0.0.1:{server.server_port}/', secrets: [{SECRET}], allow_hosts: [127.0.0.1] }}], "
-    installation.write("bundle_ids", hook + "bundle_ids")
-    yield []
-    server.shutdown()
+def broken_webhook(installation, stack):
+    receiver = WebhookReceiver(500)
+    stack.callback(receiver.server.shutdown)
+    installation.write("bundle_ids", f"webhooks: [{receiver.hook}], bundle_ids")
 
 
-@contextlib.contextmanager
-def full_disk(installation):
+def full_disk(installation, stack):
     disk = installation.folder / "disk"
     disk.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", disk], capture_output=True).returncode:
-        print("a full disk is left out: only root can mount a small file system", file=sys.stderr)
-        yield None
-        return
+        raise LeftOut("a full disk is left out: only root can mount a small file system")
+    stack.callback(subprocess.run, ["umount", "-l", disk])
     shutil.copy(installation.folder / "assay.sqlite", disk)
     free = os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize
     (disk / "other").write_bytes(bytes(free - (600 << 10)))
-    yield ["--database", f"sqlite:{disk}/assay.sqlite"]
-    subprocess.run(["umount", "-l", disk])
+    return ["--database", f"sqlite:{disk}/assay.sqlite"]
 
 
-@contextlib.contextmanager
-def no_checkpoint(installation):
+def no_checkpoint(installation, _):
     installation.grant("bob")
     two_days = datetime.datetime.now().timestamp() - 2 * 86_400
     os.utime(installation.folder / "published", (two_days, two_days))
-    yield []
+
+
+class LeftOut(Exception):
+    """A case that this machine does not allow."""
 
 
 CASES = [
@@ -171,11 +144,14 @@ def doctor(options):
         server.stop()
         (whole.folder / "backups").mkdir()
         whole.run("backup", "backups/a.sqlite")
-        for number, (name, check, broken) in enumerate([("nothing", None, lambda _: contextlib.nullcontext([])), *CASES]):
+        for number, (name, check, broken) in enumerate([("nothing", None, lambda *_: []), *CASES]):
             copy = Installation(options.program, os.path.join(folder, str(number)))
             shutil.copytree(whole.folder, copy.folder)
-            with broken(copy) as arguments:
-                if arguments is None:
+            with contextlib.ExitStack() as stack:
+                try:
+                    arguments = broken(copy, stack) or []
+                except LeftOut as reason:
+                    print(reason, file=sys.stderr)
                     continue
                 examined = copy.run("doctor", "--json", "--backups", "backups", *arguments, check=False)
             failed = {finding["check"]: finding for finding in json.loads(examined.stdout)["findings"] if finding["state"] == "failed"}

@@ -10,14 +10,14 @@ import base64
 import collections
 import datetime
 import json
+import math
 import random
 import signal
 import tempfile
-import threading
 import time
 import uuid
 
-from loads.server import BUNDLE, CLUB, COINS, PostgreSQL, Sender, SQLite, Store, WebhookReceiver, World, ask, post
+from loads.server import BUNDLE, CLUB, COINS, PostgreSQL, Sender, SQLite, Store, WebhookReceiver, World, ask, beside, post
 
 # What is killed, by the database.
 STRIKES = {
@@ -178,9 +178,10 @@ class News:
         return self.left()
 
     def left(self):
-        """What waits, each until it is taken; what is not answered waits again."""
+        """What waits, each until it is sent; what is not answered waits again."""
         while self.waiting:
-            yield self.waiting.pop()
+            yield self.waiting[-1]
+            self.waiting.pop()
 
     def note(self, name, content, figures):
         identifier, transaction, _ = name
@@ -254,25 +255,24 @@ class Round:
 
     def run(self, work, seconds=None, strike=None, rest=False):
         """Sends until the strike, and until one of the rest has answered again on its own."""
-        end = []
+        end = math.inf
 
         def is_over():
-            if strike and self.is_struck and not end:
-                end.append(time.monotonic() + (30 if rest else 0))
-            if end and self.after and not isinstance(self.work, News):
-                end[0] = min(end[0], time.monotonic() + 0.2)
-            return bool(end) and time.monotonic() > end[0]
+            nonlocal end
+            if self.after and not isinstance(self.work, News):
+                end = min(end, time.monotonic() + 0.2)
+            return time.monotonic() > end
 
         def struck():
+            nonlocal end
+            time.sleep(seconds)
             strike()
-            self.is_struck = True
+            self.is_struck, end = True, time.monotonic() + (30 if rest else 0)
 
-        if strike:
-            timer = threading.Timer(seconds, struck)
-            timer.start()
+        striking = beside(struck) if strike else None
         self.sender.run(work, is_over=is_over)
-        if strike:
-            timer.join()
+        if striking:
+            striking.result()
         self.sender.close()
 
 
@@ -282,7 +282,7 @@ def kill(options, engine, count, kind):
     entry = "encode(entry_id, 'hex')" if database else "lower(hex(entry_id))"
     with tempfile.TemporaryDirectory(prefix="assay-kill-", ignore_cleanup_errors=True) as folder:
         work, receiver = kind(options, folder, chance), WebhookReceiver()
-        world = World(options.program, folder, work.trust, database, receiver.settings, scope=work.scope)
+        world = World(options.program, folder, work.trust, database, f"    webhooks: [{receiver.hook}]\n", scope=work.scope)
 
         def strike(what):
             victims = {"one server": [chance.randrange(count)], "all servers": range(count)}.get(what, [])

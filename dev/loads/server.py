@@ -1,6 +1,8 @@
 """What all scenarios share: servers and databases that they start, requests that they send, and what they measure."""
 import base64
 import collections
+import concurrent.futures
+import contextlib
 import http.server
 import json
 import math
@@ -81,6 +83,18 @@ def processor_seconds(process):
 def percentile(values, part):
     """A part of values that are not empty: 0.5 is their median, 1 the greatest."""
     return sorted(values)[min(len(values) - 1, int(len(values) * part))]
+
+
+def fail(reasons):
+    """Ends the scenario with reasons, if there are any."""
+    if reasons:
+        raise SystemExit("; ".join(reasons))
+    print("all checks passed")
+
+
+def times(seconds, *parts):
+    """Parts of the sorted times, in ms."""
+    return [percentile(seconds, part) * 1000 for part in parts or (0.5, 0.99, 1)]
 
 
 def ask(address, path, body=None, key=None, method=None):
@@ -262,6 +276,26 @@ class World:
             print(f"{' '.join(command)}: {self.run(*command).strip().splitlines()[-1:]}", flush=True)
 
 
+def write_secret(path, content):
+    with open(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600), "wb") as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def minted(options, files={}, **settings):
+    """A signer, and a world that trusts it, in a folder of their own, with files that only the owner may read. At the end the servers are
+    stopped, and the record is checked."""
+    from loads.evidence import Mint
+    with tempfile.TemporaryDirectory(prefix="assay-load-", ignore_cleanup_errors=True) as folder:
+        signer = Mint(options.program, folder)
+        for name, content in files.items():
+            write_secret(os.path.join(folder, name), content)
+        world = World(options.program, folder, signer.trust, **settings)
+        yield signer, world
+        world.stop()
+        world.check_record()
+
+
 def post(path, body, key=None, more=""):
     """A request."""
     head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n{more}Content-Length: {len(body)}\r\n"
@@ -399,25 +433,18 @@ class Sender:
                 connection.close()
 
 
-class Beside(threading.Thread):
-    """A function in a thread, whose result `get` returns, and whose error it raises."""
+def beside(function, *arguments):
+    """Runs a function in a thread, and returns its future."""
+    future = concurrent.futures.Future()
 
-    def __init__(self, function, *arguments):
-        super().__init__(daemon=True)
-        self.function, self.arguments, self.result, self.error = function, arguments, None, None
-        self.start()
-
-    def run(self):
+    def run():
         try:
-            self.result = self.function(*self.arguments)
+            future.set_result(function(*arguments))
         except BaseException as error:
-            self.error = error
+            future.set_exception(error)
 
-    def get(self):
-        self.join()
-        if self.error:
-            raise self.error
-        return self.result
+    threading.Thread(target=run, daemon=True).start()
+    return future
 
 
 def probe(ports, seconds, rate=100):
@@ -431,9 +458,9 @@ SECRET = "whsec_" + base64.b64encode(b"a secret of thirty-two bytes ...").decode
 
 
 class WebhookReceiver:
-    """Answers webhooks with 204, and records their messages in the order of arrival."""
+    """Answers webhooks with a status, and records their messages in the order of arrival. `hook` are its settings."""
 
-    def __init__(self):
+    def __init__(self, status=204):
         self.arrivals, self.ids, receiver = [], set(), self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -443,7 +470,9 @@ class WebhookReceiver:
                 customer = json.loads(self.rfile.read(int(self.headers["content-length"]))).get("customer_id")
                 receiver.arrivals.append((customer, self.headers["webhook-id"]))
                 receiver.ids.add(self.headers["webhook-id"])
-                self.send_response(204)
+                self.send_response(status)
+                if status != 204:
+                    self.send_header("Content-Length", "0")
                 self.end_headers()
 
             def log_message(self, *_):
@@ -454,8 +483,7 @@ class WebhookReceiver:
         # A killed server breaks its connections.
         self.server.handle_error = lambda *_: None
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.settings = (f"    webhooks:\n      - {{ url: 'http://127.0.0.1:{self.server.server_port}/', secrets: [{SECRET}], "
-                         "allow_hosts: [127.0.0.1] }\n")
+        self.hook = f"{{ url: 'http://127.0.0.1:{self.server.server_port}/', secrets: [{SECRET}], allow_hosts: [127.0.0.1] }}"
 
     def wait(self, expected, limit):
         """Waits until every one of the expected messages has arrived, and checks that those of a customer came in their order."""
