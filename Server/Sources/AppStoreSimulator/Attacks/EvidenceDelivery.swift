@@ -31,16 +31,13 @@ struct EvidenceDelivery: Sendable {
     }
 
     /// The interfaces of a server.
-    enum Way: String, Codable, Sendable, CaseIterable {
+    enum Way: String, Codable, Sendable, Word {
         /// `POST /v1/purchases` with the signed transaction.
         case signedTransaction = "signed_transaction"
         /// `POST /v1/purchases` with the app receipt.
         case appReceipt = "app_receipt"
         /// `POST /verifyReceipt`, or `/sandbox/verifyReceipt`.
         case verifyReceipt = "verify_receipt"
-
-        /// Reads one of the words above.
-        init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
     }
 
     /// A request to the server.

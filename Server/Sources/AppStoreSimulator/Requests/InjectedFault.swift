@@ -2,6 +2,8 @@ import Foundation
 
 /// A fault of the next answers of a server: when it applies, and to how many answers.
 protocol InjectedFault: RequestBody {
+    associatedtype Kind: RawRepresentable<String>
+    var kind: Kind { get }
     /// The delay of the answer, in addition to any other fault.
     var milliseconds: Int? { get }
     /// The size of a huge body.

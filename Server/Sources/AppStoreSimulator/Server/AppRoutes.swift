@@ -8,177 +8,89 @@ struct AppRoutes {
     let service: StoreService
 
     func add(to router: Router<SimulatorRequestContext>) {
-        addPayments(to: router)
-        addQueue(to: router)
-        addReceipts(to: router)
-        addControl(to: router)
+        let routes = StateRoutes(router: router, service: service)
+        addPayments(to: routes)
+        addQueue(to: routes)
+        addReceipts(to: routes)
+        addControl(to: routes)
     }
 
-    private func addPayments(to router: Router<SimulatorRequestContext>) {
-        let issuer = service.issuer
-        router.get("/app/products") { request, _ in
-            let bundleID = try request.query("bundle_id")
-            return try Response.json(
-                await service.change { state, _ in
-                    state.store.products.filter { $0.bundleID == bundleID && $0.isForSale }
-                })
+    private func addPayments(to routes: StateRoutes) {
+        routes.get("/app/products") { state, call in
+            let bundleID = try call.query("bundle_id")
+            return state.store.products.filter { $0.bundleID == bundleID && $0.isForSale }
         }
-        router.post("/app/purchases") { request, _ in
-            let payment = try await request.read(Payment.self)
-            return try Response.json(
-                await service.change { state, _ in
-                    let (sold, waiting) = try state.pay(
-                        payment.productID, of: payment.bundleID, by: payment.customerID,
-                        AppStore.PurchaseOptions(
-                            quantity: payment.quantity ?? 1, appAccountToken: payment.appAccountToken,
-                            offerID: payment.offerID))
-                    return PaymentAnswer(
-                        result: sold != nil ? "purchased" : waiting?.mode.rawValue ?? "cancelled",
-                        paymentID: waiting?.paymentID,
-                        transaction: try sold.map { try TransactionAnswer($0, &state, issuer) })
-                }, status: .created)
+        routes.post("/app/purchases", Payment.self, .created) { state, payment, call in
+            let (sold, waiting) = try state.pay(
+                payment.productID, of: payment.bundleID, by: payment.customerID,
+                AppStore.PurchaseOptions(
+                    quantity: payment.quantity ?? 1, appAccountToken: payment.appAccountToken,
+                    offerID: payment.offerID))
+            return PaymentAnswer(
+                result: sold != nil ? "purchased" : waiting?.mode.rawValue ?? "cancelled",
+                paymentID: waiting?.paymentID,
+                transaction: try sold.map { try TransactionAnswer($0, &state, call.issuer) })
         }
     }
 
-    private func addQueue(to router: Router<SimulatorRequestContext>) {
-        let issuer = service.issuer
-        router.get("/app/queue") { request, _ in
-            let (bundleID, customerID) = (try request.query("bundle_id"), try request.query("customer_id"))
-            return try Response.json(
-                await service.change { state, _ in
-                    var transactions: [TransactionAnswer] = []
-                    for transaction in state.unfinished(of: bundleID, customerID) {
-                        transactions.append(try TransactionAnswer(transaction, &state, issuer))
-                    }
-                    return QueueAnswer(last: state.store.events.last?.number ?? 0, transactions: transactions)
-                })
+    private func addQueue(to routes: StateRoutes) {
+        routes.get("/app/queue") { state, call in
+            let (bundleID, customerID) = (try call.query("bundle_id"), try call.query("customer_id"))
+            return try QueueAnswer(state.unfinished(of: bundleID, customerID), &state, call)
         }
-        router.get("/app/updates") { request, _ in
-            let (bundleID, customerID) = (try request.query("bundle_id"), try request.query("customer_id"))
-            guard let after = Int(try request.query("after")), after >= 0 else {
+        routes.get("/app/updates") { state, call in
+            let (bundleID, customerID) = (try call.query("bundle_id"), try call.query("customer_id"))
+            guard let after = Int(try call.query("after")), after >= 0 else {
                 throw StoreError(.invalidValue, "'after' is the number of an event.")
             }
-            return try Response.json(
-                await service.change { state, _ in
-                    var transactions: [TransactionAnswer] = []
-                    for transaction in state.updates(of: bundleID, customerID, after: after) {
-                        transactions.append(try TransactionAnswer(transaction, &state, issuer))
-                    }
-                    return QueueAnswer(last: state.store.events.last?.number ?? 0, transactions: transactions)
-                })
+            return try QueueAnswer(state.updates(of: bundleID, customerID, after: after), &state, call)
         }
-        router.get("/app/current") { request, _ in
-            let (bundleID, customerID) = (try request.query("bundle_id"), try request.query("customer_id"))
-            return try Response.json(
-                await service.change { state, _ in
-                    var transactions: [TransactionAnswer] = []
-                    for transaction in state.current(of: bundleID, customerID) {
-                        transactions.append(try TransactionAnswer(transaction, &state, issuer))
-                    }
-                    return QueueAnswer(last: state.store.events.last?.number ?? 0, transactions: transactions)
-                })
+        routes.get("/app/current") { state, call in
+            let (bundleID, customerID) = (try call.query("bundle_id"), try call.query("customer_id"))
+            return try QueueAnswer(state.current(of: bundleID, customerID), &state, call)
         }
-        router.get("/app/latest") { request, _ in
-            let (bundleID, customerID) = (try request.query("bundle_id"), try request.query("customer_id"))
-            let productID = try request.query("product_id")
-            return try Response.json(
-                await service.change { state, _ in
-                    var transactions: [TransactionAnswer] = []
-                    if let latest = state.latest(of: bundleID, customerID, productID) {
-                        transactions.append(try TransactionAnswer(latest, &state, issuer))
-                    }
-                    return QueueAnswer(last: state.store.events.last?.number ?? 0, transactions: transactions)
-                })
+        routes.get("/app/latest") { state, call in
+            let (bundleID, customerID) = (try call.query("bundle_id"), try call.query("customer_id"))
+            let latest = state.latest(of: bundleID, customerID, try call.query("product_id"))
+            return try QueueAnswer([latest].compactMap(\.self), &state, call)
         }
-        router.post("/app/finish") { request, _ in
-            let finished = try await request.read(Finished.self)
-            return try Response.json(
-                await service.change { state, _ in try state.store.finish(finished.transactionID) })
+        routes.post("/app/finish", Finished.self) { state, finished, _ in
+            try state.store.finish(finished.transactionID)
         }
-        router.post("/app/restore") { request, _ in
-            let owner = try await request.read(Owner.self)
-            return try Response.json(
-                await service.change { state, _ in
-                    let restored = try state.store.restore(owner.bundleID, for: owner.customerID)
-                    var transactions: [TransactionAnswer] = []
-                    for transaction in restored {
-                        transactions.append(try TransactionAnswer(transaction, &state, issuer))
-                    }
-                    return QueueAnswer(last: state.store.events.last?.number ?? 0, transactions: transactions)
-                })
+        routes.post("/app/restore", Owner.self) { state, owner, call in
+            try QueueAnswer(try state.store.restore(owner.bundleID, for: owner.customerID), &state, call)
         }
     }
 
-    private func addReceipts(to router: Router<SimulatorRequestContext>) {
-        let issuer = service.issuer
-        router.get("/app/receipt") { request, _ in
-            let (bundleID, customerID) = (try request.query("bundle_id"), try request.query("customer_id"))
-            return try Response.json(
-                await service.change { state, _ in
-                    guard let receipt = state.store.state.receipts[StoreState.key(bundleID, customerID)] else {
-                        throw StoreError(
-                            .noReceipt, "The device has no receipt before the first purchase or refresh.")
-                    }
-                    return DeviceReceipt(appReceipt: try state.appReceipt(receipt, by: issuer))
-                })
+    private func addReceipts(to routes: StateRoutes) {
+        routes.get("/app/receipt") { state, call in
+            let (bundleID, customerID) = (try call.query("bundle_id"), try call.query("customer_id"))
+            guard let receipt = state.store.state.receipts[StoreState.key(bundleID, customerID)] else {
+                throw StoreError(.noReceipt, "The device has no receipt before the first purchase or refresh.")
+            }
+            return DeviceReceipt(appReceipt: try state.appReceipt(receipt, by: call.issuer))
         }
-        router.post("/app/receipt/refresh") { request, _ in
-            let owner = try await request.read(Owner.self)
-            return try Response.json(
-                await service.change { state, _ in
-                    let receipt = try state.store.refreshReceipt(of: owner.bundleID, for: owner.customerID)
-                    return DeviceReceipt(appReceipt: try state.appReceipt(receipt, by: issuer))
-                })
+        routes.post("/app/receipt/refresh", Owner.self) { state, owner, call in
+            let receipt = try state.store.refreshReceipt(of: owner.bundleID, for: owner.customerID)
+            return DeviceReceipt(appReceipt: try state.appReceipt(receipt, by: call.issuer))
         }
-        router.get("/app/device") { request, _ in
-            let customerID = try request.query("customer_id")
-            return try Response.json(
-                await service.change { state, _ in
-                    let customer = try state.store.customer(customerID)
-                    return Device(deviceID: customer.deviceID, environment: customer.environment)
-                })
+        routes.get("/app/device") { state, call in
+            let customer = try state.store.customer(try call.query("customer_id"))
+            return Device(deviceID: customer.deviceID, environment: customer.environment)
         }
     }
 
-    private func addControl(to router: Router<SimulatorRequestContext>) {
-        let issuer = service.issuer
-        router.get("/control/payments") { _, _ in
-            try Response.json(await service.change { state, _ in state.payments })
+    private func addControl(to routes: StateRoutes) {
+        routes.get("/control/payments") { state, _ in state.payments }
+        routes.post("/control/payments/mode", ModeChange.self) { state, change, _ in
+            _ = try state.store.customer(change.customerID)
+            state.payments.set(change.mode ?? .normal, receiptLags: change.receiptLags ?? false, for: change.customerID)
+            return state.payments
         }
-        router.post("/control/payments/mode") { request, _ in
-            let change = try await request.read(ModeChange.self)
-            return try Response.json(
-                await service.change { state, _ in
-                    _ = try state.store.customer(change.customerID)
-                    state.payments.set(
-                        change.mode ?? .normal, receiptLags: change.receiptLags ?? false, for: change.customerID)
-                    return state.payments
-                })
+        routes.change("/control/payments/{id}/approve") { state, call in
+            try TransactionAnswer(try state.approve(call.id), &state, call.issuer)
         }
-        router.post("/control/payments/{id}/approve") { request, context in
-            try request.requireJSON()
-            let paymentID = try context.part("id")
-            return try Response.json(
-                await service.change { state, _ in
-                    let transaction = try state.approve(paymentID)
-                    return try TransactionAnswer(transaction, &state, issuer)
-                })
-        }
-        router.post("/control/payments/{id}/decline") { request, context in
-            try request.requireJSON()
-            let paymentID = try context.part("id")
-            return try Response.json(await service.change { state, _ in try state.payments.take(paymentID) })
-        }
-    }
-}
-
-extension Request {
-    /// A required parameter of the query.
-    func query(_ name: Substring) throws -> String {
-        guard let value = uri.queryParameters[name], !value.isEmpty else {
-            throw StoreError(.invalidValue, "The query needs '\(name)'.")
-        }
-        return String(value)
+        routes.change("/control/payments/{id}/decline") { state, call in try state.payments.take(call.id) }
     }
 }
 
@@ -228,6 +140,13 @@ private struct QueueAnswer: Encodable {
     /// The number of the last event, from which the next updates are asked for.
     let last: Int
     let transactions: [TransactionAnswer]
+
+    init(_ transactions: [StoreTransaction], _ state: inout ServiceState, _ call: StateRoutes.Call) throws {
+        last = state.store.events.last?.number ?? 0
+        var answers: [TransactionAnswer] = []
+        for transaction in transactions { answers.append(try TransactionAnswer(transaction, &state, call.issuer)) }
+        self.transactions = answers
+    }
 }
 
 private struct DeviceReceipt: Encodable {

@@ -7,80 +7,48 @@ struct CatalogRoutes {
     let service: StoreService
 
     func add(to router: Router<SimulatorRequestContext>) {
-        router.get("/control/state") { _, _ in
-            try Response.json(await service.change { state, _ in StateAnswer(state) })
-        }
-        router.post("/control/reset") { request, _ in
+        let routes = StateRoutes(router: router, service: service)
+        let environmentNames = service.environmentNames
+        routes.get("/control/state") { state, _ in StateAnswer(state) }
+        router.post("/control/reset") { request, context in
             try request.requireJSON()
             try await service.reset()
-            return try Response.json(await service.change { state, _ in StateAnswer(state) })
+            return try await service.answer(request, context) { state, _ in StateAnswer(state) }
         }
-        router.get("/control/apps") { _, _ in
-            try Response.json(await service.change { state, _ in state.store.apps })
+        routes.get("/control/apps") { state, _ in state.store.apps }
+        routes.post("/control/apps", NewApp.self, .created) { state, app, _ in
+            let added = try state.store.addApp(
+                bundleID: app.bundleID, appID: app.appID, name: app.name, version: app.version ?? "1.0",
+                sharedSecret: app.sharedSecret, gracePeriodDays: app.gracePeriodDays ?? 0,
+                environmentNames: app.environmentNames ?? environmentNames)
+            guard let isReleased = app.isReleased else { return added }
+            return try state.store.setReleased(isReleased, added.bundleID)
         }
-        router.post("/control/apps") { request, _ in
-            let app = try await request.read(NewApp.self)
-            let names = app.environmentNames ?? service.environmentNames
-            return try Response.json(
-                await service.change { state, _ in
-                    let added = try state.store.addApp(
-                        bundleID: app.bundleID, appID: app.appID, name: app.name, version: app.version ?? "1.0",
-                        sharedSecret: app.sharedSecret, gracePeriodDays: app.gracePeriodDays ?? 0,
-                        environmentNames: names)
-                    guard let isReleased = app.isReleased else { return added }
-                    return try state.store.setReleased(isReleased, added.bundleID)
-                }, status: .created)
+        routes.get("/control/products") { state, _ in state.store.products }
+        routes.post("/control/products", NewProduct.self, .created) { state, product, _ in
+            try state.store.addProduct(
+                bundleID: product.bundleID, productID: product.productID, kind: product.kind,
+                price: product.price ?? 990, currency: product.currency ?? "USD",
+                isFamilyShareable: product.isFamilyShareable ?? false, subscription: product.subscription)
         }
-        router.get("/control/products") { _, _ in
-            try Response.json(await service.change { state, _ in state.store.products })
+        routes.post("/control/products/price", PriceChange.self) { state, change, _ in
+            try state.store.changePrice(
+                of: change.productID, of: change.bundleID, to: change.price, needsConsent: change.needsConsent ?? false)
         }
-        router.post("/control/products") { request, _ in
-            let product = try await request.read(NewProduct.self)
-            return try Response.json(
-                await service.change { state, _ in
-                    try state.store.addProduct(
-                        bundleID: product.bundleID, productID: product.productID, kind: product.kind,
-                        price: product.price ?? 990, currency: product.currency ?? "USD",
-                        isFamilyShareable: product.isFamilyShareable ?? false, subscription: product.subscription)
-                }, status: .created)
+        routes.post("/control/products/sale", SaleChange.self) { state, change, _ in
+            try state.store.setForSale(change.isForSale, change.productID, of: change.bundleID)
         }
-        router.post("/control/products/price") { request, _ in
-            let change = try await request.read(PriceChange.self)
-            return try Response.json(
-                await service.change { state, _ in
-                    try state.store.changePrice(
-                        of: change.productID, of: change.bundleID, to: change.price,
-                        needsConsent: change.needsConsent ?? false)
-                })
+        routes.post("/control/products/extend", MassExtension.self) { state, wanted, _ in
+            try state.store.extendRenewals(
+                of: wanted.productID, of: wanted.bundleID, days: wanted.days,
+                environment: wanted.environment ?? .production, storefronts: wanted.storefrontCountryCodes,
+                requestIdentifier: wanted.requestIdentifier)
         }
-        router.post("/control/products/sale") { request, _ in
-            let change = try await request.read(SaleChange.self)
-            return try Response.json(
-                await service.change { state, _ in
-                    try state.store.setForSale(change.isForSale, change.productID, of: change.bundleID)
-                })
-        }
-        router.post("/control/products/extend") { request, _ in
-            let wanted = try await request.read(MassExtension.self)
-            return try Response.json(
-                await service.change { state, _ in
-                    try state.store.extendRenewals(
-                        of: wanted.productID, of: wanted.bundleID, days: wanted.days,
-                        environment: wanted.environment ?? .production, storefronts: wanted.storefrontCountryCodes,
-                        requestIdentifier: wanted.requestIdentifier)
-                })
-        }
-        router.get("/control/customers") { _, _ in
-            try Response.json(await service.change { state, _ in state.store.customers })
-        }
-        router.post("/control/customers") { request, _ in
-            let customer = try await request.read(NewCustomer.self)
-            return try Response.json(
-                await service.change { state, _ in
-                    try state.store.addCustomer(
-                        customer.customerID, environment: customer.environment ?? .sandbox,
-                        deviceID: customer.deviceID, storefront: customer.storefront ?? "USA")
-                }, status: .created)
+        routes.get("/control/customers") { state, _ in state.store.customers }
+        routes.post("/control/customers", NewCustomer.self, .created) { state, customer, _ in
+            try state.store.addCustomer(
+                customer.customerID, environment: customer.environment ?? .sandbox, deviceID: customer.deviceID,
+                storefront: customer.storefront ?? "USA")
         }
     }
 }

@@ -6,16 +6,11 @@ struct ClockRoutes {
     let service: StoreService
 
     func add(to router: Router<SimulatorRequestContext>) {
-        router.get("/control/clock") { _, _ in
-            try Response.json(await service.change { state, _ in ClockAnswer(state) })
-        }
-        router.post("/control/clock") { request, _ in
-            let change = try await request.read(ClockChange.self)
-            return try Response.json(
-                await service.change { state, world in
-                    try change.apply(to: &state, world)
-                    return ClockAnswer(state)
-                })
+        let routes = StateRoutes(router: router, service: service)
+        routes.get("/control/clock") { state, _ in ClockAnswer(state) }
+        routes.post("/control/clock", ClockChange.self) { state, change, call in
+            try change.apply(to: &state, call.world)
+            return ClockAnswer(state)
         }
     }
 }

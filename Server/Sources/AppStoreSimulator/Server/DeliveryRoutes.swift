@@ -20,24 +20,20 @@ struct DeliveryRoutes {
                     app: try state.store.app(transaction.bundleID), customerID: wanted.customerID,
                     orderID: wanted.orderID)
             }
-            return Response(
-                status: .ok, headers: [.contentType: "application/json"],
-                body: ResponseBody(byteBuffer: .init(bytes: try await delivery.send(message))))
+            return Response.json(bytes: try await delivery.send(message))
         }
         router.get("/control/customers/{id}/server-entitlements") { request, context in
             // A name with other letters than ASCII arrives encoded.
             let part = try context.part("id")
             let customerID = part.removingPercentEncoding ?? part
-            let bundleID = try request.query("bundle_id")
+            let bundleID = try request.uri.query("bundle_id")
             let delivery = try delivery()
             let environment = try await service.change { state, _ in
                 _ = try state.store.app(bundleID)
                 return try state.store.customer(customerID).environment.rawValue
             }
-            let answer = try await delivery.entitlements(of: customerID, in: environment, bundleID: bundleID)
-            return Response(
-                status: .ok, headers: [.contentType: "application/json"],
-                body: ResponseBody(byteBuffer: .init(bytes: answer)))
+            return Response.json(
+                bytes: try await delivery.entitlements(of: customerID, in: environment, bundleID: bundleID))
         }
     }
 

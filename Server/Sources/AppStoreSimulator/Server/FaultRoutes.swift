@@ -7,81 +7,47 @@ struct FaultRoutes {
     let service: StoreService
 
     func add(to router: Router<SimulatorRequestContext>) {
-        router.get("/control/faults") { _, _ in
-            try Response.json(await service.change { state, _ in FaultsAnswer(state) })
+        let routes = StateRoutes(router: router, service: service)
+        routes.get("/control/faults") { state, _ in FaultsAnswer(state) }
+        router.delete("/control/faults") { request, context in
+            try await service.answer(request, context) { state, _ in
+                state.removeFaults()
+                return FaultsAnswer(state)
+            }
         }
-        router.delete("/control/faults") { request, _ in
-            try Response.json(
-                await service.change { state, _ in
-                    state.removeFaults()
-                    return FaultsAnswer(state)
-                })
+        add("answers", AnswerFault.self, to: routes, { try $0.check() }) { $0.answerFaults.append($1) }
+        add("server-api", ServerAPIFault.self, to: routes, { try $0.check() }) { state, fault in
+            if fault.kind == .stale {
+                state.frozen = FrozenStore(store: state.store, notifications: state.notifications)
+            }
+            state.serverAPI.faults.append(fault)
         }
-        router.post("/control/faults/answers") { request, _ in
-            let fault = try await request.read(AnswerFault.self)
-            try fault.check()
-            return try Response.json(
-                await service.change { state, _ in
-                    state.answerFaults.append(fault)
-                    return FaultsAnswer(state)
-                }, status: .created)
+        add("evidence", NewEvidenceFault.self, to: routes, { try $0.made().check() }) {
+            $0.evidenceFaults.append($1.made())
         }
-        router.post("/control/faults/server-api") { request, _ in
-            let fault = try await request.read(ServerAPIFault.self)
-            try fault.check()
-            return try Response.json(
-                await service.change { state, _ in
-                    if fault.kind == .stale {
-                        state.frozen = FrozenStore(store: state.store, notifications: state.notifications)
-                    }
-                    state.serverAPI.faults.append(fault)
-                    return FaultsAnswer(state)
-                }, status: .created)
-        }
-        router.post("/control/faults/evidence") { request, _ in
-            let wanted = try await request.read(NewEvidenceFault.self)
-            let fault = EvidenceFault(kind: wanted.kind, fault: wanted.fault, count: wanted.count ?? 1)
-            try fault.check()
-            return try Response.json(
-                await service.change { state, _ in
-                    state.evidenceFaults.append(fault)
-                    return FaultsAnswer(state)
-                }, status: .created)
-        }
-        router.post("/control/faults/certificates") { request, _ in
-            let fault = try await request.read(CertificateFault.self)
-            try fault.check()
-            return try Response.json(
-                await service.change { state, _ in
-                    state.certificateFaults.append(fault)
-                    return FaultsAnswer(state)
-                }, status: .created)
-        }
-        router.post("/control/faults/notifications") { request, _ in
-            let fault = try await request.read(NotificationFault.self)
-            try fault.check()
-            return try Response.json(
-                await service.change { state, _ in
-                    state.notificationSettings.faults.append(fault)
-                    return FaultsAnswer(state)
-                }, status: .created)
+        add("certificates", CertificateFault.self, to: routes, { try $0.check() }) { $0.certificateFaults.append($1) }
+        add("notifications", NotificationFault.self, to: routes, { try $0.check() }) {
+            $0.notificationSettings.faults.append($1)
         }
         router.get("/control/fault-names") { _, _ in
             var names = Dictionary(
                 uniqueKeysWithValues: EvidenceFault.Kind.allCases.map { ($0.rawValue, FaultName.all(of: $0)) })
-            names["answer"] = AnswerFault.Kind.allCases.map {
-                FaultName(name: $0.rawValue, explanation: $0.explanation)
-            }
-            names["server_api"] = ServerAPIFault.Kind.allCases.map {
-                FaultName(name: $0.rawValue, explanation: $0.explanation)
-            }
-            names["certificate"] = CertificateFault.Kind.allCases.map {
-                FaultName(name: $0.rawValue, explanation: $0.explanation)
-            }
-            names["delivery"] = NotificationFault.Kind.allCases.map {
-                FaultName(name: $0.rawValue, explanation: $0.explanation)
-            }
+            names["answer"] = FaultName.all(AnswerFault.Kind.self, \.explanation)
+            names["server_api"] = FaultName.all(ServerAPIFault.Kind.self, \.explanation)
+            names["certificate"] = FaultName.all(CertificateFault.Kind.self, \.explanation)
+            names["delivery"] = FaultName.all(NotificationFault.Kind.self, \.explanation)
             return try Response.json(names)
+        }
+    }
+
+    /// Adds a fault of one list.
+    private func add<Fault: RequestBody>(
+        _ list: String, _ type: Fault.Type, to routes: StateRoutes, _ check: @escaping @Sendable (Fault) throws -> Void,
+        _ add: @escaping @Sendable (inout ServiceState, Fault) -> Void
+    ) {
+        routes.post("/control/faults/\(list)", type, .created, check: check) { state, fault, _ in
+            add(&state, fault)
+            return FaultsAnswer(state)
         }
     }
 }
@@ -92,6 +58,8 @@ private struct NewEvidenceFault: RequestBody {
     let count: Int?
 
     static let members: [BodyMember] = ["kind", "fault", "count"]
+
+    func made() -> EvidenceFault { EvidenceFault(kind: kind, fault: fault, count: count ?? 1) }
 }
 
 private struct FaultsAnswer: Encodable {
@@ -115,15 +83,18 @@ private struct FaultName: Encodable {
     let name: String
     let explanation: String
 
+    static func all<Kind: CaseIterable & RawRepresentable<String>>(
+        _: Kind.Type, _ explanation: (Kind) -> String
+    ) -> [FaultName] {
+        Kind.allCases.map { FaultName(name: $0.rawValue, explanation: explanation($0)) }
+    }
+
     static func all(of kind: EvidenceFault.Kind) -> [FaultName] {
         switch kind {
-        case .appReceipt:
-            StoreFault.allCases.map { FaultName(name: $0.rawValue, explanation: $0.explanation) }
-                + ReceiptFault.allCases.map { FaultName(name: $0.rawValue, explanation: $0.explanation) }
-        case .transactionReceipt:
-            TransactionReceiptFault.allCases.map { FaultName(name: $0.rawValue, explanation: $0.explanation) }
+        case .appReceipt: all(StoreFault.self, \.explanation) + all(ReceiptFault.self, \.explanation)
+        case .transactionReceipt: all(TransactionReceiptFault.self, \.explanation)
         case .signedTransaction, .signedRenewalInfo, .appTransaction, .notification:
-            SignedPayloadFault.allCases.map { FaultName(name: $0.rawValue, explanation: $0.explanation) }
+            all(SignedPayloadFault.self, \.explanation)
         }
     }
 }

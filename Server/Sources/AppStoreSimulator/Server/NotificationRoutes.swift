@@ -8,45 +8,36 @@ struct NotificationRoutes {
     let dispatch: NotificationDispatch
 
     func add(to router: Router<SimulatorRequestContext>) {
-        router.get("/control/notifications") { _, _ in
-            try Response.json(await service.change { state, _ in NotificationsAnswer(state) })
+        let routes = StateRoutes(router: router, service: service)
+        routes.get("/control/notifications") { state, _ in NotificationsAnswer(state) }
+        routes.post("/control/notifications", NewNotification.self, .created) { state, wanted, _ in
+            try state.store.notify(wanted.request())
         }
-        router.post("/control/notifications") { request, _ in
-            let wanted = try await request.read(NewNotification.self)
-            return try Response.json(
-                await service.change { state, _ in try state.store.notify(wanted.request()) }, status: .created)
-        }
-        router.post("/control/notifications/url") { request, _ in
-            let wanted = try await request.read(NotificationAddress.self)
+        routes.post("/control/notifications/url", NotificationAddress.self) { state, wanted, _ in
             for url in [wanted.url, wanted.sandboxUrl].compactMap(\.self) { try NotificationSettings.check(url) }
-            return try Response.json(
-                await service.change { state, _ in
-                    state.notificationSettings.url = wanted.url
-                    state.notificationSettings.sandboxAddress = wanted.url.flatMap { _ in wanted.sandboxUrl }
-                    return NotificationsAnswer(state)
-                })
+            state.notificationSettings.url = wanted.url
+            state.notificationSettings.sandboxAddress = wanted.url.flatMap { _ in wanted.sandboxUrl }
+            return NotificationsAnswer(state)
         }
-        router.post("/control/notifications/deliver") { request, _ in
+        router.post("/control/notifications/deliver") { request, context in
             let wanted = try await request.read(Delivery.self)
             let seconds = wanted.timeoutSeconds ?? Delivery.usualSeconds
             guard (1...Delivery.longestSeconds).contains(seconds) else {
                 throw StoreError(.invalidValue, "'timeout_seconds' is 1 to \(Delivery.longestSeconds).")
             }
             try await deliver(within: .seconds(seconds))
-            return try Response.json(await service.change { state, _ in NotificationsAnswer(state) })
+            return try await service.answer(request, context) { state, _ in NotificationsAnswer(state) }
         }
-        router.get("/control/notifications/{number}") { _, context in
+        router.get("/control/notifications/{number}") { request, context in
             let number = try Self.number(context)
-            return try Response.json(
-                await service.change { state, _ in try state.scheduledNotification(number) })
+            return try await service.answer(request, context) { state, _ in try state.scheduledNotification(number) }
         }
         router.post("/control/notifications/{number}/send") { request, context in
             try request.requireJSON()
             let number = try Self.number(context)
             try await service.change { state, _ in try state.sendAgain(number) }
             try await deliver(within: .seconds(Delivery.usualSeconds))
-            return try Response.json(
-                await service.change { state, _ in try state.scheduledNotification(number) })
+            return try await service.answer(request, context) { state, _ in try state.scheduledNotification(number) }
         }
     }
 

@@ -8,59 +8,36 @@ struct ServerAPIControlRoutes {
     let retention: RetentionSender
 
     func add(to router: Router<SimulatorRequestContext>) {
-        router.get("/control/api-keys") { _, _ in
-            try Response.json(
-                await service.change { state, _ in
-                    state.serverAPI.keys.values.sorted { $0.keyID < $1.keyID }
-                })
+        let routes = StateRoutes(router: router, service: service)
+        routes.get("/control/api-keys") { state, _ in state.serverAPI.keys.values.sorted { $0.keyID < $1.keyID } }
+        routes.post("/control/api-keys", NewAPIKey.self, .created, check: { try $0.check() }) { state, wanted, _ in
+            if let bundleID = wanted.bundleID { _ = try state.store.app(bundleID) }
+            let (key, handout) = StoreAPIKey.make(issuerID: wanted.issuerID, bundleID: wanted.bundleID)
+            state.serverAPI.keys[key.keyID] = key
+            return handout
         }
-        router.post("/control/api-keys") { request, _ in
-            let wanted = try await request.read(NewAPIKey.self)
-            try wanted.check()
-            return try Response.json(
-                await service.change { state, _ in
-                    if let bundleID = wanted.bundleID { _ = try state.store.app(bundleID) }
-                    let (key, handout) = StoreAPIKey.make(issuerID: wanted.issuerID, bundleID: wanted.bundleID)
-                    state.serverAPI.keys[key.keyID] = key
-                    return handout
-                }, status: .created)
+        router.delete("/control/api-keys/{id}") { request, context in
+            try await service.answer(request, context) { state, call in
+                guard let key = state.serverAPI.keys.removeValue(forKey: call.id) else {
+                    throw SimulatorRefusal(.notFound, "unknown_key", "There is no key of this id.")
+                }
+                return key
+            }
         }
-        router.delete("/control/api-keys/{id}") { _, context in
-            let id = try context.part("id")
-            return try Response.json(
-                await service.change { state, _ in
-                    guard let key = state.serverAPI.keys.removeValue(forKey: id) else {
-                        throw SimulatorRefusal(.notFound, "unknown_key", "There is no key of this id.")
-                    }
-                    return key
-                })
-        }
-        router.post("/control/server-api/limits") { request, _ in
-            let wanted = try await request.read(LimitFactor.self)
+        routes.post("/control/server-api/limits", LimitFactor.self) { state, wanted, _ in
             guard (0.001...1_000_000).contains(wanted.factor) else {
                 throw StoreError(.invalidValue, "'factor' is 0.001 to 1000000.")
             }
-            return try Response.json(
-                await service.change { state, _ in
-                    state.serverAPI.limitFactor = wanted.factor
-                    state.limits = ServerAPILimits()
-                    return wanted
-                })
+            state.serverAPI.limitFactor = wanted.factor
+            state.limits = ServerAPILimits()
+            return wanted
         }
-        router.post("/control/apps/release") { request, _ in
-            let wanted = try await request.read(Release.self)
-            return try Response.json(
-                await service.change { state, _ in
-                    try state.store.setReleased(wanted.isReleased, wanted.bundleID)
-                })
+        routes.post("/control/apps/release", Release.self) { state, wanted, _ in
+            try state.store.setReleased(wanted.isReleased, wanted.bundleID)
         }
-        router.post("/control/refund-odds") { request, _ in
-            let wanted = try await request.read(WantedOdds.self)
-            return try Response.json(
-                await service.change { state, _ in
-                    try state.store.setRefundOdds(wanted.odds)
-                    return wanted
-                })
+        routes.post("/control/refund-odds", WantedOdds.self) { state, wanted, _ in
+            try state.store.setRefundOdds(wanted.odds)
+            return wanted
         }
         let issuer = service.issuer
         router.post("/control/subscriptions/{id}/retention") { request, context in
@@ -79,9 +56,7 @@ struct ServerAPIControlRoutes {
             }
             return try Response.json(await retention.ask(question, limit: .milliseconds(limit)))
         }
-        router.get("/control/consumption") { _, _ in
-            try Response.json(await service.change { state, _ in state.serverAPI.consumption })
-        }
+        routes.get("/control/consumption") { state, _ in state.serverAPI.consumption }
     }
 }
 

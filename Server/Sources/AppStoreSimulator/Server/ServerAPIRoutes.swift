@@ -15,41 +15,9 @@ struct ServerAPIRoutes {
         HostName(name: "api.storekit-sandbox.itunes.apple.com".utf8),
     ]
 
-    private typealias Route = (method: HTTPRequest.Method, path: String, operation: ServerAPIOperation)
-
-    private static let routes: [Route] = [
-        (.get, "/inApps/v1/subscriptions/{id}", .statuses),
-        (.put, "/inApps/v1/subscriptions/extend/{id}", .extend),
-        (.post, "/inApps/v1/subscriptions/extend/mass", .massExtend),
-        (.get, "/inApps/v1/subscriptions/extend/mass/{id}/{second}", .massExtendStatus),
-        (.get, "/inApps/v1/history/{id}", .historyV1),
-        (.get, "/inApps/v2/history/{id}", .history),
-        (.get, "/inApps/v1/transactions/{id}", .transaction),
-        (.post, "/inApps/v1/transactions/{id}/finish", .finish),
-        (.get, "/inApps/v1/transactions/appTransactions/{id}", .appTransaction),
-        (.put, "/inApps/v1/transactions/{id}/appAccountToken", .accountToken),
-        (.put, "/inApps/v1/transactions/consumption/{id}", .consumptionV1),
-        (.put, "/inApps/v2/transactions/consumption/{id}", .consumption),
-        (.get, "/inApps/v2/refund/lookup/{id}", .refunds),
-        (.get, "/inApps/v1/refund/lookup/{id}", .refundsV1),
-        (.get, "/inApps/v1/lookup/{id}", .order),
-        (.post, "/inApps/v1/notifications/test", .testNotification),
-        (.get, "/inApps/v1/notifications/test/{id}", .testNotificationStatus),
-        (.post, "/inApps/v1/notifications/history", .notificationHistory),
-        (.get, "/groups/v1/currentGroups/{id}", .groups),
-        (.get, "/groups/v1/group/{id}", .groupMembers),
-        (.get, "/groups/v1/transactions/{id}/seats", .seats),
-        (.post, "/groups/v1/transactions/{id}/seats", .claimSeat),
-        (.delete, "/groups/v1/transactions/{id}/seats/{second}", .releaseSeat),
-        (.post, "/groups/v1/transactions/{id}/seats/{second}/associate", .associateSeat),
-        (.put, "/inApps/v1/messaging/realtime/url", .setRealtimeURL),
-        (.get, "/inApps/v1/messaging/realtime/url", .realtimeURL),
-        (.delete, "/inApps/v1/messaging/realtime/url", .deleteRealtimeURL),
-    ]
-
     func add(to router: Router<SimulatorRequestContext>) {
-        for route in Self.routes {
-            let operation = route.operation
+        for operation in ServerAPIOperation.allCases {
+            let route = operation.row
             router.on(RouterPath(route.path), method: route.method) { request, context in
                 let host = request.head.authority.flatMap { HostName(authority: $0.utf8) }
                 let isSandbox = Self.sandboxHosts.contains(host)

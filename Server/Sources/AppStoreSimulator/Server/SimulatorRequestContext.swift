@@ -2,6 +2,7 @@ import EvidenceMint
 import Foundation
 import HTTPTypes
 import Hummingbird
+import HummingbirdCore
 import NIOCore
 import PurchaseAPI
 
@@ -60,11 +61,92 @@ extension Request {
     private static let json = "application/json"
 }
 
+/// Routes whose answers are JSON: a path, and what it reads of the state or changes in it.
+struct StateRoutes {
+    /// What a route gets beside the state and the body.
+    struct Call: Sendable {
+        /// The variable part of the path; empty without one.
+        let id: String
+        let uri: URI
+        let issuer: EvidenceIssuer
+        /// The real time.
+        let world: Date
+
+        /// A required parameter of the query.
+        func query(_ name: Substring) throws -> String { try uri.query(name) }
+    }
+
+    let router: Router<SimulatorRequestContext>
+    let service: StoreService
+
+    func get<Answer: Encodable & Sendable>(
+        _ path: String, _ answer: @escaping @Sendable (inout ServiceState, Call) throws -> Answer
+    ) {
+        let service = service
+        router.get(RouterPath(path)) { request, context in try await service.answer(request, context, answer) }
+    }
+
+    /// A change without parameters.
+    func change<Answer: Encodable & Sendable>(
+        _ path: String, _ answer: @escaping @Sendable (inout ServiceState, Call) throws -> Answer
+    ) {
+        let service = service
+        router.post(RouterPath(path)) { request, context in
+            try request.requireJSON()
+            return try await service.answer(request, context, answer)
+        }
+    }
+
+    /// A change by a body, which is checked before the state is looked at.
+    func post<Body: RequestBody, Answer: Encodable & Sendable>(
+        _ path: String, _ type: Body.Type, _ status: HTTPResponse.Status = .ok,
+        check: @escaping @Sendable (Body) throws -> Void = { _ in },
+        _ answer: @escaping @Sendable (inout ServiceState, Body, Call) throws -> Answer
+    ) {
+        let service = service
+        router.post(RouterPath(path)) { request, context in
+            let body = try await request.read(type)
+            try check(body)
+            return try await service.answer(request, context, status: status) { state, call in
+                try answer(&state, body, call)
+            }
+        }
+    }
+}
+
+extension StoreService {
+    /// The answer that a route reads of the state or makes by a change.
+    nonisolated func answer<Answer: Encodable & Sendable>(
+        _ request: Request, _ context: SimulatorRequestContext, status: HTTPResponse.Status = .ok,
+        _ answer: @Sendable (inout ServiceState, StateRoutes.Call) throws -> Answer
+    ) async throws -> Response {
+        let (id, uri, issuer) = (context.parameters.get("id") ?? "", request.uri, issuer)
+        return try Response.json(
+            await change { state, world in
+                try answer(&state, StateRoutes.Call(id: id, uri: uri, issuer: issuer, world: world))
+            }, status: status)
+    }
+}
+
+extension URI {
+    /// A required parameter of the query.
+    func query(_ name: Substring) throws -> String {
+        guard let value = queryParameters[name], !value.isEmpty else {
+            throw StoreError(.invalidValue, "The query needs '\(name)'.")
+        }
+        return String(value)
+    }
+}
+
 extension Response {
     /// An answer of the control API.
     static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
+        json(bytes: try StoreJSON.encode(value), status: status)
+    }
+
+    static func json(bytes: some Sequence<UInt8>, status: HTTPResponse.Status = .ok) -> Response {
         Response(
             status: status, headers: [.contentType: "application/json"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: try StoreJSON.encode(value))))
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 }

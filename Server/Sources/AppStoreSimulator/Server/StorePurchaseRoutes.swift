@@ -8,66 +8,59 @@ struct StorePurchaseRoutes {
     let service: StoreService
 
     func add(to router: Router<SimulatorRequestContext>) {
-        addPurchases(to: router)
-        addTransactionActions(to: router)
-        addReceipts(to: router)
-        addEvents(to: router)
+        let routes = StateRoutes(router: router, service: service)
+        addPurchases(to: routes)
+        addTransactionActions(to: routes)
+        addReceipts(to: routes)
+        addEvents(to: routes)
     }
 
-    private func addPurchases(to router: Router<SimulatorRequestContext>) {
-        let issuer = service.issuer
-        router.post("/control/purchases") { request, _ in
-            let purchase = try await request.read(NewPurchase.self)
-            let version = try purchase.version()
-            try purchase.faults?.check()
-            return try Response.json(
-                await service.change { state, _ in
-                    let transaction = try state.store.buy(
-                        purchase.productID, of: purchase.bundleID, by: purchase.customerID,
-                        options: AppStore.PurchaseOptions(
-                            quantity: purchase.quantity ?? 1, appAccountToken: purchase.appAccountToken,
-                            offerID: purchase.offerID))
-                    return try TransactionAnswer(transaction, &state, issuer, version, purchase.faults)
-                }, status: .created)
-        }
-        router.post("/control/purchases/crowd") { request, _ in
-            let crowd = try await request.read(Crowd.self)
-            return try Response.json(
-                await service.change { state, _ in
-                    let sold = try state.store.sellToCrowd(
-                        crowd.productID, of: crowd.bundleID, prefix: crowd.prefix, count: crowd.count,
-                        environment: crowd.environment ?? .sandbox, storefront: crowd.storefront ?? "USA")
-                    return CrowdAnswer(
-                        purchases: sold.map {
-                            CrowdAnswer.Purchase(customerID: $0.customerID, transactionID: $0.transactionID)
-                        })
-                }, status: .created)
-        }
-        router.get("/control/transactions/{id}") { _, context in
-            let transactionID = try context.part("id")
-            return try Response.json(
-                await service.change { state, _ in
-                    try TransactionAnswer(try state.store.transaction(transactionID), &state, issuer)
+    private func addPurchases(to routes: StateRoutes) {
+        routes.post(
+            "/control/purchases", NewPurchase.self, .created,
+            check: { purchase in
+                _ = try purchase.version()
+                try purchase.faults?.check()
+            },
+            { state, purchase, call in
+                let transaction = try state.store.buy(
+                    purchase.productID, of: purchase.bundleID, by: purchase.customerID,
+                    options: AppStore.PurchaseOptions(
+                        quantity: purchase.quantity ?? 1, appAccountToken: purchase.appAccountToken,
+                        offerID: purchase.offerID))
+                return try TransactionAnswer(
+                    transaction, &state, call.issuer, try purchase.version(), purchase.faults)
+            })
+        routes.post("/control/purchases/crowd", Crowd.self, .created) { state, crowd, _ in
+            let sold = try state.store.sellToCrowd(
+                crowd.productID, of: crowd.bundleID, prefix: crowd.prefix, count: crowd.count,
+                environment: crowd.environment ?? .sandbox, storefront: crowd.storefront ?? "USA")
+            return CrowdAnswer(
+                purchases: sold.map {
+                    CrowdAnswer.Purchase(customerID: $0.customerID, transactionID: $0.transactionID)
                 })
         }
+        routes.get("/control/transactions/{id}") { state, call in
+            try TransactionAnswer(try state.store.transaction(call.id), &state, call.issuer)
+        }
     }
 
-    private func addTransactionActions(to router: Router<SimulatorRequestContext>) {
-        add("finish", to: router) { store, id, _ in try store.finish(id) }
-        add("ask-for-refund", to: router) { store, id, _ in try store.askForRefund(of: id) }
-        add("decline-refund", to: router) { store, id, _ in try store.declineRefund(of: id) }
-        add("refund", to: router) { store, id, body in
+    private func addTransactionActions(to routes: StateRoutes) {
+        add("finish", to: routes) { store, id, _ in try store.finish(id) }
+        add("ask-for-refund", to: routes) { store, id, _ in try store.askForRefund(of: id) }
+        add("decline-refund", to: routes) { store, id, _ in try store.declineRefund(of: id) }
+        add("refund", to: routes) { store, id, body in
             try store.refund(id, reason: body.reason ?? 0, percentage: body.percentage)
         }
-        add("refund-seats", to: router) { store, id, body in
+        add("refund-seats", to: routes) { store, id, body in
             guard let seats = body.seats else {
                 throw StoreError(.invalidValue, "'seats' is missing: the number of seats to refund.")
             }
             return try store.refundSeats(seats, of: id, reason: body.reason ?? 0)
         }
-        add("reverse-refund", to: router) { store, id, _ in try store.reverseRefund(of: id) }
-        add("revoke-sharing", to: router) { store, id, _ in try store.revokeSharing(of: id) }
-        add("share", to: router) { store, id, body in
+        add("reverse-refund", to: routes) { store, id, _ in try store.reverseRefund(of: id) }
+        add("revoke-sharing", to: routes) { store, id, _ in try store.revokeSharing(of: id) }
+        add("share", to: routes) { store, id, body in
             guard let customerID = body.customerID else {
                 throw StoreError(.invalidValue, "'customer_id' is missing: the family member to share with.")
             }
@@ -76,71 +69,43 @@ struct StorePurchaseRoutes {
     }
 
     private func add(
-        _ action: String, to router: Router<SimulatorRequestContext>,
+        _ action: String, to routes: StateRoutes,
         _ body: @escaping @Sendable (inout AppStore, String, TransactionAction) throws -> StoreTransaction
     ) {
-        let issuer = service.issuer
-        router.post(RouterPath("/control/transactions/{id}/\(action)")) { request, context in
-            let transactionID = try context.part("id")
-            let parameters = try await request.read(TransactionAction.self)
-            return try Response.json(
-                await service.change { state, _ in
-                    let transaction = try body(&state.store, transactionID, parameters)
-                    return try TransactionAnswer(transaction, &state, issuer)
-                })
+        routes.post("/control/transactions/{id}/\(action)", TransactionAction.self) { state, fields, call in
+            try TransactionAnswer(try body(&state.store, call.id, fields), &state, call.issuer)
         }
     }
 
-    private func addReceipts(to router: Router<SimulatorRequestContext>) {
-        let issuer = service.issuer
-        router.post("/control/receipts/refresh") { request, _ in
-            let wanted = try await request.read(ReceiptRequest.self)
-            try EvidenceFault.check(wanted.fault, of: .appReceipt)
-            return try Response.json(
-                await service.change { state, _ in
-                    let receipt = try state.store.refreshReceipt(of: wanted.bundleID, for: wanted.customerID)
-                    return try ReceiptAnswer(receipt, restored: nil, &state, issuer, wanted.fault)
-                })
+    private func addReceipts(to routes: StateRoutes) {
+        let check: @Sendable (ReceiptRequest) throws -> Void = { try EvidenceFault.check($0.fault, of: .appReceipt) }
+        routes.post("/control/receipts/refresh", ReceiptRequest.self, check: check) { state, wanted, call in
+            let receipt = try state.store.refreshReceipt(of: wanted.bundleID, for: wanted.customerID)
+            return try ReceiptAnswer(receipt, restored: nil, &state, call.issuer, wanted.fault)
         }
-        router.post("/control/receipts/restore") { request, _ in
-            let wanted = try await request.read(ReceiptRequest.self)
-            try EvidenceFault.check(wanted.fault, of: .appReceipt)
-            return try Response.json(
-                await service.change { state, _ in
-                    let restored = try state.store.restore(wanted.bundleID, for: wanted.customerID)
-                    let receipt = try state.store.receipt(of: wanted.bundleID, for: wanted.customerID)
-                    return try ReceiptAnswer(receipt, restored: restored, &state, issuer, wanted.fault)
-                })
+        routes.post("/control/receipts/restore", ReceiptRequest.self, check: check) { state, wanted, call in
+            let restored = try state.store.restore(wanted.bundleID, for: wanted.customerID)
+            let receipt = try state.store.receipt(of: wanted.bundleID, for: wanted.customerID)
+            return try ReceiptAnswer(receipt, restored: restored, &state, call.issuer, wanted.fault)
         }
     }
 
-    private static func eventNumber(_ text: Substring) throws -> Int {
-        guard let number = Int(text), number >= 0 else {
-            throw StoreError(.invalidValue, "'after' is the number of an event.")
+    private func addEvents(to routes: StateRoutes) {
+        routes.get("/control/events") { state, call in
+            let text = call.uri.queryParameters["after"] ?? "0"
+            guard let after = Int(text), after >= 0 else {
+                throw StoreError(.invalidValue, "'after' is the number of an event.")
+            }
+            return EventsAnswer(events: Array(state.store.events.filter { $0.number > after }.prefix(1000)))
         }
-        return number
-    }
-
-    private func addEvents(to router: Router<SimulatorRequestContext>) {
-        let issuer = service.issuer
-        router.get("/control/events") { request, _ in
-            let after = try request.uri.queryParameters["after"].map { try Self.eventNumber($0) } ?? 0
-            return try Response.json(
-                await service.change { state, _ in
-                    EventsAnswer(events: Array(state.store.events.filter { $0.number > after }.prefix(1000)))
-                })
-        }
-        router.get("/control/events/{number}/notification") { _, context in
+        routes.router.get("/control/events/{number}/notification") { _, context in
             guard let number = Int(try context.part("number")) else {
                 throw StoreError(
                     .unknownEvent, "The path needs the number of an event, such as /control/events/7/notification.")
             }
-            let json = try await service.change { state, _ in
-                try state.notification(of: number, by: issuer)
-            }
-            return Response(
-                status: .ok, headers: [.contentType: "application/json"],
-                body: ResponseBody(byteBuffer: .init(bytes: json)))
+            let issuer = service.issuer
+            let json = try await service.change { state, _ in try state.notification(of: number, by: issuer) }
+            return Response.json(bytes: json)
         }
     }
 }

@@ -8,23 +8,19 @@ struct SubscriptionRoutes {
     let service: StoreService
 
     func add(to router: Router<SimulatorRequestContext>) {
-        let issuer = service.issuer
-        router.get("/control/subscriptions/{id}") { _, context in
-            let id = try context.part("id")
-            return try Response.json(
-                await service.change { state, _ in
-                    try SubscriptionAnswer(try state.store.subscription(id), &state, issuer)
-                })
+        let routes = StateRoutes(router: router, service: service)
+        routes.get("/control/subscriptions/{id}") { state, call in
+            try SubscriptionAnswer(try state.store.subscription(call.id), &state, call.issuer)
         }
-        add("renew", to: router) { store, id, _ in
+        add("renew", to: routes) { store, id, _ in
             try store.setBilling(works: true, for: id)
             return try store.letFallDue(id)
         }
-        add("fail-billing", to: router) { store, id, _ in
+        add("fail-billing", to: routes) { store, id, _ in
             try store.setBilling(works: false, for: id)
             return try store.letFallDue(id)
         }
-        add("enter-grace", to: router) { store, id, _ in
+        add("enter-grace", to: routes) { store, id, _ in
             let subscription = try store.subscription(id)
             guard subscription.status == .active else {
                 throw StoreError(.wrongState, "The subscription is \(subscription.status.rawValue), not active.")
@@ -35,7 +31,7 @@ struct SubscriptionRoutes {
             try store.setBilling(works: false, for: id)
             return try store.letFallDue(id)
         }
-        add("recover", to: router) { store, id, _ in
+        add("recover", to: routes) { store, id, _ in
             let subscription = try store.subscription(id)
             guard subscription.status == .gracePeriod || subscription.status == .billingRetry else {
                 throw StoreError(
@@ -43,35 +39,35 @@ struct SubscriptionRoutes {
             }
             return try store.setBilling(works: true, for: id)
         }
-        add("billing", to: router) { store, id, body in
+        add("billing", to: routes) { store, id, body in
             guard let works = body.works else {
                 throw StoreError(.invalidValue, "'works' is missing: whether the next payments succeed.")
             }
             return try store.setBilling(works: works, for: id)
         }
-        add("cancel", to: router) { store, id, _ in try store.setAutoRenewal(false, for: id) }
-        add("resume", to: router) { store, id, _ in try store.setAutoRenewal(true, for: id) }
-        add("extend", to: router) { store, id, body in
+        add("cancel", to: routes) { store, id, _ in try store.setAutoRenewal(false, for: id) }
+        add("resume", to: routes) { store, id, _ in try store.setAutoRenewal(true, for: id) }
+        add("extend", to: routes) { store, id, body in
             guard let days = body.days else {
                 throw StoreError(.invalidValue, "'days' is missing: the number of days to extend by.")
             }
             return try store.extendRenewal(of: id, days: days)
         }
-        add("accept-price", to: router) { store, id, _ in try store.acceptPrice(of: id) }
-        add("change-product", to: router) { store, id, body in
+        add("accept-price", to: routes) { store, id, _ in try store.acceptPrice(of: id) }
+        add("change-product", to: routes) { store, id, body in
             guard let productID = body.productID else {
                 throw StoreError(.invalidValue, "'product_id' is missing: the product to change to.")
             }
             try store.changeProduct(of: id, to: productID)
             return try store.subscription(id)
         }
-        add("set-seats", to: router) { store, id, body in
+        add("set-seats", to: routes) { store, id, body in
             try store.setRenewalSeats(try body.requiredSeats(), of: id, notificationType: body.notificationType)
         }
-        addSeat("add-seats", to: router) { store, id, body in
+        addSeat("add-seats", to: routes) { store, id, body in
             try store.addSeats(try body.requiredSeats(), to: id, notificationType: body.notificationType)
         }
-        addSeat("assign-seat", to: router) { store, id, body in
+        addSeat("assign-seat", to: routes) { store, id, body in
             guard let customerID = body.customerID else {
                 throw StoreError(.invalidValue, "'customer_id' is missing: the member who gets the seat.")
             }
@@ -81,36 +77,23 @@ struct SubscriptionRoutes {
 
     /// An action that makes a transaction, and answers with it.
     private func addSeat(
-        _ action: String, to router: Router<SimulatorRequestContext>,
+        _ action: String, to routes: StateRoutes,
         _ body: @escaping @Sendable (inout AppStore, String, SubscriptionAction) throws -> StoreTransaction
     ) {
-        let issuer = service.issuer
-        router.post(RouterPath("/control/subscriptions/{id}/\(action)")) { request, context in
-            let id = try context.part("id")
-            let parameters = try await request.read(SubscriptionAction.self)
-            return try Response.json(
-                await service.change { state, _ in
-                    let transaction = try body(&state.store, id, parameters)
-                    return try TransactionAnswer(transaction, &state, issuer)
-                }, status: .created)
+        routes.post("/control/subscriptions/{id}/\(action)", SubscriptionAction.self, .created) { state, fields, call in
+            try TransactionAnswer(try body(&state.store, call.id, fields), &state, call.issuer)
         }
     }
 
     private func add(
-        _ action: String, to router: Router<SimulatorRequestContext>,
+        _ action: String, to routes: StateRoutes,
         _ body: @escaping @Sendable (inout AppStore, String, SubscriptionAction) throws -> StoreSubscription
     ) {
-        let issuer = service.issuer
-        router.post(RouterPath("/control/subscriptions/{id}/\(action)")) { request, context in
-            let id = try context.part("id")
-            let parameters = try await request.read(SubscriptionAction.self)
-            return try Response.json(
-                await service.change { state, world in
-                    let before = state.store.now
-                    let subscription = try body(&state.store, id, parameters)
-                    if state.store.now != before { state.setClock(world) }
-                    return try SubscriptionAnswer(subscription, &state, issuer)
-                })
+        routes.post("/control/subscriptions/{id}/\(action)", SubscriptionAction.self) { state, fields, call in
+            let before = state.store.now
+            let subscription = try body(&state.store, call.id, fields)
+            if state.store.now != before { state.setClock(call.world) }
+            return try SubscriptionAnswer(subscription, &state, call.issuer)
         }
     }
 }

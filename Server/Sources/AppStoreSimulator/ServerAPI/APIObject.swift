@@ -37,10 +37,6 @@ struct APIObject: Sendable {
         }
     }
 
-    private init(members: [String: Value]) {
-        self.members = members
-    }
-
     /// - Returns: nil if the text is not an object, or exceeds the limits of the simulator.
     init?(_ json: some Sequence<UInt8>) {
         let bytes = Array(json)
@@ -62,61 +58,34 @@ struct APIObject: Sendable {
         }
     }
 
-    /// A text; nil if the member is absent or null.
-    /// - Throws: the failure for any other type.
+    // A value of a type; nil if the member is absent or null. They throw the failure for any other type.
+
     func string(_ name: String, or failure: ServerAPIFailure) throws(ServerAPIFailure) -> String? {
-        guard has(name) else { return nil }
-        guard case .string(let value) = members[name] else { throw failure }
-        return value
+        try value(name, or: failure) { if case .string(let value) = $0 { value } else { nil } }
     }
 
-    /// A whole number; nil if the member is absent or null.
-    /// - Throws: the failure for any other type.
+    /// A whole number.
     func integer(_ name: String, or failure: ServerAPIFailure) throws(ServerAPIFailure) -> Int64? {
-        guard has(name) else { return nil }
-        guard case .integer(let value) = members[name] else { throw failure }
-        return value
+        try value(name, or: failure) { if case .integer(let value) = $0 { value } else { nil } }
     }
 
-    /// A Boolean; nil if the member is absent or null.
-    /// - Throws: the failure for any other type.
     func boolean(_ name: String, or failure: ServerAPIFailure) throws(ServerAPIFailure) -> Bool? {
-        guard has(name) else { return nil }
-        guard case .boolean(let value) = members[name] else { throw failure }
-        return value
+        try value(name, or: failure) { if case .boolean(let value) = $0 { value } else { nil } }
     }
 
-    /// An array of texts; nil if the member is absent or null.
-    /// - Throws: the failure for any other type.
     func strings(_ name: String, or failure: ServerAPIFailure) throws(ServerAPIFailure) -> [String]? {
-        guard has(name) else { return nil }
-        guard case .array(let values) = members[name] else { throw failure }
-        var texts: [String] = []
-        for value in values {
-            guard case .string(let text) = value else { throw failure }
-            texts.append(text)
+        try value(name, or: failure) { value in
+            guard case .array(let members) = value else { return nil }
+            let texts = members.compactMap { if case .string(let text) = $0 { text } else { nil } }
+            return texts.count == members.count ? texts : nil
         }
-        return texts
     }
 
-    /// An object; nil if the member is absent or null.
-    /// - Throws: the failure for any other type.
-    func object(_ name: String, or failure: ServerAPIFailure) throws(ServerAPIFailure) -> APIObject? {
-        guard has(name) else { return nil }
-        guard case .object(let value) = members[name] else { throw failure }
-        return APIObject(members: value)
-    }
-
-    /// An array of objects; nil if the member is absent or null.
-    /// - Throws: the failure for any other type.
-    func objects(_ name: String, or failure: ServerAPIFailure) throws(ServerAPIFailure) -> [APIObject]? {
-        guard has(name) else { return nil }
-        guard case .array(let values) = members[name] else { throw failure }
-        var objects: [APIObject] = []
-        for value in values {
-            guard case .object(let object) = value else { throw failure }
-            objects.append(APIObject(members: object))
-        }
-        return objects
+    private func value<Wanted>(
+        _ name: String, or failure: ServerAPIFailure, _ read: (Value) -> Wanted?
+    ) throws(ServerAPIFailure) -> Wanted? {
+        guard has(name), let member = members[name] else { return nil }
+        guard let value = read(member) else { throw failure }
+        return value
     }
 }

@@ -15,20 +15,19 @@ struct PageToken: Codable, Equatable, Sendable {
     /// After which the token is refused, in seconds since 1970; nil if it stays valid.
     var expiry: Int64?
 
+    /// The token that a client sends; without one, that of the beginning.
     /// - Parameter question: everything that must be repeated with the token.
-    init(question: [String], place: Int, expiry: Int64? = nil) {
-        self.question = Self.digest(question)
-        self.place = place
-        self.expiry = expiry
-    }
-
-    /// Reads a token.
-    /// - Returns: nil if it is no token, or belongs to another question.
-    init?(_ text: String, question: [String]) {
+    /// - Throws: the failure if it is no token, or belongs to another question.
+    init(_ text: String?, question: [String], or failure: ServerAPIFailure) throws(ServerAPIFailure) {
+        let digest = Self.digest(question)
+        guard let text else {
+            (self.question, place) = (digest, 0)
+            return
+        }
         guard text.utf8.count <= 512, let json = Base64URL.decode(text.utf8),
             let token = try? JSONDecoder().decode(PageToken.self, from: Data(json)),
-            token.question.utf8.elementsEqual(Self.digest(question).utf8)
-        else { return nil }
+            token.question.utf8.elementsEqual(digest.utf8)
+        else { throw failure }
         self = token
     }
 

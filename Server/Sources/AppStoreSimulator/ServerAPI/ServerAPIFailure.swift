@@ -38,6 +38,7 @@ struct ServerAPIFailure: Error, Hashable, Sendable {
         4_040_005, "The app has no such original transaction in this environment.")
     static let unknownTransactionID = ServerAPIFailure(
         4_040_010, "The app has no such transaction in this environment.")
+    static let unknownPaginationToken = ServerAPIFailure(4_000_014, "The pagination token is none of this question.")
     static let rateLimitExceeded = ServerAPIFailure(4_290_000, "Too many requests.")
     static let generalInternal = ServerAPIFailure(5_000_000, "Something failed.")
     static let retryableInternal = ServerAPIFailure(5_000_001, "Something failed; send the request again.")

@@ -21,7 +21,7 @@ struct ServerAPIFault: Codable, Equatable, InjectedFault {
     var until: Date?
     @OneByDefault var count: Int
 
-    enum Kind: String, Codable, Sendable, CaseIterable {
+    enum Kind: String, Codable, Sendable, Word {
         case latency, silence, reset, outage, html, error, retryable, unauthorized, stale
         case tooManyRequests = "too-many-requests"
         case brokenJSON = "broken-json"
@@ -32,9 +32,6 @@ struct ServerAPIFault: Codable, Equatable, InjectedFault {
         case closedBody = "closed-body"
         case anotherTransaction = "another-transaction"
         case anotherApp = "another-app"
-
-        /// Reads one of the words above.
-        init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
 
         /// A description of the answer.
         var explanation: String {
@@ -87,10 +84,7 @@ struct ServerAPIFault: Codable, Equatable, InjectedFault {
         case .outage: return ServerAPIAnswer(status: 503)
         case .retryable: return ServerAPIAnswer(.retryableInternal)
         case .emptyObject: return ServerAPIAnswer([])
-        case .unauthorized:
-            var answer = ServerAPIAnswer(status: 401)
-            answer.tokenFault = .requested
-            return answer
+        case .unauthorized: return ServerAPIAnswer(.requested)
         case .tooManyRequests:
             var answer = ServerAPIAnswer(.rateLimitExceeded)
             answer.retryAfter = Int64((world.timeIntervalSince1970 * 1000).rounded()) + Int64(milliseconds ?? 1000)

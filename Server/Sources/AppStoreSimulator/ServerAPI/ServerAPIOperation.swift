@@ -1,8 +1,9 @@
 import Foundation
+import HTTPTypes
 
 /// The operations of the App Store Server API, the realtime URL of the Retention Messaging API, and the group
 /// and seat calls.
-enum ServerAPIOperation: String, Codable, Sendable, CaseIterable {
+enum ServerAPIOperation: String, Codable, Sendable, Word {
     case statuses
     case extend
     case massExtend = "mass-extend"
@@ -31,31 +32,41 @@ enum ServerAPIOperation: String, Codable, Sendable, CaseIterable {
     case realtimeURL = "realtime-url"
     case deleteRealtimeURL = "delete-realtime-url"
 
-    /// Reads one of the words above.
-    init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
+    /// What is fixed: the requests per app and second are those in production, and the sandbox takes a tenth; nil if
+    /// Apple's table does not have the operation. The last is the environment that does not have it.
+    typealias Row = (
+        method: HTTPRequest.Method, path: String, requestsPerSecond: Double?, missingEnvironment: StoreEnvironment?
+    )
 
-    /// The requests per app and second in production; nil if Apple's table does not have the operation. The sandbox
-    /// takes a tenth.
-    var requestsPerSecond: Double? {
+    var row: Row {
         switch self {
-        case .statuses, .historyV1, .history, .transaction, .finish, .appTransaction, .consumptionV1, .consumption,
-            .notificationHistory:
-            50
-        case .extend, .accountToken: 20
-        case .refunds, .refundsV1, .order: 10
-        case .massExtend, .testNotification, .testNotificationStatus, .setRealtimeURL, .realtimeURL,
-            .deleteRealtimeURL:
-            1
-        case .massExtendStatus, .groups, .groupMembers, .seats, .claimSeat, .releaseSeat, .associateSeat: nil
-        }
-    }
-
-    /// The environments that do not have the operation.
-    var missingEnvironment: StoreEnvironment? {
-        switch self {
-        case .order: .sandbox
-        case .groups, .groupMembers, .seats, .claimSeat, .releaseSeat, .associateSeat: .production
-        default: nil
+        case .statuses: (.get, "/inApps/v1/subscriptions/{id}", 50, nil)
+        case .extend: (.put, "/inApps/v1/subscriptions/extend/{id}", 20, nil)
+        case .massExtend: (.post, "/inApps/v1/subscriptions/extend/mass", 1, nil)
+        case .massExtendStatus: (.get, "/inApps/v1/subscriptions/extend/mass/{id}/{second}", nil, nil)
+        case .historyV1: (.get, "/inApps/v1/history/{id}", 50, nil)
+        case .history: (.get, "/inApps/v2/history/{id}", 50, nil)
+        case .transaction: (.get, "/inApps/v1/transactions/{id}", 50, nil)
+        case .finish: (.post, "/inApps/v1/transactions/{id}/finish", 50, nil)
+        case .appTransaction: (.get, "/inApps/v1/transactions/appTransactions/{id}", 50, nil)
+        case .accountToken: (.put, "/inApps/v1/transactions/{id}/appAccountToken", 20, nil)
+        case .consumptionV1: (.put, "/inApps/v1/transactions/consumption/{id}", 50, nil)
+        case .consumption: (.put, "/inApps/v2/transactions/consumption/{id}", 50, nil)
+        case .refunds: (.get, "/inApps/v2/refund/lookup/{id}", 10, nil)
+        case .refundsV1: (.get, "/inApps/v1/refund/lookup/{id}", 10, nil)
+        case .order: (.get, "/inApps/v1/lookup/{id}", 10, .sandbox)
+        case .testNotification: (.post, "/inApps/v1/notifications/test", 1, nil)
+        case .testNotificationStatus: (.get, "/inApps/v1/notifications/test/{id}", 1, nil)
+        case .notificationHistory: (.post, "/inApps/v1/notifications/history", 50, nil)
+        case .groups: (.get, "/groups/v1/currentGroups/{id}", nil, .production)
+        case .groupMembers: (.get, "/groups/v1/group/{id}", nil, .production)
+        case .seats: (.get, "/groups/v1/transactions/{id}/seats", nil, .production)
+        case .claimSeat: (.post, "/groups/v1/transactions/{id}/seats", nil, .production)
+        case .releaseSeat: (.delete, "/groups/v1/transactions/{id}/seats/{second}", nil, .production)
+        case .associateSeat: (.post, "/groups/v1/transactions/{id}/seats/{second}/associate", nil, .production)
+        case .setRealtimeURL: (.put, "/inApps/v1/messaging/realtime/url", 1, nil)
+        case .realtimeURL: (.get, "/inApps/v1/messaging/realtime/url", 1, nil)
+        case .deleteRealtimeURL: (.delete, "/inApps/v1/messaging/realtime/url", 1, nil)
         }
     }
 }
@@ -81,7 +92,7 @@ struct ServerAPILimits: Sendable {
         _ operation: ServerAPIOperation, of bundleID: String, at environment: StoreEnvironment, factor: Double,
         _ now: Date
     ) -> Date? {
-        guard let limit = operation.requestsPerSecond else { return nil }
+        guard let limit = operation.row.requestsPerSecond else { return nil }
         let rate = limit * factor * (environment == .sandbox ? Self.sandboxShare : 1)
         let capacity = max(1, rate)
         let key = "\(bundleID)|\(environment.rawValue)|\(operation.rawValue)"

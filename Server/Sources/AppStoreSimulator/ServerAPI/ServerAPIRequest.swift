@@ -75,6 +75,12 @@ struct ServerAPIAnswer: Sendable {
         self.status = status
     }
 
+    /// A refusal of the token.
+    init(_ fault: ServerAPITokenFault) {
+        status = 401
+        tokenFault = fault
+    }
+
     init(_ failure: ServerAPIFailure) {
         status = failure.status
         guard failure.hasBody else { return }

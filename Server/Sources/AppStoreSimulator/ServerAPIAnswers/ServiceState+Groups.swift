@@ -105,13 +105,7 @@ extension ServiceState {
             StoreApp.appTransactionID($0.bundleID, $0.customerID)
         }
         let question = [scope.key, request.path[0], request.operation.rawValue]
-        var token = PageToken(question: question, place: 0)
-        if let text = request.value("paginationToken") {
-            guard let sent = PageToken(text, question: question) else {
-                throw ServerAPIFailure(4_000_014, "The pagination token is none of this question.")
-            }
-            token = sent
-        }
+        var token = try PageToken(request.value("paginationToken"), question: question, or: .unknownPaginationToken)
         let page = members.dropFirst(token.place).prefix(limit)
         let hasMore = token.place + page.count < members.count
         var claims = [

@@ -72,13 +72,8 @@ extension ServiceState {
     private static func page(
         of transactions: [StoreTransaction], revision: String?, question: [String], isDescending: Bool
     ) throws -> (items: [StoreTransaction], revision: String, hasMore: Bool) {
-        var token = PageToken(question: question, place: 0)
-        if let revision {
-            guard let sent = PageToken(revision, question: question) else {
-                throw ServerAPIFailure(4_000_005, "The revision is none of this question.")
-            }
-            token = sent
-        }
+        var token = try PageToken(
+            revision, question: question, or: ServerAPIFailure(4_000_005, "The revision is none of this question."))
         let ordered = transactions.sorted { ($0.lastChange ?? 0) < ($1.lastChange ?? 0) }
         guard isDescending else {
             // Without a revision, transactions of an older version without a number count, too.

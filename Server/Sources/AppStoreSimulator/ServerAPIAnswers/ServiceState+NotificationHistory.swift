@@ -53,15 +53,10 @@ extension ServiceState {
             String(try owner(id, scope).split(separator: "|").last ?? "")
         }
         let question = [scope.key, request.operation.rawValue] + filter.question
-        var token = PageToken(question: question, place: 0)
-        if let text = request.value("paginationToken") {
-            guard let sent = PageToken(text, question: question) else {
-                throw ServerAPIFailure(4_000_014, "The pagination token is none of this question.")
-            }
-            guard let expiry = sent.expiry, Double(expiry) > store.now.timeIntervalSince1970 else {
-                throw ServerAPIFailure(4_000_017, "The pagination token has expired.")
-            }
-            token = sent
+        let text = request.value("paginationToken")
+        var token = try PageToken(text, question: question, or: .unknownPaginationToken)
+        guard text == nil || token.expiry.map({ Double($0) > store.now.timeIntervalSince1970 }) ?? false else {
+            throw ServerAPIFailure(4_000_017, "The pagination token has expired.")
         }
         let after = token.place
         let matching = notifications.values.filter { notification in

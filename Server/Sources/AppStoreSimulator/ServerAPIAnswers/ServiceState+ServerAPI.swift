@@ -19,7 +19,9 @@ extension ServiceState {
         _ request: ServerAPIRequest, _ fault: ServerAPIFault?, by issuer: EvidenceIssuer, _ world: Date
     ) throws -> ServerAPIAnswer {
         do {
-            guard request.operation.missingEnvironment != request.environment else { throw ServerAPIFailure.noSuchPath }
+            guard request.operation.row.missingEnvironment != request.environment else {
+                throw ServerAPIFailure.noSuchPath
+            }
             var scope = ServerAPIScope(app: try app(of: request, world), environment: request.environment)
             if let date = limits.refuse(
                 request.operation, of: scope.app.bundleID, at: scope.environment, factor: serverAPI.limitFactor, world)
@@ -44,9 +46,7 @@ extension ServiceState {
         } catch let failure as ServerAPIFailure {
             return ServerAPIAnswer(failure)
         } catch let fault as ServerAPITokenFault {
-            var answer = ServerAPIAnswer(status: 401)
-            answer.tokenFault = fault
-            return answer
+            return ServerAPIAnswer(fault)
         }
     }
 

@@ -20,16 +20,13 @@ struct AnswerFault: Codable, Equatable, InjectedFault {
     var until: Date?
     @OneByDefault var count: Int
 
-    enum Kind: String, Codable, Sendable, CaseIterable {
+    enum Kind: String, Codable, Sendable, Word {
         case status, latency, reset, outage, redirect, html, edited
         case brokenJSON = "broken-json"
         case slowBody = "slow-body"
         case hugeBody = "huge-body"
         case closedBody = "closed-body"
         case anotherReceipt = "another-receipt"
-
-        /// Reads one of the words above.
-        init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
 
         /// A description of the answer.
         var explanation: String {
@@ -51,7 +48,7 @@ struct AnswerFault: Codable, Equatable, InjectedFault {
     }
 
     /// The field that an edited answer changes.
-    enum Edit: String, Codable, Sendable, CaseIterable {
+    enum Edit: String, Codable, Sendable, Word {
         /// Every product has another id.
         case product
         /// Every expiry is in 2099.
@@ -68,9 +65,6 @@ struct AnswerFault: Codable, Equatable, InjectedFault {
         case cancellation
         /// There are no purchases.
         case empty
-
-        /// Reads one of the words above.
-        init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
     }
 
     static let members: [BodyMember] = [

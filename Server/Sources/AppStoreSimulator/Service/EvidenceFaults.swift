@@ -29,16 +29,13 @@ struct EvidenceFault: Codable, Equatable, Sendable {
     /// The number of pieces of evidence that the fault still applies to.
     var count: Int
 
-    enum Kind: String, Codable, Sendable, CaseIterable {
+    enum Kind: String, Codable, Sendable, Word {
         case appReceipt = "app_receipt"
         case transactionReceipt = "transaction_receipt"
         case signedTransaction = "signed_transaction"
         case signedRenewalInfo = "signed_renewal_info"
         case appTransaction = "app_transaction"
         case notification
-
-        /// Reads one of the words above.
-        init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
     }
 }
 
@@ -46,7 +43,7 @@ struct EvidenceFault: Codable, Equatable, Sendable {
 struct CertificateFault: Codable, Equatable, RequestBody {
     var fault: Kind
     /// The number of connections that the fault still applies to.
-    var count: Int
+    @OneByDefault var count: Int
 
     enum Kind: String, Codable, Sendable, CaseIterable {
         case wrongHost = "wrong-host"
@@ -64,12 +61,6 @@ struct CertificateFault: Codable, Equatable, RequestBody {
     }
 
     static let members: [BodyMember] = ["fault", "count"]
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        fault = try container.decode(Kind.self, forKey: .fault)
-        count = try container.decodeIfPresent(Int.self, forKey: .count) ?? 1
-    }
 
     func check() throws(StoreError) {
         guard (1...1_000_000).contains(count) else {

@@ -6,7 +6,7 @@ import Foundation
 struct NotificationFault: Codable, Equatable, RequestBody {
     var kind: Kind
     /// The number of notifications that the fault still applies to.
-    var count: Int
+    @OneByDefault var count: Int
     /// Only notifications of this type; nil for all types.
     var notificationType: String?
     /// The share of the notifications that are hit, by chance; nil for all. The same script has the same chance.
@@ -18,11 +18,8 @@ struct NotificationFault: Codable, Equatable, RequestBody {
     /// For the kind `forge`: the fault of the forged copy; by default its signature is by another key.
     var fault: String?
 
-    enum Kind: String, Codable, Sendable, CaseIterable {
+    enum Kind: String, Codable, Sendable, Word {
         case drop, delay, `repeat`, shuffle, forge
-
-        /// Reads one of the words above.
-        init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
 
         /// A description of the delivery.
         var explanation: String {
@@ -39,17 +36,6 @@ struct NotificationFault: Codable, Equatable, RequestBody {
     static let members: [BodyMember] = [
         "kind", "count", "notification_type", "percentage", "seconds", "times", "fault",
     ]
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        kind = try container.decode(Kind.self, forKey: .kind)
-        count = try container.decodeIfPresent(Int.self, forKey: .count) ?? 1
-        notificationType = try container.decodeIfPresent(String.self, forKey: .notificationType)
-        percentage = try container.decodeIfPresent(Int.self, forKey: .percentage)
-        seconds = try container.decodeIfPresent(Int.self, forKey: .seconds)
-        times = try container.decodeIfPresent(Int.self, forKey: .times)
-        fault = try container.decodeIfPresent(String.self, forKey: .fault)
-    }
 
     /// The longest delay: a hundred days.
     private static let longestDelay = 8_640_000

@@ -7,48 +7,23 @@ struct TransportFault: Sendable {
     /// The size of a huge body.
     var bytes: Int?
 
-    enum Kind: Sendable {
-        case reset, silence, outage, redirect, html, brokenJSON, slowBody, hugeBody, closedBody
+    /// The words are those of the faults of answers.
+    enum Kind: String, Sendable {
+        case reset, silence, outage, redirect, html
+        case brokenJSON = "broken-json"
+        case slowBody = "slow-body"
+        case hugeBody = "huge-body"
+        case closedBody = "closed-body"
     }
 }
 
-extension AnswerFault {
+extension InjectedFault {
     /// The part of the fault that does not depend on the answer.
     var transport: TransportFault {
-        let kind: TransportFault.Kind? =
-            switch self.kind {
-            case .reset: .reset
-            case .outage: .outage
-            case .redirect: .redirect
-            case .html: .html
-            case .brokenJSON: .brokenJSON
-            case .slowBody: .slowBody
-            case .hugeBody: .hugeBody
-            case .closedBody: .closedBody
-            case .status, .latency, .edited, .anotherReceipt: nil
-            }
-        return TransportFault(kind: kind, milliseconds: milliseconds, bytes: bytes)
-    }
-}
-
-extension ServerAPIFault {
-    /// The part of the fault that does not depend on the answer.
-    var transport: TransportFault {
-        let kind: TransportFault.Kind? =
-            switch self.kind {
-            case .reset: .reset
-            case .silence: .silence
-            case .outage: .outage
-            case .html: .html
-            case .brokenJSON: .brokenJSON
-            case .slowBody: .slowBody
-            case .hugeBody: .hugeBody
-            case .closedBody: .closedBody
-            case .latency, .error, .retryable, .unauthorized, .stale, .tooManyRequests, .wrongTypes, .emptyObject,
-                .anotherTransaction, .anotherApp:
-                nil
-            }
-        return TransportFault(
-            kind: kind, milliseconds: self.kind == .tooManyRequests ? nil : milliseconds, bytes: bytes)
+        // The milliseconds of a 429 are in its header.
+        TransportFault(
+            kind: TransportFault.Kind(rawValue: kind.rawValue),
+            milliseconds: kind.rawValue == ServerAPIFault.Kind.tooManyRequests.rawValue ? nil : milliseconds,
+            bytes: bytes)
     }
 }

@@ -73,3 +73,10 @@ extension RawRepresentable where Self: CaseIterable, RawValue == String {
         return word
     }
 }
+
+/// Words that the simulator is sent. The error of another word names all of them.
+protocol Word: RawRepresentable<String>, CaseIterable, Decodable {}
+
+extension Word {
+    init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
+}
