@@ -49,6 +49,8 @@ EQUIVALENT = {
     # No two orders have the same number.
     ("OrderBook.swift", "($0.status == .created ? 0 : 1, $0.key) < ($1.status == .created ? 0 : 1, $1.key)",
      "< becomes <="),
+    # An entry names one order for one transaction.
+    ("OrderBook.swift", "return orders.sorted { $0.entry < $1.entry }.map(\\.order)", "< becomes <="),
     # Only periods with an end are asked whether they have ended.
     ("SubscriptionRenewals.swift",
      "period.end.map { $0 <= stamp.adding(milliseconds: period.allowance, times: 1) } ?? false", "false is negated"),

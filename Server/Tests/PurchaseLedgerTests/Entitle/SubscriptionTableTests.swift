@@ -162,8 +162,10 @@ struct SubscriptionTableTests {
                 let newer = SignedStatus(value: status, stamp: .day(end + 2))
                 #expect(self.state(story, day: end + 1, status: newer)?.name == .inGrace)
                 #expect(self.state(story, day: end + 2, status: newer)?.name == (isOver ? .billingRetry : .inGrace))
-                let older = SignedStatus(value: status, stamp: .day(end - 0.2))
-                #expect(self.state(story, day: end + 2, status: older)?.name == .inGrace)
+                for stamp in [end - 0.2, end - 0.1] {
+                    let older = SignedStatus(value: status, stamp: .day(stamp))
+                    #expect(self.state(story, day: end + 2, status: older)?.name == .inGrace)
+                }
             }
         }
         // Newer renewal info ends it, also with an end in the past or in the future.

@@ -132,6 +132,19 @@ struct ObservationTests {
         #expect(others == "{\"appAccountToken\":\"no UUID\",\"type\":\"Rental\"}")
     }
 
+    @Test("renewal info about a grace period without an end is as new as the later of its two signatures")
+    func graceWithoutEnd() throws {
+        for (renewal, notification) in [(1, 2), (2, 1)] as [(Double, Double)] {
+            var template = MintedWorld.notification()
+            template.data?.status = 4
+            template.signedDate = MintedWorld.moment.addingTimeInterval(notification)
+            template.data?.renewalInfo?.signedDate = MintedWorld.moment.addingTimeInterval(renewal)
+            let observed = try observe(MintedWorld.mint(template)).renewals.first
+            #expect(observed?.info.isGraceEndUnknown == true)
+            #expect(observed?.stamp == Timestamp(MintedWorld.moment.addingTimeInterval(2)))
+        }
+    }
+
     @Test("renewal info and notifications state their content; an app transaction and a test state nothing")
     func others() throws {
         let renewal = try observe(MintedWorld.mint(MintedWorld.renewalInfo()))
