@@ -143,6 +143,10 @@ struct ObservationTests {
             #expect(observed?.info.isGraceEndUnknown == true)
             #expect(observed?.stamp == Timestamp(MintedWorld.moment.addingTimeInterval(2)))
         }
+        var template = MintedWorld.notification()
+        template.data?.status = 4
+        template.data?.renewalInfo?.gracePeriodExpiresDate = MintedWorld.moment.addingTimeInterval(9)
+        #expect(try observe(MintedWorld.mint(template)).renewals.first?.info.isGraceEndUnknown == false)
     }
 
     @Test("renewal info and notifications state their content; an app transaction and a test state nothing")
