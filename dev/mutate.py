@@ -49,6 +49,9 @@ EQUIVALENT = {
     # No two orders have the same number.
     ("OrderBook.swift", "($0.status == .created ? 0 : 1, $0.key) < ($1.status == .created ? 0 : 1, $1.key)",
      "< becomes <="),
+    # Without news the withdrawal before is the present one, and a purchase that is withdrawn as a whole pays nothing.
+    ("OrderSettlement.swift", "guard change.isNews, first.isBoughtByOwner else { return false }",
+     "a part of the condition is dropped: change.isNews"),
     # An entry names one order for one transaction.
     ("OrderBook.swift", "return orders.sorted { $0.entry < $1.entry }.map(\\.order)", "< becomes <="),
     # Only periods with an end are asked whether they have ended.
