@@ -110,7 +110,7 @@ struct CustomerCase {
             if let access, access.productKind == .consumable {
                 lines.append(
                     Line(
-                        text: what + " \(access.balance) units are left, from other purchases or grants.",
+                        text: what + " \(Self.left(access.balance)), from other purchases or grants.",
                         action: "They are not those of the refund: the table of units says where each is from."))
             } else if let access, access.transactionID == purchase.transactionID {
                 lines.append(
@@ -147,10 +147,12 @@ struct CustomerCase {
         return lines
     }
 
+    private static func left(_ units: Int64) -> String { units == 1 ? "1 unit is left" : "\(units) units are left" }
+
     private func line(_ entitlement: Entitlement) -> Line {
         let product = entitlement.productID
         let until = entitlement.until.map { " until \($0)" } ?? ""
-        let units = entitlement.productKind == .consumable ? " \(entitlement.balance) units are left." : ""
+        let units = entitlement.productKind == .consumable ? " \(Self.left(entitlement.balance))." : ""
         guard let reason = entitlement.reason else {
             return Line(
                 text: "\(product) is active\(until).\(units)",

@@ -39,12 +39,12 @@ public struct LiveClient: Sendable {
         }
         let request = head
         return try await channel.executeThenClose { inbound, outbound in
-            try await outbound.write(.head(request))
-            if let body { try await outbound.write(.body(body)) }
             do {
+                try await outbound.write(.head(request))
+                if let body { try await outbound.write(.body(body)) }
                 try await outbound.write(.end(nil))
             } catch let error as ChannelError where error == .ioOnClosedChannel {
-                // The server has read the whole body, and has answered and closed already.
+                // The server has answered already, perhaps from the head alone, and closed.
             }
             var answer: LiveResponse?
             for try await part in inbound {
