@@ -173,6 +173,8 @@ struct OutageLimitTests {
             let device = try await world.device()
             let engine = try await device.engine()
             #expect(await engine.buy("weekly").code == "granted")
+            // Answers are signed with the second.
+            try await world.pass(days: 0.001, device)
             try await world.move(try #require(try await device.lastTransaction()), to: "somebody")
             await engine.signIn(PurchaseCustomer(id: "somebody"))
             _ = await engine.restore()

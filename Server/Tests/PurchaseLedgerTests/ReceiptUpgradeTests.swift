@@ -137,13 +137,15 @@ struct ReceiptUpgradeTests {
                 }
             }
         }
-        // A cancellation that is later than the upgrade withdraws.
-        var story = PurchaseStory()
-        story.claim("1", PurchaseStory.alice)
-        story.statements = [
-            receipt,
-            .receipt("1", "monthly", .autoRenewable, on: 0, original: "1", until: 30, cancelled: 12),
-        ]
-        #expect(story.denial(PurchaseStory.alice, "monthly", day: 15) == .cancelled)
+        // A cancellation that is later than the upgrade withdraws; within a minute it is the same.
+        for (cancelled, reason) in [(12, NoAccessReason.cancelled), (10 + 30.0 / 86_400, .upgraded)] {
+            var story = PurchaseStory()
+            story.claim("1", PurchaseStory.alice)
+            story.statements = [
+                receipt,
+                .receipt("1", "monthly", .autoRenewable, on: 0, original: "1", until: 30, cancelled: cancelled),
+            ]
+            #expect(story.denial(PurchaseStory.alice, "monthly", day: 15) == reason, "\(cancelled)")
+        }
     }
 }

@@ -23,6 +23,7 @@ final class CustomerIdentities {
     /// Notes a customer whose lock was taken by name when the write began.
     func know(locked customer: CustomerRow) {
         if customer.mergedInto == nil { locked.insert(customer.key) }
+        erased[customer.key] = customer.name == nil
     }
 
     /// Locks the balances and orders of customers.

@@ -72,11 +72,14 @@ struct PurchaseHistory {
         let merges = identities.mergeActs
         let own = records.filter { $0.facts.ownership.holder == holder }
         var owners = try owners(of: own, tokens, merges, identities)
-        let withErased = Set(own.filter(\.isErased).compactMap { owners[$0.facts.key]?.customer?.rawValue })
+        // Only an earlier act can give something to somebody who was erased since.
+        guard acts.contains(where: { $0.entry != nil }) else { return Ownership(owners: owners) }
+        let withErased = own.filter(\.isErased).compactMap { owners[$0.facts.key]?.customer?.rawValue }
+        // Whoever owns a purchase that was not erased has a name.
+        let known = Set(withErased + own.filter { !$0.isErased }.compactMap { $0.formerRow?.ownerKey })
         for record in own where !record.isErased {
             guard let owner = owners[record.facts.key], let customer = owner.customer?.rawValue,
-                customer != record.formerRow?.ownerKey, !withErased.contains(customer),
-                try identities.isErasedBefore(customer)
+                !known.contains(customer), try identities.isErasedBefore(customer)
             else { continue }
             // Only what was bought before stays theirs. Otherwise, what a customer did who has no name gives them
             // nothing: the one before them has it.

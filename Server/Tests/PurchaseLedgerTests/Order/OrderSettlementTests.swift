@@ -175,6 +175,8 @@ struct OrderSettlementTests {
         // It named an order that does not fit.
         stored.named = [Self.open(3, quantity: 2)]
         #expect(stored.changes(held) == [])
+        // No further open orders are read for it.
+        #expect(stored.settle([held]).needs.count { $0 == .openOrders(for: .sample("1"), at: .day(1)) } == 1)
         // It was not the owner's.
         stored.named = [OrderBook.OpenOrder(Self.order(3, of: Self.bob), Self.open(3).terms)]
         #expect(stored.changes(held) == ["1 paid by 1"])
