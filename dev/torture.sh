@@ -179,7 +179,7 @@ suite() {
 
 case ${1:-} in
     '') debug; benchmarks; core; load cost; load attack; store; news; faults; backfill; load numbers; histories; erasures; worlds; mutations; role; ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
-        ASSAY_SHARED_CLAIMS=1000 suite 'threeProcesses|sameClaims'; load kill; load servers; load news-servers; load soak; load abuse ;;
+        ASSAY_SHARED_CLAIMS=1000 suite 'threeProcesses|sameClaims'; load reports; load kill; load servers; load news-servers; load soak; load abuse ;;
     debug) debug ;;
     benchmarks) benchmarks ;;
     role) role ;;

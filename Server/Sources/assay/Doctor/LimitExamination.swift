@@ -23,7 +23,8 @@ struct LimitExamination {
 
     /// The claims of an app that are looked at for networks.
     private static let latestClaims = 500
-    /// The networks (/24, of IPv6 /48) from which a backend may claim: its machines stand in few.
+    /// The largest number of networks (/24, or /48 of IPv6) from which a backend claims without a warning. The devices
+    /// of customers are in many more.
     private static let networksOfBackend = 16
 
     /// The refused claims beyond the daily budget, and keys of backends that seem to be in an app.
