@@ -21,6 +21,30 @@ extension DoctorTests {
         }
     }
 
+    @Test("A backend's key that claims from many networks is perhaps in an app, which is a warning; an app's key is none")
+    func spreadKey() async throws {
+        let settings = Self.settings.replacing("port: 0", with: "port: 0, trusted_proxies: [127.0.0.1]")
+        try #require(settings != Self.settings)
+        try await Self.installation(settings) { folder in
+            for scope in ["client", "backend"] {
+                let script = """
+                    key=$(assay keys create --app game --scope \(scope) 2>/dev/null | grep -o 'assay_[^ ]*')
+                    for n in $(seq 17); do
+                      curl -s -o /dev/null -w '%{http_code} ' -H "Authorization: Bearer $key" -H "X-Forwarded-For: 192.0.$n.1" \
+                        -d '{"receipt_data":"bm8=","product_id":"a","transaction_id":"1","customer_id":"c"}' $ADDRESS/v1/purchases
+                    done
+                    """
+                try await RunningServer.run("assay serve 2>log", in: folder) { server in
+                    let sent = try await Program.shell("ADDRESS=\(server.address); \(script)", in: folder).output
+                    #expect(sent == String(repeating: "422 ", count: 17), "\(sent)")
+                }
+                let (report, _) = try await Self.examine(folder)
+                let found = report.finding("limits", "warning")?.found ?? ""
+                #expect(found.contains("claims from 17 networks") == (scope == "backend"), "\(report)")
+            }
+        }
+    }
+
     /// Mounts a file system of 64 MiB during the body.
     private static func withSmallDisk(_ folder: URL, _ body: () async throws -> Void) async throws {
         let disk = folder.appending(path: "disk")
