@@ -21,7 +21,7 @@ extension DoctorTests {
         }
     }
 
-    @Test("A backend's key that claims from many networks is perhaps in an app, which is a warning; an app's key is none")
+    @Test("A backend's key that claims from many networks is a warning, and an app's key is none")
     func spreadKey() async throws {
         let settings = Self.settings.replacing("port: 0", with: "port: 0, trusted_proxies: [127.0.0.1]")
         try #require(settings != Self.settings)
@@ -30,8 +30,9 @@ extension DoctorTests {
                 let script = """
                     key=$(assay keys create --app game --scope \(scope) 2>/dev/null | grep -o 'assay_[^ ]*')
                     for n in $(seq 17); do
-                      curl -s -o /dev/null -w '%{http_code} ' -H "Authorization: Bearer $key" -H "X-Forwarded-For: 192.0.$n.1" \
-                        -d '{"receipt_data":"bm8=","product_id":"a","transaction_id":"1","customer_id":"c"}' $ADDRESS/v1/purchases
+                      curl -s -o /dev/null -w '%{http_code} ' -H "Authorization: Bearer $key" \
+                        -H "X-Forwarded-For: 192.0.$n.1" $ADDRESS/v1/purchases \
+                        -d '{"receipt_data":"bm8=","product_id":"a","transaction_id":"1","customer_id":"c"}'
                     done
                     """
                 try await RunningServer.run("assay serve 2>log", in: folder) { server in
