@@ -141,7 +141,8 @@ def claim_of_period(world, signer, last, originals):
     """The cost of the claim of a period by the customer whose account token its subscription has. The earlier ones came by notifications,
     because a claim of what has expired is refused."""
     claims, backend = [], world.new_key("backend")
-    for number in range(last * 10 ** 5, last * 10 ** 5 + originals):
+    # Seven transaction ids lie between two numbers, and each original needs as many as it has periods.
+    for number in range(last * 10 ** 5, last * 10 ** 5 + originals * last, last):
         token = str(uuid.uuid4())
         ask(world.servers[0].address, f"/v1/customers/customer-{number}/app_account_token", {"app_account_token": token}, backend, "PUT")
         periods = [signer.period(number, place, last, token) for place in range(1, last + 1)]
