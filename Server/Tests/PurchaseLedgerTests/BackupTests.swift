@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-@Suite("Backups")
+@Suite("Backups", .tags(.everyEngine))
 struct BackupTests {
     @Test("A copy that is made under load opens, agrees with its own rebuild, and has all that was answered before")
     func underLoad() async throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Another system's answers beside the ledger's (docs/compare.md).
-@Suite("Comparing another system's answers")
+@Suite("Comparing another system's answers", .tags(.everyEngine))
 struct CompareTests {
     private static let named = "pro"
 

@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-@Suite("Concurrent writers")
+@Suite("Concurrent writers", .tags(.everyEngine))
 struct ConcurrencyTests {
     /// The number of claims that 32 writers share; `dev/torture.sh postgres` uses 1,000.
     private static let sharedClaims =

@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-@Suite("Copies")
+@Suite("Copies", .tags(.everyEngine))
 struct CopyTests {
     /// A sealed ledger in a SQLite file with every kind of row, and with more leaves than fit into a tile.
     private static func withLedger(

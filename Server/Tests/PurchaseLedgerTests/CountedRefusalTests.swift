@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Refusals beyond the daily budget, which are counted.
-@Suite("Counted refusals")
+@Suite("Counted refusals", .tags(.everyEngine))
 struct CountedRefusalTests {
     private static let key = "0123456789abcdef"
 

@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-@Suite("The timeline of a customer, on each engine")
+@Suite("The timeline of a customer, on each engine", .tags(.everyEngine))
 struct CustomerTimelineTests {
     @Test("It has the events and the rejected claims, page by page, also of a merged customer")
     func pages() async throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// How the ledger handles the errors of a database on another machine.
-@Suite("The driver seam")
+@Suite("The driver seam", .tags(.everyEngine))
 struct DriverSeamTests {
     private func withWorld(_ body: (LedgerWorld, FaultingDatabase) async throws -> Void) async throws {
         try await TemporaryFolder.with { folder in

@@ -6,7 +6,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-@Suite("Erasing a person")
+@Suite("Erasing a person", .tags(.everyEngine))
 struct ErasureTests {
     private static let name = "alice-of-4711"
     private static let reason = "asked by letter"

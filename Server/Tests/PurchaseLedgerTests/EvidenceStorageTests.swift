@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-@Suite("Stored evidence")
+@Suite("Stored evidence", .tags(.everyEngine))
 struct EvidenceStorageTests {
     private func forged(_ number: Int, bytes: Int = 0) throws -> [UInt8] {
         var evidence = try LedgerWorld.signed("\(number)")

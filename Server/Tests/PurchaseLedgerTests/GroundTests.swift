@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What other shops give: grounds with a reference, which the backend records.
-@Suite("Grounds from outside")
+@Suite("Grounds from outside", .tags(.everyEngine))
 struct GroundTests {
     private static func day(_ day: Double) -> Timestamp {
         Timestamp(MintedWorld.moment.addingTimeInterval(3600 + day * 86_400))

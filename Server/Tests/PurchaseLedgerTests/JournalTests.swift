@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-@Suite("The journal")
+@Suite("The journal", .tags(.everyEngine))
 struct JournalTests {
     private func leaf() -> JournalLeaf {
         JournalLeaf(

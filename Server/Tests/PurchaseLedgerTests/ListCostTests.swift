@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The cost of reading a page of a list must depend on the page, not on the table, whatever the filters.
-@Suite("Cost of lists")
+@Suite("Cost of lists", .tags(.everyEngine))
 struct ListCostTests {
     @Test("A page of every list, under every combination of filters, reads no more from a table ten times as large")
     func pages() async throws {

@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-@Suite("Lists of the ledger")
+@Suite("Lists of the ledger", .tags(.everyEngine))
 struct ListTests {
     @Test("Pages of a list neither lose nor repeat rows")
     func pages() async throws {

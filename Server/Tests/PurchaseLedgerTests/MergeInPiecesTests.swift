@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-@Suite("A merge in pieces")
+@Suite("A merge in pieces", .tags(.everyEngine))
 struct MergeInPiecesTests {
     @Test("Every read of both names answers at each stage of a merge as after it, and audits between them are clean")
     func stages() async throws {

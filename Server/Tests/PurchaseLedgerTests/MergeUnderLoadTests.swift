@@ -6,7 +6,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-@Suite("A merge under load")
+@Suite("A merge under load", .tags(.everyEngine))
 struct MergeUnderLoadTests {
     @Test(
         """

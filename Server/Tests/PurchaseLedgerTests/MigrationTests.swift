@@ -2,7 +2,7 @@ import PurchaseLedger
 import Testing
 
 /// What a later release does to a database of this one, with a migration that only these tests have.
-@Suite("Migrations")
+@Suite("Migrations", .tags(.everyEngine))
 struct MigrationTests {
     private static let number = LedgerMigrations.current + 1
     private static let later =

@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-@Suite("Operations")
+@Suite("Operations", .tags(.everyEngine))
 struct OperationTests {
     @Test("A restore answers for each purchase: active, expired and withdrawn ones are not errors")
     func restore() async throws {

@@ -6,7 +6,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-@Suite("Balances at a past time")
+@Suite("Balances at a past time", .tags(.everyEngine))
 struct PastBalanceTests {
     @Test("has no shortfall before the use of a lot that now belongs to another customer")
     func transferredLot() async throws {

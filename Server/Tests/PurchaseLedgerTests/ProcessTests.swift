@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-@Suite("Processes")
+@Suite("Processes", .tags(.everyEngine))
 struct ProcessTests {
     private static let claims = 150
 

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The database cost of one purchase. It is counted, so it does not depend on the speed of the machine.
-@Suite("Cost of a purchase")
+@Suite("Cost of a purchase", .tags(.everyEngine))
 struct PurchaseCostTests {
     @Test(
         "A new purchase takes at most 17 statements, 21 with its order, and reading entitlements 2, whatever the history"

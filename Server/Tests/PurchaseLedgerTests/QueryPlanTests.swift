@@ -6,7 +6,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-@Suite("Query plans")
+@Suite("Query plans", .tags(.everyEngine))
 struct QueryPlanTests {
     /// Statements that scan a small table: the settings, and the list of keys for operators.
     private let wholeTables = [

@@ -6,7 +6,7 @@ import Testing
 
 /// Restores and imports of many pieces about few purchases. The replay of the audit reads everything again for each
 /// entry, so it finds where a write saw its own pieces differently.
-@Suite("Random restores and imports of many pieces")
+@Suite("Random restores and imports of many pieces", .tags(.everyEngine))
 struct RandomRestoreTests {
     /// Transactions with overlapping originals, in several versions each.
     private struct Pieces {

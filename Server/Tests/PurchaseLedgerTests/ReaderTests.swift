@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Readers beside writers: no request waits for a list, and no reader makes the WAL grow.
-@Suite("Readers")
+@Suite("Readers", .tags(.everyEngine))
 struct ReaderTests {
     @Test("While every connection for lists is busy and more lists wait, claims, entitlements and key lookups continue")
     func busyLists() async throws {

@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-@Suite("Rebuild")
+@Suite("Rebuild", .tags(.everyEngine))
 struct RebuildTests {
     /// Each pair of the settings that `change` sets, once; `dev/torture.sh histories` has twenty seeds.
     private static let seeds =

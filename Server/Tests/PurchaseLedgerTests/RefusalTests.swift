@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The cost of refused evidence.
-@Suite("Refused evidence of restores")
+@Suite("Refused evidence of restores", .tags(.everyEngine))
 struct RefusalTests {
     private func pieces(_ count: Int, from first: Int = 0) -> [[UInt8]] {
         (0..<count).map { Array("forged \(1000 + first + $0)\n".utf8) }

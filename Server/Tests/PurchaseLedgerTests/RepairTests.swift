@@ -5,7 +5,7 @@ import PurchaseVerification
 import Testing
 
 /// Repairs of ledgers whose row numbers differ from those of a rebuild.
-@Suite("Repairs of numbers with gaps")
+@Suite("Repairs of numbers with gaps", .tags(.everyEngine))
 struct RepairTests {
     /// Makes PostgreSQL leave gaps, as rolled-back transactions do. SQLite leaves none.
     private func leaveGaps(_ world: LedgerWorld) async throws {

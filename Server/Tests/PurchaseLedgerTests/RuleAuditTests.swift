@@ -7,7 +7,7 @@ import Testing
 
 /// The comparison of the tables with the pure rules, which finds a fault of what writes them: a rebuild repeats such a
 /// fault.
-@Suite("The audit by the rules")
+@Suite("The audit by the rules", .tags(.everyEngine))
 struct RuleAuditTests {
     /// A row as a faulty writer would leave it, and a part of the finding that names it.
     static let faults: [(sql: String, detail: String)] = [

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The rights that docs/postgresql.md gives to the role of a server, and the statements that a server sends.
-@Suite("Rights of the server's role")
+@Suite("Rights of the server's role", .tags(.everyEngine))
 struct ServerRoleRightsTests {
     /// Folders and files whose statements run as the owner of the tables: migrations, repairs, copies and backups.
     private static let ofOwner = [

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Erasures of customers in a family that shares a subscription.
-@Suite("Erasures in a family")
+@Suite("Erasures in a family", .tags(.everyEngine))
 struct SharedCopyErasureTests {
     private static func period(_ id: String, isShared: Bool = false) -> SignedTransactionTemplate {
         LedgerWorld.template(id, product: LedgerWorld.monthly, kind: .autoRenewableSubscription) {

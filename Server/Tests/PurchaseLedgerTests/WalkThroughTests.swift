@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// One purchase, one refund and one attack from end to end, and the rows that each writes.
-@Suite("Walk-through")
+@Suite("Walk-through", .tags(.everyEngine))
 struct WalkThroughTests {
     @Test("A purchase pays its order, is consumed and refunded: units, shortfall and events follow")
     func purchaseAndRefund() async throws {

@@ -4,7 +4,7 @@ import PurchaseVerification
 import Testing
 
 /// The stored state of deliveries, on each engine.
-@Suite("Webhooks in the ledger")
+@Suite("Webhooks in the ledger", .tags(.everyEngine))
 struct WebhookLedgerTests {
     private static let url = "https://example.com/hook"
     private static let first = [UInt8](repeating: 1, count: 16)

@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-@Suite("The App Store's answer in the journal")
+@Suite("The App Store's answer in the journal", .tags(.everyEngine))
 struct AppStoreRecordTests {
     @Test("In the mode both a purchase is granted at once; the answer withdraws it, or is stored beside it")
     func both() async throws {

@@ -10,7 +10,7 @@ import Testing
 /// rebuild from the journal.
 ///
 /// `ASSAY_HISTORIES` sets the number of histories; `dev/torture.sh histories` runs 10,000.
-@Suite("Orders of arrival")
+@Suite("Orders of arrival", .tags(.everyEngine))
 struct ArrivalTests {
     private static let histories = ProcessInfo.processInfo.environment["ASSAY_HISTORIES"].flatMap { Int($0) } ?? 40
     /// Histories that share a pair of databases, with separate ids.

@@ -11,7 +11,7 @@ import Testing
 /// `ASSAY_ERASURE_HISTORIES` sets the number of histories, and `ASSAY_ERASURE_FIRST` the first seed, to repeat one
 /// alone; `dev/torture.sh erasures` runs 200. A history with a fault is reported with the fewest of its acts that show
 /// one.
-@Suite("Random acts with erasures")
+@Suite("Random acts with erasures", .tags(.everyEngine))
 struct ErasureHistoryTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let count = environment["ASSAY_ERASURE_HISTORIES"].flatMap { UInt64($0) } ?? 8

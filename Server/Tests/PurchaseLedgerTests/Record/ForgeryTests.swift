@@ -7,7 +7,7 @@ import Testing
 
 /// Forgeries by an attacker who can write to the database, knows every format and recomputes every hash, and has no
 /// key.
-@Suite("Forgeries of the record")
+@Suite("Forgeries of the record", .tags(.everyEngine))
 struct ForgeryTests {
     /// All findings of the audit, with the keys and the published checkpoint.
     private func named(_ world: SealedWorld) async throws -> Set<String> {

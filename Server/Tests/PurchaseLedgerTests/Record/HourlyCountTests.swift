@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-@Suite("32 Counts by hour")
+@Suite("32 Counts by hour", .tags(.everyEngine))
 struct HourlyCountTests {
     /// The counts as lines, of the whole time.
     private func counts(_ ordered: OrderedWorld, app: String = "example") async throws -> [String] {

@@ -7,7 +7,7 @@ import Testing
 
 /// Indexes that do not have the rows of their tables: whoever finds a row by its key finds another one than whoever
 /// reads the table.
-@Suite("Indexes that differ from their tables")
+@Suite("Indexes that differ from their tables", .tags(.everyEngine))
 struct IndexAttackTests {
     private static let identity = "environment, transaction_id, xcode_second"
 

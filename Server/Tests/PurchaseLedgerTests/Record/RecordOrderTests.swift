@@ -7,7 +7,7 @@ import Testing
 
 /// Attacks by somebody who can write to the database and has no key: the numbers of two authentic entries are
 /// exchanged, and the tables are changed to what a replay by number gives.
-@Suite("A.1 The order of the record")
+@Suite("A.1 The order of the record", .tags(.everyEngine))
 struct RecordOrderTests {
     @Test(
         "A.1 Exchanging the numbers of two claims of one copied receipt does not give the thief the purchase",

@@ -2,7 +2,7 @@ import Foundation
 import PurchaseLedger
 import Testing
 
-@Suite("Numbers of rows that an audit names")
+@Suite("Numbers of rows that an audit names", .tags(.everyEngine))
 struct RowNumberTests {
     @Test("A.6 A changed settings_key and a changed entry_key of an account token are named")
     func numbers() async throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What a role with rights on the schema can plant in PostgreSQL to make the tables show other rows.
-@Suite("Attacks on the schema of PostgreSQL")
+@Suite("Attacks on the schema of PostgreSQL", .tags(.everyEngine))
 struct SchemaAttackTests {
     /// What is planted, how it is removed, and the finding.
     private struct Attack {

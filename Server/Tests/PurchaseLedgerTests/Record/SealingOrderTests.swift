@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Entries that are committed in another order than they are numbered, as on PostgreSQL.
-@Suite("A.1 The order of leaves")
+@Suite("A.1 The order of leaves", .tags(.everyEngine))
 struct SealingOrderTests {
     @Test("A.1 An entry with a lower number that is committed between two pages of the sealer gets the lower leaf")
     func overtaken() async throws {

@@ -3,7 +3,7 @@ import PurchaseLedger
 import PurchaseVerification
 import Testing
 
-@Suite("Sealing")
+@Suite("Sealing", .tags(.everyEngine))
 struct SealingTests {
     private func code(_ body: () async throws -> Void) async -> LogError.Code? {
         do {

@@ -62,7 +62,7 @@ private let untouchedChanges: [String] = [
 ]
 
 /// The audit of what is new since a checkpoint.
-@Suite("The audit since a checkpoint")
+@Suite("The audit since a checkpoint", .tags(.everyEngine))
 struct SinceAuditTests {
     private static let monthly = LedgerWorld.monthly
 

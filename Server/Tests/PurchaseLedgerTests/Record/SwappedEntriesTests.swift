@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The numbers of two entries are exchanged, for every pair of kinds in a journal with all kinds.
-@Suite("A.1 Exchanged numbers of entries")
+@Suite("A.1 Exchanged numbers of entries", .tags(.everyEngine))
 struct SwappedEntriesTests {
     /// Two entries, by their numbers, and their kinds.
     private struct Pair: Hashable {

@@ -11,7 +11,7 @@ enum FuzzedRows {
 }
 
 /// Plain SQL against every table: the changes that an attacker with write access and without a key can make.
-@Suite("Fuzz of the tables")
+@Suite("Fuzz of the tables", .tags(.everyEngine))
 struct TableFuzzTests {
     private struct Table: Sendable {
         let name: String

@@ -4,6 +4,11 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
+extension Tag {
+    /// What every engine must do: storage, concurrency, random histories, statements. Other tests run on one engine.
+    @Tag static var everyEngine: Self
+}
+
 /// The engines that the behaviour of the ledger is tested on.
 enum TestEngine: String, CaseIterable {
     case sqlite
@@ -13,10 +18,15 @@ enum TestEngine: String, CaseIterable {
 
     static let allCases: [TestEngine] = [.sqlite, .postgresql]
 
-    /// The engines of this run: SQLite and PostgreSQL, or those that `ASSAY_TEST_ENGINES` names.
+    /// The engines of the running test: those that `ASSAY_TEST_ENGINES` names; otherwise every engine for a test with the tag
+    /// `everyEngine`, and one for any other, taken from its name, so that each engine has half of them and every run is equal.
     static var chosen: [TestEngine] {
-        guard let names = ProcessInfo.processInfo.environment["ASSAY_TEST_ENGINES"] else { return allCases }
-        return names.split(separator: ",").compactMap { TestEngine(rawValue: String($0)) }
+        if let names = ProcessInfo.processInfo.environment["ASSAY_TEST_ENGINES"] {
+            return names.split(separator: ",").compactMap { TestEngine(rawValue: String($0)) }
+        }
+        guard let test = Test.current, !test.tags.contains(.everyEngine) else { return allCases }
+        let sum = test.name.utf8.reduce(into: UInt32(2_166_136_261)) { $0 = ($0 ^ UInt32($1)) &* 16_777_619 }
+        return [allCases[Int(sum >> 16) % allCases.count]]
     }
 
     /// Whether every engine of this run owns its tables, which a migration of an existing ledger and a repair need.
