@@ -1,4 +1,6 @@
+import EvidenceMint
 import Foundation
+import HTTPTypes
 import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
