@@ -1,6 +1,7 @@
 import Foundation
 import PurchaseAPI
 import PurchaseLedger
+import PurchaseVerification
 
 // What operators do to a customer: the operations of the HTTP API, with the name of the operator in the reason.
 extension Console {
@@ -34,6 +35,13 @@ extension Console {
                 return message("The customer does not own this transaction", 400)
             }
             _ = try await ledger.perform(MovePurchase(app: app, transactionID: target, to: second, reason: reason))
+        case "give":
+            let held = try await ledger.answer(PurchasesOfTransaction(app: app, transactionID: target))
+                .first { $0.customerID == nil && $0.environment.name == second }
+            guard let held else { return message("The transaction is not held: somebody owns it", 400) }
+            _ = try await ledger.perform(
+                MovePurchase(
+                    app: app, transactionID: target, environment: held.environment, to: id, reason: reason))
         case "merge":
             try await ledger.perform(MergeCustomers(app: app, customerID: id, into: target, reason: reason))
         case "erase":
@@ -53,6 +61,7 @@ extension Console {
         case "revoke": "The purchase was revoked, and the act recorded."
         case "lift": "The grant or revocation was ended, and the act recorded."
         case "transfer": "The purchase was transferred, and the act recorded."
+        case "give": "The purchase was given to this customer, and the act recorded."
         case "merge": "The customers were merged, and the act recorded."
         default: nil
         }

@@ -25,11 +25,11 @@ extension Console {
             .filter { surroundings.hasWebhook(app, $0.url) }
         let answers = CustomerCase(
             entitlements: entitlements.entitlements, purchases: purchases.purchases, submissions: submissions,
-            orders: orders, handGrants: summary.handGrants)
+            orders: orders, handGrants: summary.handGrants, held: try await held(namedBy: submissions, app))
         let canAct = visit.account.role >= .support
         var values: [String: Any] = [
             "app": app, "customer": id, "packs": Self.packs(app: app, .customer(id)),
-            "complaints": Self.complaints(answers),
+            "complaints": Self.complaints(answers, app),
             "entitlements": entitlements.entitlements.map(Self.fields),
             "hasEntitlements": !entitlements.entitlements.isEmpty,
             "purchases": purchases.purchases.map { Self.fields($0, app) }, "hasPurchases": !purchases.purchases.isEmpty,
@@ -57,12 +57,20 @@ extension Console {
         return render("customer", "Customer \(id)", visit, values)
     }
 
-    static func complaints(_ answers: CustomerCase) -> [[String: Any]] {
+    static func complaints(_ answers: CustomerCase, _ app: String) -> [[String: Any]] {
         [
             ("“I paid and got nothing”", answers.paidAndGotNothing), ("“I was charged twice”", answers.chargedTwice),
             ("“It was refunded, but it is still locked or unlocked”", answers.refunded),
         ].map { question, lines in
-            ["question": question, "lines": lines.map { ["text": $0.text, "action": $0.action] }]
+            [
+                "question": question,
+                "lines": lines.map { line in
+                    var fields: [String: Any] = ["text": line.text, "action": line.action]
+                    fields["href"] = line.transaction.map { address("purchase", app: app, $0) }
+                    fields["link"] = line.transaction.map { "Purchase \($0)" }
+                    return fields
+                },
+            ]
         }
     }
 
@@ -115,7 +123,10 @@ extension Console {
             "customer": submission.customerID ?? "",
         ]
         values["purchaseHref"] = submission.transactionID.map { address("purchase", app: app, $0) }
-        values["customerHref"] = submission.customerID.map { address("customer", app: app, $0) }
+        // A request can name what is no name; nobody has it.
+        values["customerHref"] = submission.customerID.flatMap {
+            ExactText($0).isIdentifier ? address("customer", app: app, $0) : nil
+        }
         return values
     }
 

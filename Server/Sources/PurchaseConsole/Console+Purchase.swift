@@ -7,17 +7,26 @@ extension Console {
     func purchase(_ request: ConsoleRequest, _ visit: ConsoleVisit) async throws -> ConsoleResponse {
         let (app, id) = (try app(request), request.query["id"] ?? "")
         let purchases = try await ledger().answer(PurchasesOfTransaction(app: app, transactionID: id))
-        guard !purchases.isEmpty else { return message("No purchase of this transaction is recorded", 404) }
         var filter = SubmissionFilter()
         filter.transactionID = id
         let claims = try await ledger().answer(SubmissionList(app: app, filter: filter, limit: Self.rows)).submissions
+        guard !purchases.isEmpty || !claims.isEmpty else {
+            return message("No purchase of this transaction is recorded, and no claim is found by it", 404)
+        }
         var stories: [[String: Any]] = []
-        for purchase in purchases { stories.append(try await story(purchase, claims, app)) }
+        for purchase in purchases {
+            var story = try await story(purchase, claims, app)
+            if purchase.customerID == nil, visit.account.role >= .support {
+                story["give"] = ["app": app, "transaction": id, "environment": purchase.environment.name]
+            }
+            stories.append(story)
+        }
         let news = try await ledger().answer(
             NotificationList(app: app, filter: NotificationFilter(transactionID: id), limit: Self.rows)
         ).notifications
         var values: [String: Any] = [
-            "stories": stories, "packs": Self.packs(app: app, .transaction(id)),
+            "stories": stories, "unknown": purchases.isEmpty,
+            "claimants": Set(claims.compactMap(\.customerID)).sorted().map { ["name": $0] }, "packs": Self.packs(app: app, .transaction(id)),
             "submissions": claims.map { Self.fields($0, app) }, "hasSubmissions": !claims.isEmpty,
             "news": news.map { Self.fields($0, app) }, "hasNews": !news.isEmpty,
         ]
@@ -40,7 +49,8 @@ extension Console {
             values = ["owner": owner, "ownerHref": Self.address("customer", app: app, owner)]
         }
         let answers = CustomerCase(
-            entitlements: entitlements, purchases: [purchase], submissions: claims, orders: [], handGrants: [])
+            entitlements: entitlements, purchases: [purchase], submissions: claims, orders: [], handGrants: [],
+            held: purchase.customerID == nil ? [purchase.transactionID: purchase] : [:])
         let facts: [(String, String?)] = [
             ("Product", purchase.productID), ("Environment", purchase.environment.name),
             ("Bought", purchase.purchasedAt.map { "\($0)" }), ("Ends", purchase.expiresAt.map { "\($0)" }),
@@ -51,8 +61,18 @@ extension Console {
         ]
         values["heading"] = "What is recorded"
         values["facts"] = Self.facts(facts)
-        values["complaints"] = Self.complaints(answers)
+        values["complaints"] = Self.complaints(answers, app)
         return values
+    }
+
+    /// The purchases that claims without success name, and that nobody owns, by transaction.
+    func held(namedBy claims: [SubmissionRecord], _ app: String) async throws -> [String: RecordedPurchase] {
+        var held: [String: RecordedPurchase] = [:]
+        for id in Set(claims.filter { $0.verdict != .accepted }.compactMap(\.transactionID)) {
+            held[id] = try await ledger().answer(PurchasesOfTransaction(app: app, transactionID: id))
+                .first { $0.customerID == nil }
+        }
+        return held
     }
 
     func submission(_ request: ConsoleRequest, _ visit: ConsoleVisit) async throws -> ConsoleResponse {
@@ -74,8 +94,9 @@ extension Console {
             ("Leaf of the record", claim.leafNumber.map { "\($0)" } ?? "not sealed yet"), ("Leaf hash", claim.leafHash),
         ]
         if claim.leafNumber != nil { links.append(Self.proofLink(id, app)) }
+        let held = try await held(namedBy: [claim], app).values.first
         var values: [String: Any] = [
-            "sentence": claim.sentence, "action": claim.action, "facts": Self.facts(facts), "links": links,
+            "sentence": claim.sentence, "action": held?.advice ?? claim.action, "facts": Self.facts(facts), "links": links,
         ]
         values.merge(try await evidence(of: id, app)) { $1 }
         return render("submission", "Claim \(id.uuidString.lowercased())", visit, values)

@@ -19,13 +19,14 @@ extension Console {
             }
             order = answer
         }
-        if results.count == 1 { return .seeOther(results[0].href) }
+        if results.count == 1, results[0].isExact { return .seeOther(results[0].href) }
         var values: [String: Any] = [
             "q": text, "app": app, "searched": !text.isEmpty, "found": !results.isEmpty,
             "results": results.map { ["kind": $0.kind, "href": $0.href, "text": $0.text] },
             "manyApps": ledger().apps.count > 1,
             "apps": ledger().apps.map { ["name": $0, "selected": $0 == app] as [String: Any] },
         ]
+        values["isSimilar"] = !results.isEmpty && !results.contains(where: \.isExact)
         values["order"] = order.flatMap(Self.words)
         if text.isEmpty {
             var filter = SubmissionFilter()
@@ -59,13 +60,19 @@ extension Console {
         var kind: String
         var href: String
         var text: String
+        /// Whether it is what was asked for, and not only similar.
+        var isExact = true
     }
 
     private func results(_ text: String, _ app: String) async throws -> [Result] {
         let ledger = ledger()
         var results: [Result] = []
-        if try await !ledger.answer(PurchasesOfTransaction(app: app, transactionID: text)).isEmpty {
-            results.append(Result(kind: "Purchase", href: Self.address("purchase", app: app, text), text: text))
+        for found in try await ledger.answer(TransactionSearch(app: app, text: text, limit: Self.rows)) {
+            let id = found.transactionID
+            results.append(
+                Result(
+                    kind: found.isPurchase ? "Purchase" : "Refused claims of transaction",
+                    href: Self.address("purchase", app: app, id), text: id, isExact: ExactText(id) == ExactText(text)))
         }
         if let id = UUID(uuidString: text),
             try await ledger.answer(SubmissionByID(app: app, submissionID: id)) != nil
@@ -73,12 +80,15 @@ extension Console {
             results.append(Result(kind: "Claim", href: Self.address("claim", app: app, text), text: text))
         }
         for found in try await ledger.answer(CustomerSearch(app: app, text: text, limit: Self.rows))
-        where found.foundBy != .transaction || results.isEmpty {
+        where found.foundBy != .transaction {
             let href = Self.address("customer", app: app, found.customerID)
             if results.contains(where: { $0.href == href }) { continue }
             let how = found.foundBy == .id ? "" : " (by \(found.foundBy.rawValue))"
-            results.append(Result(kind: "Customer", href: href, text: found.customerID + how))
+            let isExact =
+                found.foundBy == .id
+                ? ExactText(found.customerID) == ExactText(text) : UUID(uuidString: text) != nil
+            results.append(Result(kind: "Customer", href: href, text: found.customerID + how, isExact: isExact))
         }
-        return results
+        return results.filter(\.isExact) + results.filter { !$0.isExact }
     }
 }

@@ -78,7 +78,7 @@ enum ConsoleTemplates {
             "answers",
             """
             {{#complaints}}<h3>{{question}}</h3><ul class="answers">
-            {{#lines}}<li>{{text}} <strong>{{action}}</strong></li>{{/lines}}</ul>{{/complaints}}
+            {{#lines}}<li>{{text}} <strong>{{action}}</strong>{{#href}} <a href="{{href}}">{{link}}</a>{{/href}}</li>{{/lines}}</ul>{{/complaints}}
             """
         ),
         (

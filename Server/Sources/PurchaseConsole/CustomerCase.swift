@@ -11,21 +11,30 @@ struct CustomerCase {
     var submissions: [SubmissionRecord]
     var orders: [Order]
     var handGrants: [HandGrantRecord]
+    /// The purchases that nobody owns and that claims of the customer name, by transaction.
+    var held: [String: RecordedPurchase] = [:]
 
     /// A sentence, and what to do.
     struct Line: Equatable {
         var text: String
         var action: String
+        /// The purchase that it leads to.
+        var transaction: String?
     }
 
     /// "I paid and got nothing."
     var paidAndGotNothing: [Line] {
         var lines = entitlements.map { line($0) }
         for order in orders where order.status == .created {
+            let isRefused = submissions.contains {
+                $0.verdict != .accepted && $0.orderID.flatMap(UUID.init(uuidString:)) == order.id
+            }
             lines.append(
                 Line(
                     text: "Order \(order.id.uuidString.lowercased()) for \(order.productID) waits for payment.",
-                    action: "No purchase for it arrived. Ask the customer to open the app again."))
+                    action: isRefused
+                        ? "A claim for it was not accepted; the reason is below."
+                        : "No purchase for it arrived. Ask the customer to open the app again."))
         }
         for order in orders where order.status == .paid && order.fulfilledUnits < order.quantity {
             lines.append(
@@ -34,18 +43,31 @@ struct CustomerCase {
                         + "\(order.quantity) were delivered.",
                     action: "Tell a developer: the backend has to deliver the rest."))
         }
-        var codes: Set<String> = []
-        for claim in submissions where claim.verdict != .accepted && codes.insert(claim.code).inserted {
-            lines.append(
-                Line(
-                    text: "A claim of \(claim.receivedAt) was not accepted: \(claim.sentence) (\(claim.code))",
-                    action: claim.action))
+        // The page of a held purchase.
+        for purchase in purchases where purchase.customerID == nil {
+            lines.append(Line(text: purchase.heldSentence, action: purchase.advice))
+        }
+        var told: Set<String> = []
+        for claim in submissions where claim.verdict != .accepted {
+            let held = claim.transactionID.flatMap { self.held[$0] }
+            guard told.insert("\(claim.code) \(held?.transactionID ?? "")").inserted else { continue }
+            var line = Line(
+                text: "A claim of \(claim.receivedAt) was not accepted: \(claim.sentence) (\(claim.code))",
+                action: claim.action)
+            if let held, purchases.contains(held) {
+                line.action = "Ask \(claim.customerID ?? "who sent it") whether the purchase is theirs."
+            } else if let held {
+                line.text += " The purchase that it names, \(held.transactionID), is recorded: \(held.heldSentence)"
+                (line.action, line.transaction) = (held.advice, held.transactionID)
+            }
+            lines.append(line)
         }
         if lines.isEmpty {
             lines.append(
                 Line(
                     text: "No purchase and no claim of this customer is recorded.",
-                    action: "Ask for another account that they use, and search for the transaction."))
+                    action: "Search for the order number in Apple's mail to them, or for another account that they use: a "
+                        + "purchase that nobody claimed can be given to them on its page."))
         }
         return lines
     }

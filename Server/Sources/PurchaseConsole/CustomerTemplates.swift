@@ -13,10 +13,12 @@ enum CustomerTemplates {
             {{^manyApps}}<input type="hidden" name="app" value="{{app}}">{{/manyApps}}
             <button>Search</button></form>
             <p class="soft">Also Apple's order number, such as MK5TTTVWJH, from the customer's mail: Apple is asked about it.</p>
-            {{#searched}}<h2>Found</h2>{{#found}}<ul>{{#results}}<li>{{kind}} <a href="{{href}}">{{text}}</a></li>\
+            {{#searched}}<h2>Found</h2>{{#found}}{{#isSimilar}}<p>Nothing has exactly this name; this begins so:</p>\
+            {{/isSimilar}}<ul>{{#results}}<li>{{kind}} <a href="{{href}}">{{text}}</a></li>\
             {{/results}}</ul>{{/found}}{{^found}}{{#order}}<p>Nothing recorded has this name. {{order}}</p>{{/order}}\
-            {{^order}}<p>Nothing recorded has this name. If the customer paid, the purchase never arrived here: ask them to \
-            open the app and use Restore Purchases.</p>{{/order}}{{/found}}{{/searched}}
+            {{^order}}<p>Nothing recorded has this name: no purchase, order or customer, and no claim names it. If the customer \
+            paid, ask them to open the app and use Restore Purchases. <span class="soft">Refusals beyond the daily budget have no \
+            names: assay doctor counts them.</span></p>{{/order}}{{/found}}{{/searched}}
             {{#hasRefused}}<h2>The latest claims that were not accepted</h2>{{> submissions}}{{/hasRefused}}{{> foot}}
             """
         ),
@@ -81,9 +83,19 @@ enum CustomerTemplates {
         (
             "purchase",
             """
-            {{> head}}{{#stories}}<h2>{{heading}}</h2><dl>{{#facts}}<dt>{{name}}</dt><dd>{{value}}</dd>{{/facts}}</dl>
+            {{> head}}<datalist id="claimants">{{#claimants}}<option value="{{name}}"></option>{{/claimants}}</datalist>
+            {{#unknown}}<p class="note">No purchase of this transaction is recorded. Only the claims below name it, and none was \
+            accepted.</p>{{/unknown}}{{#stories}}<h2>{{heading}}</h2><dl>{{#facts}}<dt>{{name}}</dt><dd>{{value}}</dd>{{/facts}}</dl>
             {{#ownerHref}}<p>Owner: <a href="{{ownerHref}}">{{owner}}</a></p>{{/ownerHref}}
             {{^ownerHref}}<p>Nobody owns it: it is held.</p>{{/ownerHref}}
+            {{#give}}<details class="act"><summary>Give it to…</summary><form method="post" action="/console/customer">
+            {{> form}}<input type="hidden" name="app" value="{{app}}"><input type="hidden" name="act" value="give">
+            <input type="hidden" name="target" value="{{transaction}}">
+            <input type="hidden" name="second" value="{{environment}}">
+            <div><label for="give-{{environment}}">The customer</label><input id="give-{{environment}}" name="id" \
+            list="claimants" required></div>
+            <div><label for="reason-{{environment}}">Reason</label><input id="reason-{{environment}}" name="reason" \
+            required></div><button>Give it to this customer</button></form></details>{{/give}}
             <h2>What to say</h2>{{> answers}}{{/stories}}
             {{#hasSubmissions}}<h2>Who claimed it</h2>{{> submissions}}{{/hasSubmissions}}
             {{#hasNews}}<h2>What Apple said</h2>

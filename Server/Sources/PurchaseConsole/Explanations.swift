@@ -84,3 +84,21 @@ extension SubmissionRecord {
         }
     }
 }
+
+extension RecordedPurchase {
+    /// What is the case with a purchase that nobody owns.
+    var heldSentence: String {
+        let what =
+            withdrawal.map { "Apple says that it was paid, and withdrew it on \($0.date)" }
+            ?? (isFamilyShared ? "Apple says that it is shared with a family" : "Apple says that it was paid")
+        return "\(what); nobody claimed it yet."
+            + (environment == .production ? "" : " It is of \(environment.name), where nobody pays money.")
+    }
+
+    /// What to do about a purchase that nobody owns.
+    var advice: String {
+        withdrawal == nil
+            ? "Give it to the customer on its page, after they showed that it is theirs, such as by Apple's mail."
+            : "There is nothing to give: Apple took it back."
+    }
+}

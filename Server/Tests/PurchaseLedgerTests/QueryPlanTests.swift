@@ -18,6 +18,8 @@ struct QueryPlanTests {
         "FROM webhooks WHERE app_key = ?1 ORDER BY environment, url",
         // Sorts the notifications of one subscription.
         "transaction_key IN (SELECT transaction_key FROM transactions",
+        // Sorts one page, which its own index found.
+        "entry_key IN (SELECT entry_key FROM refused_claims",
         // A migration.
         "UPDATE entitlements SET ground =",
         "UPDATE events SET type = CASE", "UPDATE settings_history SET settings_key", "FROM settings_history AS earlier",
@@ -109,6 +111,9 @@ struct QueryPlanTests {
         for filter in filters {
             _ = try await world.ledger.answer(SubmissionList(app: "example", filter: filter, limit: 5))
         }
+        _ = try await world.claim("77", customer: "Zoé", Array("forged".utf8))
+        _ = try await world.ledger.answer(CustomerSearch(app: "example", text: "7a7a7a7", limit: 5))
+        _ = try await world.ledger.answer(TransactionSearch(app: "example", text: "7", limit: 5))
         for filter in [
             NotificationFilter(), NotificationFilter(type: "REFUND"), NotificationFilter(customerID: "alice"),
             NotificationFilter(transactionID: "1"),

@@ -75,7 +75,8 @@ package enum ComparedTables {
         try StoredTable.all().compactMap { table in
             switch table.name {
             case "apps", "bundles", "settings_history", "rules", "api_keys", "customers", "account_tokens", "testers",
-                "consumptions", "notifications", "customer_moves", "consumption_consents", "offer_signatures":
+                "consumptions", "notifications", "customer_moves", "consumption_consents", "offer_signatures",
+                "refused_claims":
                 TableDump(table, differences[table.name] ?? .init())
             case "orders":
                 TableDump(table, .init(without: ["status", "paid_by", "paid_at", "fulfilled_at", "closed_at"]))

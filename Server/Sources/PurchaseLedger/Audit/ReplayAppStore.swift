@@ -8,6 +8,10 @@ extension ReplayStep {
     func claim(_ details: ClaimDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
         let waits = details.appStore == .waits
         if !waits { try observe(entry, app, claims: details) }
+        if transaction.erasures?.entries[leaf.id] == nil {
+            let customer = try self.customer(details.customer, app)
+            try transaction.note(entry, details, unlessAccepted: leaf.code, app, customer)
+        }
         guard details.appStore != nil, let customer = try self.customer(details.customer, app),
             let sha256 = leaf.evidence
         else { return }

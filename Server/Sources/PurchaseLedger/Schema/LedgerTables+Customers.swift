@@ -36,8 +36,11 @@ extension LedgerTables {
             merged_into INTEGER,
             merge_entry INTEGER,
             token BLOB,
+            folded TEXT,
             UNIQUE (app_key, name))
         """,
+        // Names that are their own folding are found by the names.
+        "CREATE INDEX customers_by_folded ON customers (app_key, folded) WHERE folded IS NOT NULL",
         "CREATE INDEX customers_by_merge ON customers (merged_into) WHERE merged_into IS NOT NULL",
         """
         CREATE TABLE account_tokens (

@@ -71,6 +71,17 @@ extension LedgerTables {
                 keys: ["entry_key", "entry_id"], erasable: ["salt", "details"])),
     ]
 
+    /// The claims that are not accepted, by the transactions that their requests name (`RefusedClaimsTable`).
+    static let refusedClaims: [LedgerMigration.Statement] = [
+        """
+        CREATE TABLE refused_claims (
+            app_key INTEGER NOT NULL, transaction_id TEXT NOT NULL, at INTEGER NOT NULL, entry_key INTEGER NOT NULL,
+            customer_key INTEGER NOT NULL,
+            PRIMARY KEY (app_key, transaction_id, at, entry_key)) WITHOUT ROWID
+        """,
+        "CREATE INDEX refused_claims_by_customer ON refused_claims (customer_key, at)",
+    ]
+
     /// What webhooks and lists tell.
     static let events: [LedgerMigration.Statement] = [
         """

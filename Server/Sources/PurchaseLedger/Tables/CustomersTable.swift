@@ -57,12 +57,20 @@ struct CustomersTable {
         try CustomerRow.first(Self.byName, [.integer(appKey), .text(name)], connection)
     }
 
-    /// The customers whose names begin with a text, in the order of their names.
+    /// The customers whose names begin with a text: first those that begin with it exactly, then, whatever their case
+    /// and accents, the others.
     func beginning(with text: String, appKey: Int64, limit: Int64) throws(LedgerStorageError) -> [CustomerRow] {
-        // Names are compared by their bytes in UTF-8, of which U+10FFFF has the greatest.
-        try CustomerRow.all(
-            "WHERE app_key = ?1 AND name >= ?2 AND name < ?3 ORDER BY name LIMIT ?4",
-            [.integer(appKey), .text(text), .text(text + "\u{10FFFF}"), .integer(limit)], connection)
+        var found: [CustomerRow] = []
+        let folded = text.folded
+        for (column, start) in [("name", text), ("name", folded), ("folded", folded)]
+        where !start.isEmpty || text.isEmpty {
+            // Names are compared by their bytes in UTF-8, of which U+10FFFF has the greatest.
+            let rows = try CustomerRow.all(
+                "WHERE app_key = ?1 AND \(column) >= ?2 AND \(column) < ?3 ORDER BY \(column) LIMIT ?4",
+                [.integer(appKey), .text(start), .text(start + "\u{10FFFF}"), .integer(limit)], connection)
+            found += rows.filter { row in !found.contains { $0.key == row.key } }
+        }
+        return Array(found.prefix(Int(limit)))
     }
 
     /// The customer that remains after all merges of a customer.
@@ -97,11 +105,11 @@ struct CustomersTable {
         return keys
     }
 
-    /// Deletes the name and the token of a customer.
+    /// Deletes the names and the token of a customer.
     func erase(_ key: Int64) throws(LedgerStorageError) {
         try connection.send(
             to: "customers",
-            "UPDATE customers SET name = NULL, token = NULL WHERE customer_key = ?1", [.integer(key)])
+            "UPDATE customers SET name = NULL, token = NULL, folded = NULL WHERE customer_key = ?1", [.integer(key)])
     }
 
     func insert(_ row: CustomerRow) throws(LedgerStorageError) -> CustomerRow {

@@ -11,6 +11,8 @@ enum JournalSelection: Sendable {
     case customer(Int64)
     case order(Int64)
     case transaction(Int64)
+    /// Claims that are not accepted and whose requests name a transaction (`RefusedClaimsTable`).
+    case naming(String)
     /// Refused evidence of an app, several pieces in an entry.
     case refusals
     case refusalsOf(customer: Int64)
@@ -31,6 +33,13 @@ enum JournalSelection: Sendable {
         // 2 is `JournalKind.appStoreAnswer`.
         case .appStoreAnswer(let code):
             ("app_key = ?1 AND kind = 2 AND code <> 'accepted' AND code = ?6", .text(code))
+        case .naming(let id):
+            (
+                """
+                entry_key IN (SELECT entry_key FROM refused_claims WHERE app_key = ?1 AND transaction_id = ?6
+                AND (at, entry_key) < (?2, ?3) AND at >= ?4 ORDER BY at DESC, entry_key DESC LIMIT ?5)
+                """, .text(id)
+            )
         case .transaction(let key): ("transaction_key = ?6 AND kind = 3 AND app_key = ?1", .integer(key))
         }
     }

@@ -130,15 +130,6 @@ struct JournalTable {
             connection)
     }
 
-    /// Rejected claims that name no known customer.
-    func anonymousRejections(appKey: Int64) throws(LedgerStorageError) -> [JournalRow] {
-        try JournalRow.all(
-            """
-            WHERE app_key = ?1 AND kind = 3 AND code <> 'accepted' AND customer_key IS NULL AND details IS NOT NULL
-            ORDER BY at, entry_key
-            """, [.integer(appKey)], connection)
-    }
-
     /// The evidence of the entries of customers, with the customer. It scans the table; only an erasure calls it.
     func customers(namingEvidence keys: [Int64]) throws(LedgerStorageError) -> [(evidence: Int64, customer: Int64)] {
         var found: [(evidence: Int64, customer: Int64)] = []

@@ -58,6 +58,20 @@ struct OrdersTable {
         try OrderRow.first(Self.byID, [.id(id)], connection)
     }
 
+    /// The orders whose ids begin with hexadecimal digits; none for any other text, and for fewer than six digits, with
+    /// which orders begin by chance.
+    func beginning(with text: String, limit: Int64) throws(LedgerStorageError) -> [OrderRow] {
+        let digits = text.filter { $0 != "-" }
+        guard (6...32).contains(digits.utf8.count), digits.utf8.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit })
+        else { return [] }
+        let bounds = ["0", "f"].map { filler in
+            LedgerValue.blob([UInt8](hexadecimal: digits + String(repeating: filler, count: 32 - digits.utf8.count)))
+        }
+        return try OrderRow.query(
+            Self.select("WHERE order_id BETWEEN ?1 AND ?2 ORDER BY order_id LIMIT ?3"), of: [OrderRow.table.name],
+            bounds + [.integer(limit)], connection)
+    }
+
     func row(key: Int64) throws(LedgerStorageError) -> OrderRow? {
         try OrderRow.query(Self.byNumber, of: [OrderRow.table.name], [.integer(key)], connection).first
     }

@@ -52,6 +52,17 @@ struct TransactionsTable {
             [.text(id)], connection)
     }
 
+    /// The transactions whose ids begin with a text, in each environment.
+    func beginning(with text: String, limit: Int64) throws(LedgerStorageError) -> [TransactionRow] {
+        var found: [TransactionRow] = []
+        for row in try connection.rows("SELECT environment_key FROM environments ORDER BY environment_key", []) {
+            found += try TransactionRow.all(
+                "WHERE environment = ?1 AND transaction_id >= ?2 AND transaction_id < ?3 ORDER BY transaction_id LIMIT ?4",
+                row.values + [.text(text), .text(text + "\u{10FFFF}"), .integer(limit)], connection)
+        }
+        return found
+    }
+
     /// The transactions of an original, in the order in which they were first seen.
     func rows(originalKey: Int64) throws(LedgerStorageError) -> [TransactionRow] {
         try TransactionRow.query(Self.ofOriginal, [.integer(originalKey)], connection)

@@ -10,6 +10,11 @@ struct UnverifiedEvidenceTable {
     /// The number of a day in UTC.
     static func day(_ moment: Timestamp) -> Int64 { moment.millisecondsSince1970 / millisecondsPerDay }
 
+    /// When the day in UTC of a moment began.
+    static func beginning(ofDayAt moment: Timestamp) -> Timestamp {
+        Timestamp(millisecondsSince1970: day(moment) * millisecondsPerDay)
+    }
+
     /// The bytes kept on a day.
     ///
     /// - Parameter key: the API key that sent them; empty for the whole app.

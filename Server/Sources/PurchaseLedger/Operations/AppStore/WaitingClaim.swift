@@ -81,6 +81,7 @@ struct WaitingClaim {
         (draft.evidence, draft.customer, draft.order) = ((kept.key, kept.sha256), customer, order)
         draft.code = pending.code
         let entry = try transaction.journal.append(draft, details)
+        try transaction.note(entry, details, unlessAccepted: pending.code, app, customer)
         try transaction.ask(entry, app, customer, kept.key, .waits)
         var outcome = outcome(entry.id, entry.leafHash, nil)
         outcome.asksAppStore = entry.id

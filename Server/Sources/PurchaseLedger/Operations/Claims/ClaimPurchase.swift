@@ -47,12 +47,17 @@ public struct ClaimPurchase: LedgerOperation {
             throw RevisedOperation(operation: revised)
         }
         var draft = write.draft(code: answer.code)
-        if draft.customer == nil, let name = submission.claim.customerID, ExactText(name).isIdentifier {
-            // A rejected claim creates no customer, but is listed for a known one.
-            draft.customer = try transaction.customer(name, app)
+        var details = answer.details
+        if draft.customer == nil {
+            // Support finds a refused claim by the customer that it names, who may be new.
+            draft.customer = try transaction.customer(namedBy: submission.claim, app)
+            details.customer = details.customer ?? draft.customer?.name
         }
         draft.transactionKey = answer.record.flatMap { $0.row.key == 0 ? nil : $0.row.key }
-        let (entry, isAsked) = try write.record(draft, answer.details, refusal: answer.rejection)
+        let (entry, isAsked) = try write.record(draft, details, refusal: answer.rejection)
+        if answered == nil {
+            try transaction.note(entry, details, unlessAccepted: answer.code, app, draft.customer)
+        }
         var outcome = try answer.outcome(entry)
         if isAsked { outcome.asksAppStore = entry.id }
         return (outcome, entry)

@@ -39,6 +39,26 @@ extension Registry {
 }
 
 extension LedgerTransaction {
+    /// The customer that a refused claim names, or the customer of its order.
+    func customer(
+        namedBy claim: ClaimFields, _ app: RegistryApp
+    ) throws(LedgerStorageError) -> CustomerRow? {
+        guard let name = claim.customerID else { return try ClaimParties(of: claim, self, app).customer }
+        return ExactText(name).isIdentifier ? try customerToWrite(name, app) : nil
+    }
+
+    /// Notes a claim by the transaction that its request names, if it is not accepted and its entry refers to none.
+    func note(
+        _ entry: JournalEntry, _ details: ClaimDetails, unlessAccepted code: String, _ app: RegistryApp,
+        _ customer: CustomerRow?
+    ) throws(LedgerStorageError) {
+        guard code != DecisionCode.accepted.rawValue, !details.isRestore, details.outcomes.isEmpty, let customer,
+            let id = details.transactionID, ExactText(id).isIdentifier
+        else { return }
+        try RefusedClaimsTable(connection: connection).insert(
+            id, entry: entry.key, app: app.key, customer: customer.key, at: now)
+    }
+
     /// Stores genuine evidence whose bundle id belongs to no app, so that it is observed once an app has the bundle id.
     func hold(
         _ evidence: ExaminedEvidence?, _ key: Int64?, _ entry: JournalEntry

@@ -362,7 +362,7 @@ final class EvidenceWrite {
                 && input.evidence?.canBeAskedAbout(by: app) ?? false
             if isAsked { details.appStore = .confirms }
             let entry = try transaction.journal.append(draft, details)
-            try finish(entry, refusal: refusal)
+            try finish(entry, of: draft.customer, refusal: refusal)
             if isAsked, let customer = parties.customer, let kept {
                 try transaction.ask(entry, app, customer, kept.key, .confirms)
             }
@@ -380,8 +380,10 @@ final class EvidenceWrite {
 
     /// Writes the rows that refer to the entry. Evidence that has no effect is not held for a bundle id that is
     /// registered later.
-    func finish(_ entry: JournalEntry, refusal: Rejection? = nil) throws(LedgerStorageError) {
-        if isIdle { try budget.add(entry, evidence: kept, customer: parties.customer) }
+    func finish(
+        _ entry: JournalEntry, of customer: CustomerRow? = nil, refusal: Rejection? = nil
+    ) throws(LedgerStorageError) {
+        if isIdle { try budget.add(entry, evidence: kept, customer: customer ?? parties.customer) }
         try changes.finish(entry, isAnnounced: input.isAnnounced)
         try tellConflicts(entry)
         if named != nil { transaction.situation?.namesOrders = true }

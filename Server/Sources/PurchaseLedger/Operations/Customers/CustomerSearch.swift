@@ -1,8 +1,8 @@
 import Foundation
 import PurchaseVerification
 
-/// Finds customers of an app by a text that support staff have: the beginning of an id, or an order, a transaction or a
-/// token.
+/// Finds customers of an app by a text that support staff have: the beginning of their id, whatever its case and
+/// accents, or of an order's id, or a transaction or a token.
 public struct CustomerSearch: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
@@ -37,12 +37,12 @@ public struct CustomerSearch: LedgerQuery {
         let app = try reader.app(app)
         var found: [(CustomerRow, Match)] = []
         if let id = UUID(uuidString: text) {
-            if let order = try reader.orders.row(id: id), order.appKey == app.key {
-                found.append((try reader.customers.row(order.customerKey), .order))
-            }
             if let key = try AccountTokensTable(connection: reader.connection).customer(of: id, appKey: app.key) {
                 found.append((try reader.customers.row(key), .token))
             }
+        }
+        for order in try reader.orders.beginning(with: text, limit: Int64(max(1, limit))) where order.appKey == app.key {
+            found.append((try reader.customers.row(order.customerKey), .order))
         }
         let originals = OriginalsTable(connection: reader.connection)
         for row in try reader.transactions.rows(id: text) where try originals.row(row.originalKey).appKey == app.key {
@@ -61,5 +61,41 @@ public struct CustomerSearch: LedgerQuery {
                 Found(customerID: name, foundBy: match, mergedInto: survivor.key == row.key ? nil : survivor.name))
         }
         return customers
+    }
+}
+
+/// Finds transactions of an app by the beginning of their ids: purchases, and what refused claims name.
+public struct TransactionSearch: LedgerQuery {
+    public static let access = LedgerReadAccess.lists
+
+    public var app: String
+    public var text: String
+    public var limit: Int
+
+    /// A search.
+    public init(app: String, text: String, limit: Int) {
+        (self.app, self.text, self.limit) = (app, text, limit)
+    }
+
+    /// A transaction.
+    public struct Found: Sendable, Equatable {
+        public var transactionID: String
+        /// Whether it is a purchase; otherwise only claims name it.
+        public var isPurchase: Bool
+    }
+
+    public func answer(_ reader: LedgerTransaction) throws -> [Found] {
+        let (app, limit) = (try reader.app(app), Int64(max(1, limit)))
+        let originals = OriginalsTable(connection: reader.connection)
+        var found: [Found] = []
+        for row in try reader.transactions.beginning(with: text, limit: limit)
+        where try !row.isErased && originals.row(row.originalKey).appKey == app.key {
+            found.append(Found(transactionID: row.transactionID, isPurchase: true))
+        }
+        let named = try RefusedClaimsTable(connection: reader.connection)
+            .transactions(beginning: text, app: app.key, limit: limit)
+        found += named.map { Found(transactionID: $0, isPurchase: false) }
+        var known: Set<ExactText> = []
+        return Array(found.filter { known.insert(ExactText($0.transactionID)).inserted }.prefix(Int(limit)))
     }
 }

@@ -60,14 +60,6 @@ struct ErasureScope {
                 .filter { [JournalKind.evidence, .notification].map { Int64($0.rawValue) }.contains($0.kind) }
         }
         found += try notificationsOfDownloads(journal)
-        // Rejected claims under a name that the ledger did not know yet.
-        let names = customers.compactMap { $0.name.map { ExactText(ClaimDetails.bounded($0)) } }
-        for row in try journal.anonymousRejections(appKey: app.key) {
-            guard let details = row.details, let name = try ClaimDetails(encoded: details).customer,
-                names.contains(ExactText(name))
-            else { continue }
-            found.append(row)
-        }
         var seen: Set<Int64> = []
         entries = found.filter { $0.details != nil && seen.insert($0.key).inserted }.sorted { $0.key < $1.key }
     }

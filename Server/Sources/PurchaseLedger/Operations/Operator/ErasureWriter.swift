@@ -154,6 +154,7 @@ struct ErasureWriter {
         try SeatsTable(connection: connection).erase(of: key)
         try ConsumptionConsentsTable(connection: connection).delete(of: key)
         try OfferSignaturesTable(connection: connection).deleteAll(of: key)
+        try RefusedClaimsTable(connection: connection).deleteAll(of: key)
         try transaction.orders.erase(of: key)
         _ = try TestersTable(connection: connection).delete(key, appKey: appKey)
         // A claim without a customer cannot be decided.

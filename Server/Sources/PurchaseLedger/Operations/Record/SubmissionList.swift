@@ -100,7 +100,7 @@ public struct SubmissionList: LedgerQuery {
             let originals = OriginalsTable(connection: reader.connection)
             return try reader.transactions.rows(id: id).filter { row throws(LedgerStorageError) in
                 try originals.row(row.originalKey).appKey == app.key
-            }.map { .transaction($0.key) }
+            }.map { .transaction($0.key) } + [.naming(id)]
         }
         if let id = filter.orderID {
             guard let order = try reader.orders.row(id: id), order.appKey == app.key else { return [] }

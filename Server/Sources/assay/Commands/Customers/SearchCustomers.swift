@@ -6,7 +6,8 @@ struct SearchCustomers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "search", abstract: "Finds customers by the beginning of their id, or by what belongs to them.",
         discussion: """
-            The text is the beginning of a customer's id, or the whole of an order id, a transaction id or an account token.
+            The text is the beginning of a customer's id, whatever its case and accents, or of an order id (six digits or \
+            more), or the whole of a transaction id or an account token.
             """)
 
     @OptionGroup var options: OperatorOptions
