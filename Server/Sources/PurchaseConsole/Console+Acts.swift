@@ -76,7 +76,7 @@ struct ActForms {
 
     var fields: [[String: Any]] {
         guard role >= .support else { return [] }
-        let transactions = purchases.map { purchase in
+        let transactions = purchases.map { purchase -> (String, String) in
             let bought = purchase.purchasedAt.map { ", \($0)" } ?? ""
             return (
                 purchase.transactionID, ReadableTimes.plain("\(purchase.productID)\(bought): \(purchase.transactionID)")
@@ -104,7 +104,7 @@ struct ActForms {
     }
 
     private func form(
-        _ act: String, _ label: String, _ target: String? = nil, _ options: [(value: String, text: String)] = [],
+        _ act: String, _ label: String, _ target: String? = nil, _ options: [(String, String)] = [],
         second: String? = nil
     ) -> [String: Any] {
         let sent = sent["act"] == act ? sent : [:]
@@ -112,7 +112,9 @@ struct ActForms {
             "act": act, "label": label, "isOpen": !sent.isEmpty, "isDanger": act == "erase",
             "reason": sent["reason"] ?? "",
             "targetValue": sent["target"] ?? "", "secondValue": sent["second"] ?? "", "isChoice": !options.isEmpty,
-            "options": options.map { ["value": $0.value, "text": $0.text, "isChosen": $0.value == sent["target"]] },
+            "options": options.map { value, text -> [String: Any] in
+                ["value": value, "text": text, "isChosen": value == sent["target"]]
+            },
         ]
         (form["target"], form["second"]) = (target, second)
         return form

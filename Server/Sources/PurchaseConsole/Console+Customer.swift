@@ -177,7 +177,7 @@ extension Console {
     private static func cells(_ lot: BalanceLot, _ app: String) -> [Cell] {
         [
             Cell(lot.purchasedAt),
-            lot.transactionID.map { .link("purchase", app, $0) }
+            lot.transactionID.map { Cell.link("purchase", app, $0) }
                 ?? Cell(lot.grantID.map { "grant \($0.uuidString.lowercased())" }),
             "\(lot.quantity)", "\(lot.taken)", "\(lot.withdrawn)",
             Cell("\(lot.available)", style: "state"),

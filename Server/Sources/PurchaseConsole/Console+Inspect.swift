@@ -59,7 +59,7 @@ extension Console {
                 recorded.isEmpty ? Cell(found.id, style: "id") : .link("purchase", app, found.id),
                 Cell(found.product, style: "state"), Cell(found.bought), Cell(found.ends),
                 Cell(found.withdrawn.map { "refunded or revoked \($0)" }, style: "state bad"), Cell(found.price?.words),
-                owner.map { .link("customer", app, $0) }
+                owner.map { Cell.link("customer", app, $0) }
                     ?? Cell(recorded.isEmpty ? "not recorded here" : "nobody", style: "soft"),
             ])
         }

@@ -26,21 +26,18 @@ enum ConsoleTable {
     static func fields(_ label: String, _ columns: [String], _ rows: [[Cell]]) -> [[String: Any]] {
         guard !rows.isEmpty else { return [] }
         let used = columns.indices.filter { column in rows.contains { !$0[column].text.isEmpty } }
-        return [
+        let written = rows.map { row -> [String: Any] in
             [
-                "label": label, "columns": used.map { columns[$0] },
-                "rows": rows.map { row in
-                    ["cells": used.map { fields(row[$0], label: columns[$0]) }] as [String: Any]
-                },
+                "cells": used.map { column -> [String: Any] in
+                    let cell = row[column]
+                    return [
+                        "column": columns[column], "text": cell.text, "style": cell.style, "href": cell.href ?? "",
+                        cell.text.isEmpty ? "isEmpty" : cell.href == nil ? "isText" : "isLink": true,
+                    ]
+                }
             ]
-        ]
-    }
-
-    private static func fields(_ cell: Cell, label: String) -> [String: Any] {
-        var values: [String: Any] = ["column": label, "text": cell.text, "style": cell.style]
-        values[cell.text.isEmpty ? "isEmpty" : cell.href == nil ? "isText" : "isLink"] = true
-        values["href"] = cell.href
-        return values
+        }
+        return [["label": label, "columns": used.map { columns[$0] }, "rows": written]]
     }
 }
 
@@ -99,20 +96,12 @@ extension RecordedPurchase {
 
 extension Entitlement {
     var stateStyle: String {
-        switch state {
-        case .active: "state good"
-        case .expired, .withdrawn: "state bad"
-        case .consumed, .upgraded, .moved, .pending: "state warn"
-        }
+        state == .active ? "state good" : [.expired, .withdrawn].contains(state) ? "state bad" : "state warn"
     }
 }
 
 extension SubmissionRecord {
     var stateStyle: String {
-        switch verdict {
-        case .accepted: "state good"
-        case .rejected: "state bad"
-        case .undetermined: "state warn"
-        }
+        ["accepted": "state good", "rejected": "state bad"][verdict.rawValue] ?? "state warn"
     }
 }
