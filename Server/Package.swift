@@ -73,7 +73,7 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
-        // The part of a connection that the server and the simulator share.
+        // What the server and the simulator share: a part of a connection, and the style of their pages.
         .target(
             name: "HTTPConnections",
             dependencies: [
@@ -88,7 +88,7 @@ let package = Package(
         .target(
             name: "PurchaseConsole",
             dependencies: [
-                "PurchaseLedger",
+                "HTTPConnections", "PurchaseLedger",
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -326,7 +326,8 @@ let package = Package(
         .testTarget(
             name: "PurchaseServerTests",
             dependencies: [
-                "AppStoreConnection", "PurchaseConsole", "PurchaseLedger", "PurchaseServer", "ServerTestSupport",
+                "AppStoreConnection", "HTTPConnections", "PurchaseConsole", "PurchaseLedger", "PurchaseServer",
+                "ServerTestSupport",
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),

@@ -1,8 +1,8 @@
 import PurchaseLedger
 import PurchaseVerification
 
-/// A drawing of when a customer had access to what: a bar for each purchase, in a row for each product, with marks for
-/// what happened.
+/// A drawing of when a customer had access to what: a bar for each period or purchase, in a row for each product, with
+/// marks for what happened and dates below.
 struct AccessDrawing {
     private static let (left, width, rowHeight) = (6.0, 588.0, 38.0)
 
@@ -26,11 +26,33 @@ struct AccessDrawing {
             timeline.row(
                 row.key, row.value, claims.filter { $0.productID == row.key }, top: Double(index) * rowHeight)
         }
+        let height = Double(products.count) * rowHeight + 6
         return [
-            "height": number(Double(products.count) * rowHeight + 6), "rows": rows, "now": number(timeline.place(now)),
-            "from": "\(Timestamp(millisecondsSince1970: first))",
-            "to": "\(Timestamp(millisecondsSince1970: timeline.last))", "count": products.count,
+            "height": number(height + 16), "axisY": number(height), "labelY": number(height + 13), "rows": rows,
+            "now": number(timeline.place(now)), "ticks": timeline.ticks, "count": products.count,
         ]
+    }
+
+    /// The dates of the axis: the first days of months, or, of a time of days, its beginning and its end.
+    private var ticks: [[String: Any]] {
+        func month(_ time: Int64) -> Int {
+            let parts = "\(Timestamp(millisecondsSince1970: time))".split(separator: "-").prefix(2).compactMap {
+                Int($0)
+            }
+            return parts.count == 2 ? parts[0] * 12 + parts[1] - 1 : 0
+        }
+        func tick(_ time: Timestamp, _ words: String, _ style: String) -> [String: Any] {
+            ["x": Self.number(place(time.millisecondsSince1970)), "words": words, "style": style]
+        }
+        let (begin, end) = (month(first), month(last))
+        let starts = stride(from: begin + 1, through: end, by: max(1, (end - begin + 6) / 7)).compactMap { month in
+            Timestamp("\(month / 12)-\(month % 12 < 9 ? "0" : "")\(month % 12 + 1)-01T00:00:00Z")
+        }
+        guard starts.count < 3 else {
+            return starts.map { tick($0, ReadableTimes.day($0), "middle") }
+        }
+        let (from, to) = (Timestamp(millisecondsSince1970: first), Timestamp(millisecondsSince1970: last))
+        return [tick(from, ReadableTimes.day(from), "start"), tick(to, ReadableTimes.day(to), "end")]
     }
 
     private func row(
@@ -39,19 +61,20 @@ struct AccessDrawing {
         var (bars, marks): ([[String: Any]], [[String: Any]]) = ([], [])
         for purchase in purchases {
             guard let start = purchase.purchasedAt else { continue }
-            let end =
-                purchase.withdrawal?.date ?? purchase.upgradedAt ?? purchase.expiresAt
-                ?? Timestamp(millisecondsSince1970: now)
+            // A refund takes back this period, whenever it came; what is not paid by the period ends with the refund.
+            let end = purchase.upgradedAt ?? purchase.expiresAt ?? purchase.withdrawal?.date
+            let name = "\(start) to \(end.map { "\($0)" } ?? "now"): \(purchase.state.text)"
             // The units of a consumable are used up at some time that is not drawn.
             if purchase.productKind != .consumable {
-                bars.append(bar(purchase.withdrawal == nil ? "bar" : "bar withdrawn", start, end, top))
+                let end = end ?? Timestamp(millisecondsSince1970: now)
+                bars.append(bar(purchase.withdrawal == nil ? "paid" : "withdrawn", start, end, top, name))
             }
-            let isRenewal = purchase.transactionID != purchase.originalTransactionID && purchase.expiresAt != nil
+            let isRenewal = !purchase.isFirst && purchase.expiresAt != nil
             marks.append(mark(isRenewal ? "renewal" : "purchase", start, top + 23, purchase.transactionID))
             if let withdrawal = purchase.withdrawal {
-                marks.append(mark("refund", withdrawal.date, top + 23, withdrawal.cause.rawValue))
-            } else if purchase.upgradedAt == nil, let grace = purchase.graceEnd {
-                bars.append(bar("bar grace", end, grace, top))
+                marks.append(mark("refund", withdrawal.date, top + 23, "of transaction \(purchase.transactionID)"))
+            } else if purchase.upgradedAt == nil, let end, let grace = purchase.graceEnd {
+                bars.append(bar("grace", end, grace, top, "\(end) to \(grace): grace period"))
             }
         }
         for claim in claims {
@@ -61,11 +84,14 @@ struct AccessDrawing {
         return ["product": product, "textY": Self.number(top + 13), "bars": bars, "marks": marks]
     }
 
-    private func bar(_ style: String, _ start: Timestamp, _ end: Timestamp, _ top: Double) -> [String: Any] {
+    private func bar(
+        _ style: String, _ start: Timestamp, _ end: Timestamp, _ top: Double, _ words: String
+    ) -> [String: Any] {
         let (begin, end) = (place(start.millisecondsSince1970), place(end.millisecondsSince1970))
         return [
             "style": style, "x": Self.number(begin), "y": Self.number(top + 18),
-            "width": Self.number(max(end - begin, 3)),
+            // A gap tells one period from the next.
+            "width": Self.number(max(end - begin - 1, 3)), "words": ReadableTimes.plain(words),
         ]
     }
 
@@ -82,7 +108,10 @@ struct AccessDrawing {
             case "refund": [point(-4, -5), point(4, -5), point(0, 5)]
             default: [point(-4, 3), point(4, 3), point(0, -4)]
             }
-        return ["style": kind, "points": points.joined(separator: " "), "words": "\(kind), \(time): \(what)"]
+        return [
+            "style": kind, "points": points.joined(separator: " "),
+            "words": ReadableTimes.plain("\(kind), \(time): \(what)"),
+        ]
     }
 
     private func place(_ time: Int64) -> Double {

@@ -26,21 +26,27 @@ extension Console {
         let answers = CustomerCase(
             entitlements: entitlements.entitlements, purchases: purchases.purchases, submissions: submissions,
             orders: orders, handGrants: summary.handGrants, held: try await held(namedBy: submissions, app))
+        let owner = summary.customerID ?? id
+        let forms = ActForms(
+            role: visit.account.role, sent: request.form,
+            products: ledger.settings(of: app).map { Array($0.products.keys) } ?? [],
+            purchases: purchases.purchases.filter { $0.customerID == owner })
         let canAct = visit.account.role >= .support
         var values: [String: Any] = [
-            "app": app, "customer": id, "packs": Self.packs(app: app, .customer(id)),
+            "app": app, "customer": owner, "packs": Self.packs(app: app, .customer(id)),
             "complaints": Self.complaints(answers, app),
-            "entitlements": entitlements.entitlements.map(Self.fields),
-            "hasEntitlements": !entitlements.entitlements.isEmpty,
-            "purchases": purchases.purchases.map { Self.fields($0, app) }, "hasPurchases": !purchases.purchases.isEmpty,
+            "entitlements": Self.table(entitlements.entitlements), "purchases": Self.table(purchases.purchases, app),
             "orders": orders.map(Self.fields), "hasOrders": !orders.isEmpty,
-            "submissions": submissions.map { Self.fields($0, app) }, "hasSubmissions": !submissions.isEmpty,
+            "submissions": Self.table(submissions, app),
             "acts": summary.handGrants.suffix(Self.rows).map { Self.fields($0, canLift: canAct) },
             "hasActs": !summary.handGrants.isEmpty, "hasEvents": !events.entries.isEmpty,
             "events": events.entries.map { Self.fields($0, deliveries) }, "canAct": canAct,
-            "forms": Self.forms(visit.account.role),
+            "forms": forms.fields,
         ]
         values["balances"] = try await balances(of: id, app, entitlements.entitlements)
+        if entitlements.entitlements.contains(where: { $0.reason == .sandboxNotAccepted }) {
+            values["tester"] = forms.tester
+        }
         values["notice"] = Self.notice(after: request.query["done"])
         if let survivor = purchases.mergedInto {
             values["notice"] = "The customer was merged into \(survivor), whose purchases are shown."
@@ -74,60 +80,51 @@ extension Console {
         }
     }
 
-    /// The forms that a role may use.
-    private static func forms(_ role: OperatorRole) -> [[String: Any]] {
-        var forms: [[String: Any]] = [
-            ["act": "grant", "label": "Grant a product", "target": "Product", "second": "Units of a consumable"],
-            ["act": "revoke", "label": "Revoke a purchase", "target": "Transaction"],
-            ["act": "transfer", "label": "Transfer a purchase", "target": "Transaction", "second": "To the customer"],
-        ]
-        if role >= .admin {
-            forms.append([
-                "act": "merge", "label": "Merge into another customer", "target": "The customer that remains",
-            ])
-            forms.append(["act": "erase", "label": "Erase the customer", "target": "The name of the customer, again"])
-        }
-        return forms
-    }
-
     private static func name(_ entitlement: Entitlement) -> String {
         entitlement.productID + (entitlement.environment == .production ? "" : " (sandbox)")
     }
 
-    private static func fields(_ entitlement: Entitlement) -> [String: Any] {
-        [
-            "product": name(entitlement),
-            "state": entitlement.state.rawValue,
-            "why": entitlement.reason.map { "\($0.explanation.sentence) (\($0.rawValue))" } ?? "",
-            "since": entitlement.since.map { "\($0)" } ?? "", "until": entitlement.until.map { "\($0)" } ?? "",
-            "units": entitlement.productKind == .consumable ? "\(entitlement.balance)" : "",
-        ]
+    private static func table(_ entitlements: [Entitlement]) -> [[String: Any]] {
+        ConsoleTable.fields(
+            "Entitlements", ["Product", "State", "Why", "Since", "Until", "Units"],
+            entitlements.map { entitlement in
+                [
+                    Cell(name(entitlement), style: "state"),
+                    Cell(entitlement.state.rawValue, style: entitlement.stateStyle),
+                    Cell(entitlement.reason.map { "\($0.explanation.sentence) (\($0.rawValue))" }),
+                    Cell(entitlement.since), Cell(entitlement.until),
+                    Cell(entitlement.productKind == .consumable ? "\(entitlement.balance)" : nil),
+                ]
+            })
     }
 
-    static func fields(_ purchase: RecordedPurchase, _ app: String) -> [String: Any] {
-        [
-            "href": address("purchase", app: app, purchase.transactionID), "id": purchase.transactionID,
-            "product": purchase.productID, "bought": purchase.purchasedAt.map { "\($0)" } ?? "",
-            "ends": purchase.expiresAt.map { "\($0)" } ?? "",
-            "state": purchase.withdrawal.map { "\($0.cause.rawValue) \($0.date)" }
-                ?? (purchase.upgradedAt == nil ? "kept" : "upgraded"),
-            "owner": purchase.customerID ?? "nobody",
-        ]
+    private static func table(_ purchases: [RecordedPurchase], _ app: String) -> [[String: Any]] {
+        ConsoleTable.fields(
+            "Purchases", ["Transaction", "Product", "State", "Bought", "Ends", "Price"],
+            purchases.map { purchase in
+                [
+                    .link("purchase", app, purchase.transactionID), Cell(purchase.productID),
+                    purchase.state,
+                    Cell(purchase.purchasedAt), Cell(purchase.expiresAt),
+                    Cell(purchase.price?.words),
+                ]
+            })
     }
 
-    static func fields(_ submission: SubmissionRecord, _ app: String) -> [String: Any] {
-        var values: [String: Any] = [
-            "at": "\(submission.receivedAt)", "id": submission.submissionID.uuidString.lowercased(),
-            "href": address("claim", app: app, submission.submissionID.uuidString), "code": submission.code,
-            "sentence": submission.sentence, "transaction": submission.transactionID ?? "",
-            "customer": submission.customerID ?? "",
-        ]
-        values["purchaseHref"] = submission.transactionID.map { address("purchase", app: app, $0) }
-        // A request can name what is no name; nobody has it.
-        values["customerHref"] = submission.customerID.flatMap {
-            ExactText($0).isIdentifier ? address("customer", app: app, $0) : nil
-        }
-        return values
+    static func table(_ submissions: [SubmissionRecord], _ app: String) -> [[String: Any]] {
+        ConsoleTable.fields(
+            "Claims", ["Received", "Answer", "Transaction", "Customer", "Claim"],
+            submissions.map { submission in
+                [
+                    Cell(submission.receivedAt),
+                    Cell("\(submission.code): \(submission.sentence)", style: submission.stateStyle),
+                    .link("purchase", app, submission.transactionID),
+                    // A request can name what is no name; nobody has it.
+                    submission.customerID.map { ExactText($0).isIdentifier } == false
+                        ? Cell(submission.customerID) : .link("customer", app, submission.customerID),
+                    .link("claim", app, submission.submissionID.uuidString.lowercased()),
+                ]
+            })
     }
 
     private static func fields(_ order: Order) -> [String: Any] {
@@ -180,19 +177,21 @@ extension Console {
                     limit: Self.rows))
             balances.append([
                 "product": Self.name(entitlement), "hasMore": lots.hasMore,
-                "lots": (lots.available + lots.empty).map { Self.fields($0, app) },
+                "lots": ConsoleTable.fields(
+                    "Units of \(Self.name(entitlement))", ["Bought", "From", "Units", "Used", "Withdrawn", "Left"],
+                    (lots.available + lots.empty).map { Self.cells($0, app) }),
             ])
         }
         return balances
     }
 
-    private static func fields(_ lot: BalanceLot, _ app: String) -> [String: Any] {
-        var values: [String: Any] = [
-            "bought": "\(lot.purchasedAt)", "quantity": "\(lot.quantity)", "taken": "\(lot.taken)",
-            "withdrawn": "\(lot.withdrawn)", "available": "\(lot.available)",
-            "source": lot.transactionID ?? lot.grantID.map { "grant \($0.uuidString.lowercased())" } ?? "",
+    private static func cells(_ lot: BalanceLot, _ app: String) -> [Cell] {
+        [
+            Cell(lot.purchasedAt),
+            lot.transactionID.map { Cell.link("purchase", app, $0) }
+                ?? Cell(lot.grantID.map { "grant \($0.uuidString.lowercased())" }),
+            "\(lot.quantity)", "\(lot.taken)", "\(lot.withdrawn)",
+            Cell("\(lot.available)", style: "state"),
         ]
-        values["lotHref"] = lot.transactionID.map { address("purchase", app: app, $0) }
-        return values
     }
 }

@@ -34,28 +34,131 @@ extension Console {
             } ?? [:]
         let failure = inspection.firstFailure
         let isComplete = inspection.checks.allSatisfy { if case .passed = $0.outcome { true } else { false } }
+        var contents: [[String: Any]] = []
+        if let content = inspection.content { contents.append(try await self.contents(StatedContent(content), app)) }
+        let kind = inspection.evidence?.kind?.rawValue.replacing("_", with: " ")
         return [
-            "inspected": true, "kind": inspection.evidence?.kind?.rawValue ?? "Not recognised.",
+            "inspected": true, "kind": kind.map { $0.prefix(1).uppercased() + $0.dropFirst() } ?? "Not recognised.",
             "verdict": isComplete
                 ? "Genuine." : failure.map { "\($0.code.sentence) (\($0.code.rawValue))" } ?? "Not verified.",
-            "checks": inspection.checks.map(Self.fields), "hasPath": !inspection.certificatePath.isEmpty,
-            "path": inspection.certificatePath.map { ["name": $0] },
+            "verdictStyle": isComplete ? "state good" : "state bad",
+            "contents": contents,
+            "checks": ConsoleTable.fields("Checks", ["Check", "Result", "Why"], inspection.checks.map(Self.cells)),
+            "hasPath": !inspection.certificatePath.isEmpty, "path": inspection.certificatePath.map { ["name": $0] },
         ]
         .merging(redacted) { $1 }
     }
 
-    private static func fields(_ check: EvidenceInspection.Check) -> [String: Any] {
-        switch check.outcome {
-        case .passed: ["name": check.name, "result": "passed", "why": ""]
-        case .notPossible: ["name": check.name, "result": "not run", "why": "An earlier check failed."]
-        case .failed(let error):
-            [
-                "name": check.name, "result": "failed",
-                "why": [
-                    error.code.sentence, error.expected.map { "expected \($0)" }, error.found.map { "found \($0)" },
-                ]
-                .compactMap(\.self).joined(separator: ", "),
-            ]
+    /// What evidence states, with the purchases and their owners as recorded here.
+    private func contents(_ stated: StatedContent, _ app: String) async throws -> [String: Any] {
+        var rows: [[Cell]] = []
+        for found in stated.transactions.prefix(Self.rows) {
+            let recorded = try await ledger().answer(PurchasesOfTransaction(app: app, transactionID: found.id))
+            let owner = recorded.lazy.compactMap(\.customerID).first
+            rows.append([
+                recorded.isEmpty ? Cell(found.id, style: "id") : .link("purchase", app, found.id),
+                Cell(found.product, style: "state"), Cell(found.bought), Cell(found.ends),
+                Cell(found.withdrawn.map { "refunded or revoked \($0)" }, style: "state bad"), Cell(found.price?.words),
+                owner.map { Cell.link("customer", app, $0) }
+                    ?? Cell(recorded.isEmpty ? "not recorded here" : "nobody", style: "soft"),
+            ])
         }
+        let hidden = stated.transactions.count - rows.count
+        return [
+            "contentFacts": Self.facts(stated.facts, styles: ["App": "state"]),
+            "transactions": ConsoleTable.fields(
+                "Transactions", ["Transaction", "Product", "Bought", "Ends", "State", "Price", "Owner here"], rows),
+            "more": hidden > 0 ? ["\(hidden) earlier transactions are not shown."] : [],
+        ]
+    }
+
+    private static func cells(_ check: EvidenceInspection.Check) -> [Cell] {
+        let name = Cell(check.name)
+        switch check.outcome {
+        case .passed: return [name, Cell("passed", style: "state good"), ""]
+        case .notPossible: return [name, Cell("not run", style: "soft"), "An earlier check failed."]
+        case .failed(let error):
+            let why = [
+                error.code.sentence, error.expected.map { "expected \($0)" }, error.found.map { "found \($0)" },
+            ]
+            return [name, Cell("failed", style: "state bad"), Cell(why.compactMap(\.self).joined(separator: ", "))]
+        }
+    }
+}
+
+/// What evidence says of itself, verified or not.
+private struct StatedContent {
+    /// A transaction in it.
+    struct Transaction {
+        var id: String
+        var product: String
+        var bought: Timestamp?
+        var ends: Timestamp?
+        var withdrawn: Timestamp?
+        var price: PurchasePrice?
+    }
+
+    private(set) var facts: [(String, String?)] = []
+    /// The latest first.
+    private(set) var transactions: [Transaction] = []
+
+    init(_ content: UnverifiedEvidence) {
+        switch content {
+        case .appReceipt(let receipt):
+            add(receipt.bundleID, receipt.applicationVersion, receipt.environment, receipt.creationDate)
+            transactions = receipt.inAppPurchases.map {
+                Transaction(
+                    id: $0.transactionID, product: $0.productID, bought: $0.purchaseDate, ends: $0.expiresDate,
+                    withdrawn: $0.cancellationDate)
+            }
+        case .transactionReceipt(let receipt, _):
+            add(receipt.bundleID, receipt.applicationVersion, receipt.environment, receipt.purchaseDate)
+            transactions.append(
+                Transaction(
+                    id: receipt.transactionID, product: receipt.productID, bought: receipt.purchaseDate,
+                    ends: receipt.expiresDate, withdrawn: receipt.cancellationDate))
+        case .signedTransaction(let content):
+            add(content.bundleID, nil, content.environment, content.signedDate)
+            add(content)
+        case .signedRenewalInfo(let content):
+            add(nil, nil, content.environment, content.signedDate)
+            facts.append(("Renews", content.renewalDate.map { "\($0)" }))
+            add(subscription: content.originalTransactionID, content.productID)
+        case .appTransaction(let content):
+            add(content.bundleID, content.applicationVersion, content.environment, content.creationDate)
+            facts.append(("App first bought", content.originalPurchaseDate.map { "\($0)" }))
+        case .notification(let content):
+            let type = [content.notificationType?.rawValue, content.subtype?.rawValue]
+            facts.append(("Notification", type.compactMap(\.self).joined(separator: " ")))
+            add(content.bundleID, content.applicationVersion, content.environment, content.signingDate)
+            if let transaction = content.transaction { add(transaction) }
+        case .realtimeRequest(let content):
+            add(nil, nil, content.environment, content.signedDate)
+            add(subscription: content.originalTransactionID, content.productID)
+        }
+        transactions.sort { ($0.bought?.millisecondsSince1970 ?? .min) > ($1.bought?.millisecondsSince1970 ?? .min) }
+    }
+
+    private mutating func add(
+        _ app: String?, _ version: String?, _ environment: AppStoreEnvironment?, _ signed: Timestamp?
+    ) {
+        facts += [
+            ("App", app.map { $0 + (version.map { ", version \($0)" } ?? "") }), ("Environment", environment?.name),
+            ("Signed", signed.map { "\($0)" }),
+        ]
+    }
+
+    private mutating func add(subscription: String?, _ product: String?) {
+        guard let subscription else { return }
+        transactions.append(Transaction(id: subscription, product: product ?? ""))
+    }
+
+    private mutating func add(_ content: UnverifiedSignedTransaction) {
+        guard !content.transactionID.isEmpty else { return }
+        transactions.append(
+            Transaction(
+                id: content.transactionID, product: content.productID, bought: content.purchaseDate,
+                ends: content.expiresDate, withdrawn: content.revocationDate,
+                price: PurchasePrice(milliunits: content.price, currency: content.currency.map { ExactText($0) })))
     }
 }

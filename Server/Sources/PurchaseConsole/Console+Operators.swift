@@ -15,15 +15,15 @@ extension Console {
             case "end-one": try await ledger.perform(ChangeSession(.one(id: request.form["session"] ?? "", name: me)))
             case "add":
                 guard let role = OperatorRole(rawValue: request.form["role"] ?? "") else {
-                    return message("No role", 400)
+                    throw ConsoleVisit.Malformed(text: "No role")
                 }
                 link = try await ledger.perform(AddOperator(name: name, role: role, by: me))
-                if link == nil { return message("There is an operator with this name", 400) }
+                if link == nil { throw ConsoleVisit.Malformed(text: "There is an operator with this name") }
             case "link": link = try await ledger.perform(RenewOperatorLink(name: name, by: me))
             case "remove":
-                guard name != me else { return message("You cannot remove yourself", 400) }
+                guard name != me else { throw ConsoleVisit.Malformed(text: "You cannot remove yourself") }
                 _ = try await ledger.perform(ChangeOperator(name: name, role: nil, by: me))
-            default: return message("There is no such act", 400)
+            default: throw ConsoleVisit.Malformed.act
             }
             // The origin is the address that the browser uses, also before a proxy.
             let origin = request.origin ?? "http://\(request.host ?? "localhost")"
@@ -46,13 +46,16 @@ extension Console {
                 "session": session.id, "canEnd": !isMine,
             ]
         }
-        values["log"] = activity.log.map { line -> [String: Any] in
-            let times = line.count == 1 ? "" : " (\(line.count) times)"
-            return [
-                "at": "\(line.at)", "name": line.name, "act": line.act.rawValue.replacing("_", with: " ") + times,
-                "by": line.by ?? "", "address": line.address ?? "",
-            ]
-        }
+        values["log"] = ConsoleTable.fields(
+            "Log", ["Time", "Operator", "What", "By", "Address"],
+            activity.log.map { line in
+                let times = line.count == 1 ? "" : " (\(line.count) times)"
+                return [
+                    Cell(line.at), Cell(line.name, style: "state"),
+                    Cell(line.act.rawValue.replacing("_", with: " ") + times), Cell(line.by),
+                    Cell(line.address),
+                ]
+            })
         return render("operators", "Operators", visit, values)
     }
 

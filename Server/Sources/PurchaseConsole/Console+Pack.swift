@@ -4,7 +4,7 @@ import PurchaseLedger
 // The dispute pack, and the proof of one entry.
 extension Console {
     /// Everything that is recorded about a customer or a transaction, as one page to save.
-    func pack(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+    func pack(_ request: ConsoleRequest, _ visit: ConsoleVisit) async throws -> ConsoleResponse {
         let app = try app(request)
         let subject: DisputePack.Subject =
             if let customer = request.query["customer"] { .customer(customer) } else {
@@ -20,17 +20,17 @@ extension Console {
             response.fileName = "purchase-record.html"
             return response
         } catch is DisputePack.NothingRecorded {
-            return message("Nothing is recorded about this transaction", 404)
+            return message("Nothing is recorded about this transaction", 404, visit)
         }
     }
 
     /// The proof that an entry is in the log of the last signed checkpoint, as the file that `assay audit check` reads.
-    func proof(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+    func proof(_ request: ConsoleRequest, _ visit: ConsoleVisit) async throws -> ConsoleResponse {
         guard let id = UUID(uuidString: request.query["id"] ?? "") else {
-            return message("There is no such entry", 404)
+            return message("There is no such entry", 404, visit)
         }
         guard let checkpoint = try surroundings.checkpoint() else {
-            return message("No checkpoint was signed yet, so there is no proof", 404)
+            return message("No checkpoint was signed yet, so there is no proof", 404, visit)
         }
         let proof = try await ledger().answer(ProveEntry(entryID: id, checkpoint: checkpoint))
         var response = ConsoleResponse(

@@ -11,11 +11,11 @@ extension Console {
         filter.transactionID = id
         let claims = try await ledger().answer(SubmissionList(app: app, filter: filter, limit: Self.rows)).submissions
         guard !purchases.isEmpty || !claims.isEmpty else {
-            return message("No purchase of this transaction is recorded, and no claim is found by it", 404)
+            return message("No purchase of this transaction is recorded, and no claim is found by it", 404, visit)
         }
         var stories: [[String: Any]] = []
         for purchase in purchases {
-            var story = try await story(purchase, claims, app)
+            var story = try await story(purchase, claims, app, visit)
             if purchase.customerID == nil, visit.account.role >= .support {
                 story["give"] = ["app": app, "transaction": id, "environment": purchase.environment.name]
             }
@@ -26,9 +26,9 @@ extension Console {
         ).notifications
         var values: [String: Any] = [
             "stories": stories, "unknown": purchases.isEmpty,
-            "claimants": Set(claims.compactMap(\.customerID)).sorted().map { ["name": $0] }, "packs": Self.packs(app: app, .transaction(id)),
-            "submissions": claims.map { Self.fields($0, app) }, "hasSubmissions": !claims.isEmpty,
-            "news": news.map { Self.fields($0, app) }, "hasNews": !news.isEmpty,
+            "claimants": Set(claims.compactMap(\.customerID)).sorted().map { ["name": $0] },
+            "packs": Self.packs(app: app, .transaction(id)),
+            "submissions": Self.table(claims, app), "news": Self.table(news, app),
         ]
         let accepted = claims.first { $0.verdict == .accepted }
         if let entry = accepted?.submissionID ?? news.first?.entryID ?? claims.first?.submissionID {
@@ -39,28 +39,35 @@ extension Console {
     }
 
     private func story(
-        _ purchase: RecordedPurchase, _ claims: [SubmissionRecord], _ app: String
+        _ purchase: RecordedPurchase, _ claims: [SubmissionRecord], _ app: String, _ visit: ConsoleVisit
     ) async throws -> [String: Any] {
         var entitlements: [Entitlement] = []
         var values: [String: Any] = [:]
         if let owner = purchase.customerID {
             entitlements = try await ledger().answer(EntitlementsOfCustomer(app: app, customerID: owner)).entitlements
                 .filter { $0.productID == purchase.productID }
-            values = ["owner": owner, "ownerHref": Self.address("customer", app: app, owner)]
+            values = [
+                "owner": owner, "ownerHref": Self.address("customer", app: app, owner), "app": app, "customer": owner,
+            ]
+            if entitlements.contains(where: { $0.reason == .sandboxNotAccepted }) {
+                values["tester"] = ActForms(role: visit.account.role).tester
+            }
         }
         let answers = CustomerCase(
             entitlements: entitlements, purchases: [purchase], submissions: claims, orders: [], handGrants: [],
             held: purchase.customerID == nil ? [purchase.transactionID: purchase] : [:])
         let facts: [(String, String?)] = [
-            ("Product", purchase.productID), ("Environment", purchase.environment.name),
+            ("Product", purchase.productID), ("State", purchase.state.text),
             ("Bought", purchase.purchasedAt.map { "\($0)" }), ("Ends", purchase.expiresAt.map { "\($0)" }),
-            ("Units", "\(purchase.quantity)"), ("First transaction", purchase.originalTransactionID),
-            ("Withdrawn by Apple", purchase.withdrawal.map { "\($0.cause.rawValue), \($0.date)" } ?? "no"),
-            ("Owner by rule", purchase.ownerReason), ("Order", purchase.orderID?.uuidString.lowercased()),
+            ("Price", purchase.price?.words), ("Units", "\(purchase.quantity)"),
+            ("Environment", purchase.environment.name),
+            ("First transaction", purchase.isFirst ? nil : purchase.originalTransactionID),
+            ("Apple's order line", purchase.orderLineID), ("Owner by rule", purchase.ownerReason),
+            ("Order", purchase.orderID?.uuidString.lowercased()),
             ("Known here since", "\(purchase.knownAt)"),
         ]
         values["heading"] = "What is recorded"
-        values["facts"] = Self.facts(facts)
+        values["facts"] = Self.facts(facts, styles: ["Product": "state", "State": purchase.state.style])
         values["complaints"] = Self.complaints(answers, app)
         return values
     }
@@ -79,7 +86,7 @@ extension Console {
         let app = try app(request)
         guard let id = UUID(uuidString: request.query["id"] ?? ""),
             let claim = try await ledger().answer(SubmissionByID(app: app, submissionID: id))
-        else { return message("There is no such claim", 404) }
+        else { return message("There is no such claim", 404, visit) }
         var links: [[String: Any]] = []
         if let transaction = claim.transactionID {
             links.append(["href": Self.address("purchase", app: app, transaction), "text": "Purchase \(transaction)"])
@@ -88,7 +95,7 @@ extension Console {
             links.append(["href": Self.address("customer", app: app, customer), "text": "Customer \(customer)"])
         }
         let facts: [(String, String?)] = [
-            ("Received", "\(claim.receivedAt)"), ("Code", claim.code), ("Expected", claim.expected),
+            ("Answer", claim.code), ("Received", "\(claim.receivedAt)"), ("Expected", claim.expected),
             ("Found", claim.found), ("Product", claim.productID), ("Order", claim.orderID),
             ("Evidence", claim.evidenceKind), ("SHA-256 of the evidence", claim.evidenceSHA256),
             ("Leaf of the record", claim.leafNumber.map { "\($0)" } ?? "not sealed yet"), ("Leaf hash", claim.leafHash),
@@ -96,7 +103,8 @@ extension Console {
         if claim.leafNumber != nil { links.append(Self.proofLink(id, app)) }
         let held = try await held(namedBy: [claim], app).values.first
         var values: [String: Any] = [
-            "sentence": claim.sentence, "action": held?.advice ?? claim.action, "facts": Self.facts(facts), "links": links,
+            "sentence": claim.sentence, "action": held?.advice ?? claim.action, "links": links,
+            "facts": Self.facts(facts, styles: ["Answer": claim.stateStyle]),
         ]
         values.merge(try await evidence(of: id, app)) { $1 }
         return render("submission", "Claim \(id.uuidString.lowercased())", visit, values)
@@ -121,17 +129,22 @@ extension Console {
         ]
     }
 
-    private static func fields(_ news: NotificationRecord, _ app: String) -> [String: Any] {
-        [
-            "at": "\(news.receivedAt)", "signed": news.signedAt.map { "\($0)" } ?? "",
-            "type": [news.type, news.subtype].compactMap(\.self).joined(separator: " "),
-            "reason": news.refundReason ?? "",
-            "href": address("proof", app: app, news.entryID.uuidString.lowercased()),
-            "entry": news.entryID.uuidString.lowercased(),
-        ]
+    private static func table(_ news: [NotificationRecord], _ app: String) -> [[String: Any]] {
+        ConsoleTable.fields(
+            "Apple's notifications", ["Received", "Signed", "Notification", "Reason", "Proof"],
+            news.map { news in
+                [
+                    Cell(news.receivedAt), Cell(news.signedAt),
+                    Cell([news.type, news.subtype].compactMap(\.self).joined(separator: " ")),
+                    Cell(news.refundReason), .link("proof", app, news.entryID.uuidString.lowercased()),
+                ]
+            })
     }
 
-    static func facts(_ facts: [(String, String?)]) -> [[String: Any]] {
-        facts.compactMap { name, value in value.map { ["name": name, "value": $0] } }
+    /// - Parameter styles: the classes of the style sheet of some facts, by their names.
+    static func facts(_ facts: [(String, String?)], styles: [String: String] = [:]) -> [[String: Any]] {
+        facts.compactMap { name, value in
+            value.map { ["name": name, "value": $0, "style": styles[name] ?? ""] }
+        }
     }
 }

@@ -4,7 +4,7 @@ import PurchaseVerification
 
 // The search box.
 extension Console {
-    private static let longestName = 256
+    static let longestName = 256
 
     func search(_ request: ConsoleRequest, _ visit: ConsoleVisit, _ text: String?) async throws -> ConsoleResponse {
         let app = try app(request)
@@ -32,8 +32,7 @@ extension Console {
             var filter = SubmissionFilter()
             filter.verdict = .rejected
             let refused = try await ledger().answer(SubmissionList(app: app, filter: filter, limit: 10)).submissions
-            values["submissions"] = refused.map { Self.fields($0, app) }
-            values["hasRefused"] = !refused.isEmpty
+            values["submissions"] = Self.table(refused, app)
         }
         return render("search", "Search", visit, values)
     }

@@ -27,10 +27,17 @@ extension Console {
             _ = try await ledger().perform(SignInOperator(name: name, address: request.address, check: .wrong))
             return refused("")
         }
+        return try await begin(name, hash, request) ?? refused("")
+    }
+
+    /// Begins a session of an operator whose password is right.
+    ///
+    /// - Returns: `nil` if the password was changed, or the operator locked or removed, meanwhile.
+    private func begin(_ name: String, _ hash: String, _ request: ConsoleRequest) async throws -> ConsoleResponse? {
         let secret = OneTimeLink.random()
         let check = SignInOperator.PasswordCheck.right(password: hash, session: secret.sha256)
         guard try await ledger().perform(SignInOperator(name: name, address: request.address, check: check)) else {
-            return refused("")
+            return nil
         }
         var response = ConsoleResponse.seeOther("/console")
         response.cookie = SessionCookie.text(secret, isSecure: request.isSecure)
@@ -61,10 +68,12 @@ extension Console {
             return render(
                 "link", "Set a password", nil, values.merging(["error": error]) { $1 }, status: 400)
         }
-        let set = SetOperatorPassword(
-            link: link, password: try await passwords.hash(password), address: request.address)
-        guard try await ledger().perform(set) != nil else { return message("The link does not work any more", 403) }
-        return .seeOther("/console/sign-in")
+        let hash = try await passwords.hash(password)
+        let set = SetOperatorPassword(link: link, password: hash, address: request.address)
+        guard let account = try await ledger().perform(set) else {
+            return message("The link does not work any more", 403)
+        }
+        return try await begin(account.name, hash, request) ?? .seeOther("/console/sign-in")
     }
 
     private func refused(_ more: String) -> ConsoleResponse {

@@ -20,7 +20,7 @@ extension Console {
                     throw ConsoleVisit.Malformed(text: "The time is in the future")
                 }
                 guard let count = try await ledger().perform(operation) else {
-                    return message("There is no such webhook", 400)
+                    throw ConsoleVisit.Malformed(text: "There is no such webhook")
                 }
                 values["notice"] = Self.notice(of: operation.change, count)
             }
@@ -80,13 +80,17 @@ extension Console {
         let bad = findings.count { $0.state != "fine" }
         let words = bad == 0 ? "all is fine" : "\(bad) of \(findings.count) \(bad == 1 ? "needs" : "need") a look"
         return [
-            "examined": true, "notice": "The installation was examined: \(words).",
-            "findings": findings.map { finding -> [String: Any] in
-                [
-                    "state": finding.state, "check": finding.check.replacing("_", with: " "), "found": finding.found,
-                    "action": finding.action ?? "", "isBad": finding.state != "fine",
-                ]
-            },
+            "notice": "The installation was examined: \(words).",
+            "findings": ConsoleTable.fields(
+                "Findings", ["Check", "State", "Found", "What to do"],
+                findings.map { finding in
+                    let style = ["fine": "state good", "warning": "state warn"][finding.state] ?? "state bad"
+                    return [
+                        Cell(finding.check.replacing("_", with: " ")),
+                        Cell(finding.state, style: style), Cell(finding.found),
+                        Cell(finding.action),
+                    ]
+                }),
         ]
     }
 
@@ -103,7 +107,7 @@ extension Console {
             }
             return .resendSince(time)
         case "resend": return .resend(event: nil)
-        default: throw ConsoleVisit.Malformed(text: "There is no such act")
+        default: throw ConsoleVisit.Malformed.act
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPConnections
 import Mustache
 import PurchaseLedger
 import PurchaseVerification
@@ -34,10 +35,10 @@ public final class Console: Sendable {
     /// Answers a request.
     public func respond(_ request: ConsoleRequest) async -> ConsoleResponse {
         if request.isPost, !request.isOwnForm { return message("The form is not from this console", 403) }
-        return await explained { [self] in
+        return await explained(request, nil) { [self] in
             switch request.path {
             case "style.css":
-                return ConsoleResponse(status: 200, contentType: "text/css; charset=utf-8", body: ConsoleStyle.text)
+                return ConsoleResponse(status: 200, contentType: "text/css; charset=utf-8", body: PageStyle.text)
             case "sign-in": return try await signIn(request.withForm)
             case "link": return try await setPassword(request.withForm)
             default: break
@@ -53,59 +54,83 @@ public final class Console: Sendable {
             guard request.isPost, request.form["act"] != "examine", Self.actingPages.contains(request.path),
                 request.form["form"] != nil
             else {
-                return try await page(request, visit)
+                return await shown(request, visit)
             }
-            return await forms.answer(visit.session.sha256, request) {
-                await self.explained { try await self.page(request, visit) }
-            }
+            return await forms.answer(visit.session.sha256, request) { await self.shown(request, visit) }
         }
     }
 
-    /// The answer, or a page that says why there is none.
-    private func explained(_ answer: @Sendable () async throws -> ConsoleResponse) async -> ConsoleResponse {
-        let onFailure = surroundings.onFailure
+    /// The page, with the visitor's menu also if it cannot be made.
+    private func shown(_ request: ConsoleRequest, _ visit: ConsoleVisit) async -> ConsoleResponse {
+        await explained(request, visit) { try await self.page(request, visit) }
+    }
+
+    /// The answer, or a page that says why there is none: after an act that was refused the page of its form, which has
+    /// what was typed.
+    private func explained(
+        _ request: ConsoleRequest, _ visit: ConsoleVisit?, _ answer: @Sendable () async throws -> ConsoleResponse
+    ) async -> ConsoleResponse {
         do {
             return try await answer()
-        } catch let refusal as LedgerRefusal {
-            return message(refusal.line, 400)
-        } catch is ConsoleVisit.Forbidden {
-            return message("Your role does not permit this", 403)
-        } catch let error as ConsoleVisit.Malformed {
-            return message(error.text, 400)
-        } catch is BoundedThread.Busy {
-            return message("Too many sign-ins or inspections at once; try again", 503)
-        } catch is ConsoleVisit.NoApp {
-            return message("The settings have no app; add one under apps", 404)
-        } catch let error as LedgerStorageError {
-            onFailure(error)
-            return message("The database gave no answer (\(error.kind.rawValue)); try again", 503)
-        } catch let error as LogError where error.code == .notSealed {
-            return message("No signed checkpoint covers the entry yet; try again in a second", 404)
-        } catch let error as LogError {
-            onFailure(error)
-            return message("The record could not be read (\(error.code.rawValue)); run assay audit verify", 503)
         } catch {
-            onFailure(error)
-            return message("The page could not be made (console_failed); the log of the server says why", 500)
+            let (text, status) = words(error)
+            if var visit, request.isPost, Self.actingPages.contains(request.path), !(error is ConsoleVisit.Forbidden) {
+                visit.failure = text
+                do {
+                    var answer = try await page(request.again, visit)
+                    answer.status = status
+                    return answer
+                } catch {
+                    // A customer who is not known yet has no page.
+                }
+            }
+            return message(text, status, visit)
+        }
+    }
+
+    /// Why there is no page, and the status of the answer.
+    private func words(_ error: any Error) -> (text: String, status: Int) {
+        switch error {
+        case let refusal as LedgerRefusal: return (refusal.line, 400)
+        case is ConsoleVisit.Forbidden: return ("Your role does not permit this", 403)
+        case let error as ConsoleVisit.Malformed: return (error.text, 400)
+        case is BoundedThread.Busy: return ("Too many sign-ins or inspections at once; try again", 503)
+        case is ConsoleVisit.NoApp: return ("The settings have no app; add one under apps", 404)
+        case let error as LogError where error.code == .notSealed:
+            return ("No signed checkpoint covers the entry yet; try again in a second", 404)
+        default: break
+        }
+        surroundings.onFailure(error)
+        return switch error {
+        case let error as LedgerStorageError:
+            ("The database gave no answer (\(error.kind.rawValue)); try again", 503)
+        case let error as LogError:
+            ("The record could not be read (\(error.code.rawValue)); run assay audit verify", 503)
+        default: ("The page could not be made (console_failed); the log of the server says why", 500)
         }
     }
 
     private func page(_ request: ConsoleRequest, _ visit: ConsoleVisit) async throws -> ConsoleResponse {
         switch (request.path, request.isPost) {
         case ("", false): return try await search(request, visit, nil)
-        case ("search", _):
-            return try await search(request, visit, (request.isPost ? request.form : request.query)["q"])
+        case ("search", false): return try await search(request, visit, request.query["q"])
+        case ("search", true):
+            // What was found has an address; evidence is too long for one.
+            let text = request.form["q"] ?? ""
+            guard text.utf8.count <= Self.longestName else { return try await search(request, visit, text) }
+            let query = "app=\(FormFields.encoded(try app(request)))&q=\(FormFields.encoded(text))"
+            return .seeOther("/console/search?\(query)")
         case ("customer", false): return try await customer(request, visit)
         case ("customer", true): return try await act(request, visit)
         case ("purchase", false): return try await purchase(request, visit)
-        case ("pack", false): return try await pack(request)
+        case ("pack", false): return try await pack(request, visit)
         case ("claim", false): return try await submission(request, visit)
-        case ("proof", false): return try await proof(request)
+        case ("proof", false): return try await proof(request, visit)
         case ("inspect", _): return try await inspect(request, visit)
         case ("state", _): return try await state(request, visit)
         case ("operators", _): return try await operators(request, visit)
         case ("sign-out", true): return try await signOut(request, visit)
-        default: return message("There is no such page", 404)
+        default: return message("There is no such page", 404, visit)
         }
     }
 
@@ -115,7 +140,9 @@ public final class Console: Sendable {
     ) -> ConsoleResponse {
         var values = values
         values["title"] = title
+        values["shop"] = shop
         if let visit {
+            if let failure = visit.failure { values["error"] = failure + "." }
             values["operator"] = visit.account.name
             values["role"] = visit.account.role.rawValue
             values["token"] = visit.formToken
@@ -126,8 +153,14 @@ public final class Console: Sendable {
         return .page(templates.render(values, withTemplate: template) ?? "", status: status)
     }
 
-    func message(_ text: String, _ status: Int) -> ConsoleResponse {
-        render("message", "Not done", nil, ["error": text + "."], status: status)
+    func message(_ text: String, _ status: Int, _ visit: ConsoleVisit? = nil) -> ConsoleResponse {
+        render("message", "Not done", visit, ["error": text + "."], status: status)
+    }
+
+    /// The apps whose purchases the pages show.
+    private var shop: String {
+        let apps = ledger().apps
+        return apps.prefix(3).joined(separator: ", ") + (apps.count > 3 ? " and \(apps.count - 3) more" : "")
     }
 
     /// The app that a request names; the first one if it names none.
@@ -154,6 +187,8 @@ struct ConsoleVisit: Sendable {
     let session: OperatorSession
     /// The token of the forms of the session.
     let formToken: String
+    /// Why the act was refused whose page is shown again.
+    var failure: String?
 
     /// The role does not permit the act.
     struct Forbidden: Error {}
@@ -161,6 +196,8 @@ struct ConsoleVisit: Sendable {
     /// A field of a form has no possible value.
     struct Malformed: Error {
         let text: String
+
+        static let act = Malformed(text: "There is no such act")
     }
 
     /// The settings have no app.

@@ -52,6 +52,15 @@ public struct ConsoleRequest: Sendable {
         }
         return request
     }
+
+    /// The page that the form is on, as it was before the form was sent.
+    var again: ConsoleRequest {
+        var request = self
+        request.isPost = false
+        request.query = ["app": form["app"], "id": form["id"]].compactMapValues(\.self)
+        return request
+    }
+
     /// Whether the form was sent by a page of the console. Browsers send `Origin` with every form, and over TLS and to
     /// localhost also `Sec-Fetch-Site`, which counts alone: it is right behind a proxy that sends another `Host`.
     var isOwnForm: Bool {

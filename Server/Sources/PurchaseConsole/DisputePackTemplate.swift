@@ -1,3 +1,5 @@
+import HTTPConnections
+
 /// The page of a pack. `{{ }}` escapes what comes from outside.
 enum DisputePackTemplate {
     static let text = head + purchases + entries + foot
@@ -6,7 +8,7 @@ enum DisputePackTemplate {
         <!doctype html>
         <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
         <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-        <title>{{title}} – record of purchases</title><style>\(ConsoleStyle.text)</style></head>
+        <title>{{title}} – record of purchases</title><style>\(PageStyle.text)</style></head>
         <body><main><h1>{{title}}</h1>
         <dl><dt>App</dt><dd>{{app}}</dd><dt>Made at</dt><dd>{{madeAt}}</dd><dt>Entries</dt><dd>{{count}}\
         {{^isComplete}}; there are more, which this page does not show{{/isComplete}}</dd></dl>

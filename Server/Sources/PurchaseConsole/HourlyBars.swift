@@ -55,10 +55,10 @@ enum HourlyBars {
         let slowest = HourlyAnswerTimes.words(times.percentiles.max() ?? 0)
         var codes: [String: Int64] = [:]
         for count in counts where isRefusal(count) { codes[count.code, default: 0] += count.count }
-        let refusals = codes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { code, count -> [String: Any] in
+        let refusals = codes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { code, count in
             [
-                "code": code, "count": "\(count)",
-                "sentence": DecisionCode(rawValue: code)?.sentence ?? ReasonCode(rawValue: code)?.sentence ?? "",
+                Cell(code, style: "state"), Cell("\(count)"),
+                Cell(DecisionCode(rawValue: code)?.sentence ?? ReasonCode(rawValue: code)?.sentence),
             ]
         }
         return [
@@ -66,7 +66,8 @@ enum HourlyBars {
                 drawing(
                     "Answers to claims", sum: times.words, times.percentiles, words: HourlyAnswerTimes.words,
                     most: "in the slowest hour 95 of 100 \(slowest)", from: first)
-            ], "refusals": refusals, "hasRefusals": !refusals.isEmpty, "hours": "\(hours)",
+            ], "hours": "\(hours)",
+            "refusals": ConsoleTable.fields("Refused claims by code", ["Code", "Claims", "What it means"], refusals),
             "from": "\(Timestamp(millisecondsSince1970: first))",
         ]
     }
@@ -82,7 +83,7 @@ enum HourlyBars {
             let time = Timestamp(millisecondsSince1970: first + Int64(hour) * 3_600_000)
             return [
                 "x": number(Double(hour) * step + 1), "y": number(height - size), "height": number(size),
-                "words": "\(time): \(words(value))",
+                "words": ReadableTimes.plain("\(time): \(words(value))"),
             ]
         }
         return [

@@ -11,31 +11,22 @@ enum StateTemplates {
         (
             "state",
             """
-            {{> head}}<dl>{{#facts}}<dt>{{name}}</dt><dd>{{value}}</dd>{{/facts}}</dl>
+            {{> head}}<section><dl>{{#facts}}{{> fact}}{{/facts}}</dl>
             {{#canExamine}}<form method="post" action="/console/state">{{> hidden}}<p><button name="act" \
             value="examine">Examine the installation</button> <span class="soft">As assay doctor does, without a delivery \
-            to webhooks.</span></p></form>{{/canExamine}}
-            {{#examined}}<h2>What the examination found</h2>
-            <div class="table" tabindex="0" role="region" aria-label="Findings"><table>
-            <thead><tr><th scope="col">Check</th><th scope="col">State</th><th scope="col">Found</th>\
-            <th scope="col">What to do</th></tr></thead><tbody>
-            {{#findings}}<tr><td>{{check}}</td><td>{{#isBad}}<span class="bad">{{state}}</span>{{/isBad}}\
-            {{^isBad}}{{state}}{{/isBad}}</td><td>{{found}}</td><td>{{action}}</td></tr>{{/findings}}</tbody></table></div>\
-            {{/examined}}
-            {{#today}}<h2>The last {{hours}} hours of {{app}}</h2><p class="soft">From {{from}}, a bar for each hour. \
+            to webhooks.</span></p></form>{{/canExamine}}</section>
+            {{#findings}}<section><h2>What the examination found</h2>{{> table}}</section>{{/findings}}
+            {{#today}}<section><h2>The last {{hours}} hours of {{app}}</h2><p class="soft">From {{#from}}{{> text}}{{/from}}, a bar for each hour. \
             What is recorded is counted when it is sealed, usually within a second.</p>
             {{#hasOtherApps}}<p>Other apps: {{#otherApps}}<a href="{{href}}">{{name}}</a> {{/otherApps}}</p>\
             {{/hasOtherApps}}<div class="hours">
             {{#drawings}}<figure><figcaption><strong>{{title}}: {{sum}}</strong>{{#hasBars}}, \
             {{most}}{{/hasBars}}</figcaption><svg viewBox="0 0 600 42" role="img" \
             aria-label="{{title}} by hour"><line class="base" x1="0" x2="600" y1="41" y2="41"/>
-            {{#bars}}<rect class="bar{{#isBad}} bad{{/isBad}}" x="{{x}}" y="{{y}}" width="{{width}}" height="{{height}}"><title>{{words}}</title>\
+            {{#bars}}<rect class="{{#isBad}}bad{{/isBad}}" x="{{x}}" y="{{y}}" width="{{width}}" height="{{height}}"><title>{{words}}</title>\
             </rect>{{/bars}}</svg></figure>{{/drawings}}</div>
-            {{#hasRefusals}}<h3>Refused claims by code</h3><div class="table" tabindex="0" role="region" \
-            aria-label="Refused claims by code"><table><thead><tr><th scope="col">Code</th><th scope="col">Claims</th>\
-            <th scope="col">What it means</th></tr></thead><tbody>{{#refusals}}<tr><td>{{code}}</td><td>{{count}}</td>\
-            <td>{{sentence}}</td></tr>{{/refusals}}</tbody></table></div>{{/hasRefusals}}{{/today}}
-            <h2>Webhooks</h2>
+            {{#refusals}}<h3>Refused claims by code</h3>{{> table}}{{/refusals}}</section>{{/today}}
+            <section><h2>Webhooks</h2>
             {{^hasWebhooks}}<p>No server delivered to a webhook yet.</p>{{/hasWebhooks}}
             {{#webhooks}}<div class="act"><h3>{{url}}</h3><p>{{text}}</p>
             {{#isAdmin}}<form method="post" action="/console/state">{{> webhook}}
@@ -46,7 +37,7 @@ enum StateTemplates {
             recognised.</p><form class="row" method="post" action="/console/state">{{> webhook}}
             <div><label>Since (UTC) <input name="since" type="datetime-local" required></label></div>
             <button name="act" value="since">Deliver again</button></form></details>{{/isAdmin}}</div>\
-            {{/webhooks}}{{> foot}}
+            {{/webhooks}}</section>{{> foot}}
             """
         ),
     ]

@@ -24,6 +24,8 @@ struct ConsoleRoutes {
     }
 
     func add(to router: Router<ServerContext>) {
+        // Who types only the address of the listener means the console.
+        router.get("/") { _, _ in Response(status: .seeOther, headers: [.location: "/console"]) }
         for method in [HTTPRequest.Method.get, .head, .post] {
             for path in ["/console", "/console/**"] {
                 router.on(RouterPath(path), method: method) { request, context in

@@ -1,4 +1,5 @@
 import EvidenceMint
+import HTTPConnections
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -9,11 +10,15 @@ struct PageRoutes {
 
     /// All answers share the bytes of a document.
     private static let page = ByteBuffer(bytes: PackageResources.page_html)
+    private static let style = ByteBuffer(string: PageStyle.text)
     private static let description = ByteBuffer(bytes: PackageResources.simulator_openapi_yaml)
 
     func add(to router: Router<SimulatorRequestContext>) {
         router.get("/") { _, _ in
             Self.response(Self.page, "text/html; charset=utf-8", policy: true)
+        }
+        router.get("/style.css") { _, _ in
+            Self.response(Self.style, "text/css; charset=utf-8")
         }
         router.get("/openapi.yaml") { _, _ in
             Self.response(Self.description, "application/yaml")
@@ -37,7 +42,7 @@ struct PageRoutes {
         if policy {
             // The page loads nothing from other origins, and must not be framed.
             headers[.contentSecurityPolicy] =
-                "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; "
+                "default-src 'none'; script-src 'unsafe-inline'; style-src 'self' 'unsafe-inline'; connect-src 'self'; "
                 + "img-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
         }
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: bytes))

@@ -35,7 +35,7 @@ struct AdminListenerTests {
                 #expect(try await world.ask(path).status == 200)
                 #expect(try await world.send(.get, path, as: nil).status == 200)
             }
-            for path in ["/v1/submissions", "/verifyReceipt", "/notifications/v2", "/openapi.yaml", "/"] {
+            for path in ["/v1/submissions", "/verifyReceipt", "/notifications/v2", "/openapi.yaml"] {
                 #expect(try await world.ask(path).status == 404, "\(path)")
             }
         }

@@ -62,6 +62,7 @@ extension LedgerTransaction {
             productID: try products.id(row.productKey),
             productKind: row.kind, quantity: facts.quantity, purchasedAt: facts.purchaseDate, expiresAt: facts.end,
             withdrawal: try withdrawals.withdrawal(of: row), upgradedAt: facts.upgradedAt, price: facts.price,
+            orderLineID: facts.lineItemID?.string,
             offer: facts.offer,
             isFamilyShared: facts.ownership.isFamilyShared,
             seats: facts.seatsOfPurchaser,

@@ -19,6 +19,8 @@ public struct RecordedPurchase: Sendable, Equatable {
     public var withdrawal: Withdrawal?
     public var upgradedAt: Timestamp?
     public var price: PurchasePrice?
+    /// Apple's number of the line of its order (`webOrderLineItemId`); only of periods of subscriptions.
+    public var orderLineID: String?
     public var offer: PurchaseOffer?
     public var isFamilyShared: Bool
     /// The seats that the transaction has left, without those that were refunded; `nil` if it is not sold by the seat,
