@@ -49,13 +49,7 @@ extension Console {
         case .passed: ["name": check.name, "result": "passed", "why": ""]
         case .notPossible: ["name": check.name, "result": "not run", "why": "An earlier check failed."]
         case .failed(let error):
-            [
-                "name": check.name, "result": "failed",
-                "why": [
-                    error.code.sentence, error.expected.map { "expected \($0)" }, error.found.map { "found \($0)" },
-                ]
-                .compactMap(\.self).joined(separator: ", "),
-            ]
+            ["name": check.name, "result": "failed", "why": error.message]
         }
     }
 }
