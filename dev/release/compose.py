@@ -8,18 +8,10 @@ to the loopback address. The image of a service with `build` is the program of t
 the machine. The environment of the server is also written to ROOT/root/server.environment.
 """
 import pathlib
-import re
 import shlex
 import sys
 
 import yaml
-
-PASSWORD = "aDatabasePassword"
-
-
-def filled(text: str) -> str:
-    """A value with the variables of the caller's environment."""
-    return re.sub(r"\$\{\w+(:[?-][^}]*)?\}", PASSWORD, text)
 
 
 def main() -> None:
@@ -29,10 +21,15 @@ def main() -> None:
     for name, service in services.items():
         if "build" not in service:
             user = service["environment"]["POSTGRES_USER"]
+            # The part of the entrypoint before PostgreSQL makes the password.
+            *prepare, _ = service["entrypoint"][-1].replace("$$", "$").strip().splitlines()
             lines += [
+                "install -d /secret",
+                *prepare,
+                "umask 022",
                 "systemctl start postgresql",
                 "for n in $(seq 1 300); do pg_isready -q -h 127.0.0.1 && break; sleep 0.1; done",
-                f"su postgres -c \"psql -qc \\\"CREATE USER {user} PASSWORD '{PASSWORD}'\\\" -c 'CREATE DATABASE {user} OWNER {user}'\"",
+                f"su postgres -c \"psql -qc \\\"CREATE USER {user} PASSWORD '$POSTGRES_PASSWORD'\\\" -c 'CREATE DATABASE {user} OWNER {user}'\"",
             ]
             continue
         # A folder for each volume of this service, at the path that the service knows. Only the server's state is at its own path,
@@ -45,14 +42,14 @@ def main() -> None:
                 lines += [f"install -d -m 0755 {pathlib.PurePosixPath(target).parent}",
                           f"cat >{target} <<'FILE'\n{(file.parent / source).read_text()}FILE", f"chmod 0644 {target}"]
             else:
-                place = target if name == "server" or source == "authority" else f"/volumes/{source}"
+                place = target if name == "server" or source in ("authority", "secret") else f"/volumes/{source}"
                 places[target] = place
                 lines.append(f"install -d -o {service['user']} -g {service['user']} -m 0700 {place}"
                              + (f" {place}/keys" if name == "server" and source == "server" else ""))
         words = [service.get("entrypoint", "assay"), *service["command"]]
         for target, place in places.items():
             words = [word.replace(target, place) if word.startswith(target + "/") else word for word in words]
-        variables = [f"{key}={filled(value)}" for key, value in environment.items()] + ["ASSAY_CONFIG=/etc/assay/assay.yaml"]
+        variables = [f"{key}={value}" for key, value in environment.items()] + ["ASSAY_CONFIG=/etc/assay/assay.yaml"]
         if name == "server":
             (root / "root" / "server.environment").write_text("\n".join(variables) + "\n")
         wait = service["healthcheck"]["test"][1:] if "healthcheck" in service else []

@@ -4,27 +4,27 @@ import base64, hashlib, hmac, json, os, sqlite3, sys, time, urllib.error, urllib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 ASSAY = os.environ.get("ASSAY", "http://127.0.0.1:8080")
-KEYS = {name: open(name + ".key").read().strip() for name in ("client", "backend")}
+KEY = open("backend.key").read().strip()
 SECRET = base64.b64decode(open("webhook.secret").read().strip().removeprefix("whsec_"))
 with sqlite3.connect("shop.sqlite") as shop:
     shop.execute("CREATE TABLE IF NOT EXISTS deliveries (order_id PRIMARY KEY, customer, product, quantity, refunded DEFAULT 0)")
     shop.execute("CREATE TABLE IF NOT EXISTS received (webhook_id PRIMARY KEY)")
 
-def ask(key, path, body, **headers):
+def ask(path, body, **headers):
     """Asks Assay, and returns the status and the JSON of the answer, also of a refusal."""
-    headers |= {"Authorization": "Bearer " + KEYS[key], "Content-Type": "application/json"}
+    headers |= {"Authorization": "Bearer " + KEY, "Content-Type": "application/json"}
     request = urllib.request.Request(ASSAY + path, json.dumps(body).encode(), headers, method="POST")
     try:
         with urllib.request.urlopen(request, timeout=30) as answer: return answer.status, json.load(answer)
     except urllib.error.HTTPError as refusal: return refusal.code, json.load(refusal)
 
 def create_order(order):  # customer_id, product_id, quantity; the app passes app_account_token to StoreKit
-    return ask("backend", "/v1/orders", order, **{"Idempotency-Key": os.urandom(16).hex()})
+    return ask("/v1/orders", order, **{"Idempotency-Key": os.urandom(16).hex()})
 
 def submit_purchase(claim):  # order_id, product_id, transaction_id, signed_transaction
-    status, answer = ask("client", "/v1/purchases", claim)
+    status, answer = ask("/v1/purchases", claim)
     if answer["code"] != "accepted": return status, answer  # its disposition says what the app does
-    status, order = ask("backend", f"/v1/orders/{answer['order']['order_id']}/fulfil", {})
+    status, order = ask(f"/v1/orders/{answer['order']['order_id']}/fulfil", {})
     if status != 200: return status, order
     with sqlite3.connect("shop.sqlite") as shop:  # one delivery for each order, however often this runs
         shop.execute("INSERT OR IGNORE INTO deliveries (order_id, customer, product, quantity) VALUES (?, ?, ?, ?)",

@@ -78,10 +78,7 @@ extension Console {
         case .passed: return [name, Cell("passed", style: "state good"), ""]
         case .notPossible: return [name, Cell("not run", style: "soft"), "An earlier check failed."]
         case .failed(let error):
-            let why = [
-                error.code.sentence, error.expected.map { "expected \($0)" }, error.found.map { "found \($0)" },
-            ]
-            return [name, Cell("failed", style: "state bad"), Cell(why.compactMap(\.self).joined(separator: ", "))]
+            return [name, Cell("failed", style: "state bad"), Cell(error.message)]
         }
     }
 }

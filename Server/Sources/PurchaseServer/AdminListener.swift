@@ -10,6 +10,8 @@ import ServiceLifecycle
 /// It has no TLS and no key; its address is this machine or a socket, or a network that the operator trusts.
 struct AdminListener: Service, CustomStringConvertible {
     let address: AdminAddress
+    /// Whether a free port is used if another program has that of the address.
+    let givesWay: Bool
     let responder: any HTTPResponder<ServerContext>
     let limiter: ConnectionLimiter
     let answers: AnswerBudget
@@ -39,7 +41,23 @@ struct AdminListener: Service, CustomStringConvertible {
                 "the listener for operators can be reached from other machines, and asks for no key",
                 metadata: ["admin": "\(address)"])
         }
-        let application = Application(
+        do {
+            do {
+                try await application(place).run()
+            } catch let error as IOError where error.errnoCode == EADDRINUSE && givesWay {
+                try await application(.hostname(address.host ?? "127.0.0.1", port: 0)).run()
+            }
+        } catch {
+            throw AdminListenerError(error, address)
+        }
+        if case .socket(let path) = address {
+            // It may be gone already.
+            try? FileManager.default.removeItem(atPath: path)
+        }
+    }
+
+    private func application(_ place: BindAddress) -> some ApplicationProtocol {
+        Application(
             responder: AnyResponder(responder: responder),
             server: HTTPServerBuilder { [limiter, answers, currentLimits] responder in
                 HTTPConnection(responder: responder, limiter: limiter, answers: answers, isSecure: false) {
@@ -54,15 +72,6 @@ struct AdminListener: Service, CustomStringConvertible {
                     Self.connections + ConnectionLimiter.reserve)),
             onServerRunning: { [self] channel in await report(channel) },
             logger: logger)
-        do {
-            try await application.run()
-        } catch {
-            throw AdminListenerError(error, address)
-        }
-        if case .socket(let path) = address {
-            // It may be gone already.
-            try? FileManager.default.removeItem(atPath: path)
-        }
     }
 
     private func report(_ channel: any Channel) async {

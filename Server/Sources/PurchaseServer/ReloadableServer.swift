@@ -178,7 +178,8 @@ final class ReloadableServer: Sendable {
         _ readings: ServerReadings, logger: Logger, onReady: @escaping @Sendable (String) async -> Void
     ) -> AdminListener {
         AdminListener(
-            address: started.admin, responder: adminResponder(readings), limiter: adminConnections, answers: answers,
+            address: started.admin, givesWay: started.isAdminStandard, responder: adminResponder(readings),
+            limiter: adminConnections, answers: answers,
             currentLimits: { self.inForce.withLock { $0.limits } }, onReady: onReady, logger: logger)
     }
 
@@ -186,7 +187,9 @@ final class ReloadableServer: Sendable {
     private func adminResponder(_ readings: ServerReadings) -> any HTTPResponder<ServerContext> {
         let router = Router(context: ServerContext.self)
         router.add(middleware: requestLog)
-        router.add(middleware: ProblemMiddleware(outages: outages))
+        router.add(
+            middleware: ProblemMiddleware(
+                outages: outages, paths: "this listener has /console, /metrics, /healthz and /readyz"))
         router.add(middleware: RequestHeadMiddleware())
         // A page in a browser reaches no socket of the file system.
         if let host = started.admin.host { router.add(middleware: AdminHostMiddleware(listener: host)) }

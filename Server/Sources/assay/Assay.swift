@@ -43,7 +43,9 @@ struct Assay: AsyncParsableCommand {
         } catch {
             let status = status(of: error)
             let message = prefixed(fullMessage(for: error))
-            if !message.isEmpty {
+            if status != .success, !message.isEmpty, Terminal.isLog {
+                Terminal.complain(String(message.trimmingPrefix("assay: ")))
+            } else if !message.isEmpty {
                 Terminal.write(message + "\n", toErrors: status != .success)
             }
             LogOutput.standardError.flush()
@@ -70,6 +72,10 @@ struct Assay: AsyncParsableCommand {
             }
         } catch let error as ValidationError {
             let words = CommandSuggestion.words(of: type(of: command))
+            if Terminal.isLog {
+                Terminal.complain(error.message)
+                throw ExitCode.unusable
+            }
             Terminal.write("assay: \(error.message)\n  See '\(words) --help' for more information.\n", toErrors: true)
             throw ExitCode.unusable
         }

@@ -130,6 +130,96 @@ struct DevTests {
         }
     }
 
+    @Test(
+        "11 The folder has a key for the backend, commands take its ledger by --folder, customers are of production, products are registered, and Ctrl-C is quiet"
+    )
+    func firstHour() async throws {
+        try await Program.inTemporaryFolder { folder in
+            let status = try await RunningServer.run(
+                "assay dev --port 0 --store-port 0 --no-open 2>log", in: folder
+            ) { running in
+                let store = try #require(
+                    running.line.split { " ;\n".contains($0) }.filter { $0.hasPrefix("http://") }.last)
+                let steps = #"""
+                    store customers '{"customer_id":"bob"}' | field environment
+                    store products '{"bundle_id":"com.example.app","product_id":"gems","kind":"consumable"}' >/dev/null
+                    for product in gems pro; do
+                        assay customers grant --folder assay-dev bob $product --reason test 2>&1 >/dev/null | grep -v '^assay: database' || true
+                    done
+                    store purchases '{"bundle_id":"com.example.app","customer_id":"bob","product_id":"coins"}' >sold
+                    python3 -c 'import json; s = json.load(open("sold")); print(json.dumps({
+                    "signed_transaction": s["evidence"]["signed_transaction"], "product_id": "coins",
+                    "transaction_id": s["transaction"]["transaction_id"], "customer_id": "bob"}))' >claim
+                    curl -sSf -H "Authorization: Bearer $(cat assay-dev/backend.key)" $SERVER/v1/purchases --data @claim | field disposition
+                    assay customers show --folder assay-dev bob 2>/dev/null | grep -cE '^ +(coins|gems|pro) .* active '
+                    assay doctor --folder assay-dev --no-deliveries 2>/dev/null | grep -c ' settings .* 1 apps' || true
+                    assay audit verify --evidence --folder assay-dev 2>/dev/null | tail -n 1
+                    kill -INT \#(running.processIdentifier)
+                    """#
+                let result = try await Program.shell(
+                    Self.functions + steps, in: folder,
+                    environment: ["STORE": String(store), "SERVER": running.address])
+                let expected = """
+                    production
+                    granted
+                    3
+                    1
+                    assay: the journal, its evidence and the tables agree
+
+                    """
+                #expect(result.output == expected)
+                try await RecordCommandTests.wait {
+                    // The process is gone, or waits to be collected.
+                    let stat = "/proc/\(running.processIdentifier)/stat"
+                    return (try? String(contentsOfFile: stat, encoding: .utf8))?.contains(") Z ") ?? true
+                }
+            }
+            #expect(status == 0)
+            let log = try String(contentsOf: folder.appending(path: "log"), encoding: .utf8)
+            let lines = log.split(separator: "\n").filter {
+                !$0.hasPrefix("assay: made the ") && !$0.contains("console")
+            }
+            #expect(lines.isEmpty, "\(log)")
+        }
+    }
+
+    @Test(
+        "9 The lines of the README make verifyReceipt live, and a refund is in the next answer about the same receipt")
+    func readme() async throws {
+        let page = try String(contentsOf: Corpus.projectFolder.appending(path: "README.md"), encoding: .utf8)
+        let commands = page.components(separatedBy: "\n## ")[0].matches(of: /(?m)^    \$ (curl .*)$/).map {
+            String($0.1)
+        }
+        #expect(commands.count == 2)
+        try await Program.inTemporaryFolder { folder in
+            try await RunningServer.run("assay dev --port 0 --store-port 0 --no-open", in: folder) { running in
+                let store = try #require(
+                    running.line.split { " ;\n".contains($0) }.filter { $0.hasPrefix("http://") }.last)
+                func shell(_ steps: String) async throws -> String {
+                    try await Program.shell(
+                        Self.functions + steps, in: folder,
+                        environment: ["STORE": String(store), "SERVER": running.address]
+                    ).output
+                }
+                let asked = commands.map {
+                    $0.replacing("http://127.0.0.1:8090", with: store)
+                        .replacing("http://127.0.0.1:8080", with: running.address)
+                }
+                _ = try await shell(
+                    #"""
+                    store purchases '{"bundle_id":"com.example.app","customer_id":"alice","product_id":"monthly"}' >sold
+                    """#)
+                let answer = try await shell(asked.joined(separator: "\n"))
+                #expect(
+                    answer.contains("Assay-State: live") && answer.contains(#""auto_renew_status":"1""#)
+                        && answer.hasSuffix(#""status":0}"#) && !answer.contains("cancellation_date"), "\(answer)")
+                _ = try await shell("store transactions/$(field transaction.transaction_id <sold)/refund '{}'")
+                let later = try await shell(asked[1])
+                #expect(later.contains("Assay-State: live") && later.contains("cancellation_date"), "\(later)")
+            }
+        }
+    }
+
     @Test("B.5 The folder and its files are for their owner only, whatever the umask, also those of an earlier start")
     func modes() async throws {
         try await Program.inTemporaryFolder { folder in

@@ -187,6 +187,26 @@ struct ImportCommandTests {
         }
     }
 
+    @Test("13 Equal refusals of an import are printed ten times with their product, and then only counted")
+    func folded() async throws {
+        try await Self.inFolder(13) { folder, evidence in
+            func rows(_ customer: String) -> String {
+                "customer_id,signed_transaction\n" + evidence.map { "\(customer),\($0)\n" }.joined()
+            }
+            try Self.write(rows("alice"), "alice.csv", folder)
+            try Self.write(rows("mallory") + "bob,forged\n", "mallory.csv", folder)
+            #expect(try await Self.run("import --consumables balance alice.csv", folder).status == 0)
+            let result = try await Self.run("import --consumables balance mallory.csv", folder)
+            let words = "rejected, already_claimed: coins, found another_customer"
+            let lines = result.output.split(separator: "\n").filter { $0.hasPrefix("line ") }
+            #expect(
+                lines.dropLast(2) == (2...11).map { "line \($0): \(words)" }[...]
+                    && lines.dropLast().last == "line 12 and later: \(words); further rows with it are only counted"
+                    && lines.last?.hasPrefix("line 15: rejected, evidence_unrecognized") == true, "\(result.output)")
+            #expect(result.output.contains(/rejected, already_claimed +13/), "\(result.output)")
+        }
+    }
+
     @Test("E.5 An import shows on a terminal how many rows are done, and how fast")
     func progress() async throws {
         let parts = 5

@@ -1,5 +1,6 @@
 import Foundation
 import PurchaseServer
+import TestSupport
 import Testing
 
 @Suite("assay serve")
@@ -96,6 +97,53 @@ struct ServeTests {
         }
     }
 
+    @Test("13 A start names the trusted certificates in one short line")
+    func trusted() async throws {
+        try await Program.inTemporaryFolder { folder in
+            _ = try await Program.shell("assay mint -o r.b64", in: folder)
+            try await RunningServer.run("\(Self.trusting) 2>log", in: folder) { _ in }
+            let log = try String(contentsOf: folder.appending(path: "log"), encoding: .utf8)
+            let lines = log.split(separator: "\n").filter { $0.contains("trust_anchors=") }
+            let line = try #require(lines.first, "\(log)")
+            #expect(lines.count == 1 && line.count < 200, "\(line)")
+            #expect(line.contains("Apple Root CA - G3") && line.contains("Assay Simulator Root CA"), "\(line)")
+        }
+    }
+
+    @Test(
+        "13 With log_format: json an error that ends a start is a line of JSON, wherever the format is named",
+        arguments: [
+            ("server: { log_format: json, database: \"sqlite:none/a.sqlite\" }", "assay serve --port 0", "none"),
+            ("server:\n  log_format: json\n  prot: 1\n", "assay serve", "prot"),
+            ("server:\n  log_format: json\n\t- [\n", "assay serve", "assay.yaml"),
+            ("", "ASSAY_LOG_FORMAT=json assay serve --port x", "'x'"),
+            ("", "assay serve --log-format json --config none.yaml", "none.yaml"),
+        ])
+    func endedStart(settings: String, command: String, word: String) async throws {
+        try await Program.inTemporaryFolder { folder in
+            try settings.write(to: folder.appending(path: "assay.yaml"), atomically: true, encoding: .utf8)
+            let result = try await Program.shell(command, in: folder)
+            #expect(result.status == 2)
+            let lines = result.output.split(separator: "\n")
+            for line in lines {
+                let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+                #expect(object?["message"] is String, "\(line)")
+            }
+            #expect(lines.contains { $0.contains(#""level":"error""#) && $0.contains(word) }, "\(result.output)")
+        }
+    }
+
+    @Test("13 docs/README.md names every command of the program")
+    func documentedCommands() async throws {
+        let page = try String(contentsOf: Corpus.projectFolder.appending(path: "docs/README.md"), encoding: .utf8)
+        try await Program.inTemporaryFolder { folder in
+            let help = try await Program.shell("assay --help", in: folder).output
+            let commands = help.components(separatedBy: "SUBCOMMANDS:").last?.matches(of: /(?m)^  ([a-z-]+)/) ?? []
+            #expect(commands.count > 20)
+            for command in commands { #expect(page.contains("`\(command.1)`"), "\(command.1)") }
+        }
+    }
+
     @Test(
         "With --log-format json each line on standard error is an object; the first names settings, database and apps")
     func jsonLog() async throws {
@@ -122,7 +170,8 @@ struct ServeTests {
             #expect((start["settings"] as? String)?.hasSuffix("/assay.yaml") == true)
             #expect((start["database"] as? String)?.hasSuffix("/assay.sqlite") == true)
             #expect(start["apps"] as? [String] == ["game"] && start["schema"] is Int)
-            #expect((start["trust_anchors"] as? [String])?.contains { $0.contains("Apple Root CA") } == true)
+            let trusted = try #require(lines.first { $0["trust_anchors"] != nil }, "\(log)")
+            #expect((trusted["trust_anchors"] as? [String])?.contains("Apple Root CA - G3") == true, "\(trusted)")
             let request = try #require(lines.first { $0["message"] as? String == "request" }, "\(log)")
             #expect(request["status"] as? Int == 401 && request["code"] as? String == "key_missing")
             #expect(request["id"] is String && request["duration_ms"] is Double)

@@ -156,7 +156,8 @@ struct TLSCommandTests {
         return (descriptor, UInt16(bigEndian: address.sin_port))
     }
 
-    @Test("A server whose standard address for operators is taken uses a free one and says so, and doctor warns")
+    @Test(
+        "10 A server whose standard address for operators is taken uses a free one and says so; doctor finds it ready")
     func standardIsTaken() async throws {
         let taken = Self.hold(8081)
         defer { if let taken { close(taken.socket) } }
@@ -170,6 +171,12 @@ struct TLSCommandTests {
                 let address = try await Program.shell(script, in: folder).output.trimmingCharacters(in: .newlines)
                 let asked = try await Program.shell("curl -sS \(address)/readyz", in: folder)
                 #expect(asked.output.contains("ready"), "\(address): \(asked.output)")
+                let running = try await Program.shell(
+                    "ASSAY_PORT=\(free.port) assay doctor --no-deliveries", in: folder)
+                #expect(
+                    running.output.contains("the server is ready on 127.0.0.1:\(free.port)"), "\(running.output)")
+                let missing = try await Program.shell("curl -sS \(address)/nowhere", in: folder)
+                #expect(missing.output.contains("this listener has /console, /metrics"), "\(missing.output)")
             }
         }
     }

@@ -17,6 +17,8 @@ public struct ScenarioRun: Sendable {
         public let time: String
         /// The differences from the expected answer; empty if there are none.
         public let differences: [String]
+        /// Each field of the answer to a `check` that expects nothing, as `expect` names it.
+        public let fields: [String]
     }
 
     /// - Parameter store: the address of a simulator, `http://HOST:PORT`.
@@ -46,7 +48,8 @@ public struct ScenarioRun: Sendable {
             report(
                 Result(
                     number: index + 1, line: step.line, step: step.words, time: try await now(),
-                    differences: differences))
+                    differences: differences,
+                    fields: step.action == .check && step.expected == nil ? Self.fields(answer.object) : []))
             if step.expected == nil, !differences.isEmpty { break }
         }
         return wrong
@@ -191,11 +194,22 @@ public struct ScenarioRun: Sendable {
                 let inner = found[name] as? [String: Any]
                 differences += self.differences(expected, inner ?? [:], path: "\(path)\(name).")
             } else if text(value) != found[name].map(text) {
+                let others = "nothing; the fields are \(found.keys.sorted().joined(separator: ", "))"
                 differences.append(
-                    "\(path)\(name): expected \(text(value)), found \(found[name].map(text) ?? "nothing")")
+                    "\(path)\(name): expected \(text(value)), found \(found[name].map(text) ?? others)")
             }
         }
         return differences
+    }
+
+    /// Each field of an answer in a line, such as `subscription.status: active`.
+    private static func fields(_ object: [String: Any], path: String = "") -> [String] {
+        object.sorted { $0.key < $1.key }.flatMap { name, value -> [String] in
+            if let inner = value as? [String: Any] { return fields(inner, path: "\(path)\(name).") }
+            // Evidence is longer than a line.
+            let shown = text(value)
+            return ["\(path)\(name): \(shown.prefix(80))" + (shown.count > 80 ? "…" : "")]
+        }
     }
 
     private static func refusal(_ answer: Answer) -> String {

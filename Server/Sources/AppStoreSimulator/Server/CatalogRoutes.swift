@@ -5,10 +5,11 @@ import Hummingbird
 /// Apps, products and customers; the whole state; and its deletion.
 struct CatalogRoutes {
     let service: StoreService
+    let configuration: SimulatorConfiguration
 
     func add(to router: Router<SimulatorRequestContext>) {
         let routes = StateRoutes(router: router, service: service)
-        let environmentNames = service.environmentNames
+        let (environmentNames, customerEnvironment) = (service.environmentNames, configuration.customerEnvironment)
         routes.get("/control/state") { state, _ in StateAnswer(state) }
         router.post("/control/reset") { request, context in
             try request.requireJSON()
@@ -25,11 +26,18 @@ struct CatalogRoutes {
             return try state.store.setReleased(isReleased, added.bundleID)
         }
         routes.get("/control/products") { state, _ in state.store.products }
-        routes.post("/control/products", NewProduct.self, .created) { state, product, _ in
-            try state.store.addProduct(
-                bundleID: product.bundleID, productID: product.productID, kind: product.kind,
-                price: product.price ?? 990, currency: product.currency ?? "USD",
-                isFamilyShareable: product.isFamilyShareable ?? false, subscription: product.subscription)
+        router.post("/control/products") { request, context in
+            let product = try await request.read(NewProduct.self)
+            let response = try await service.answer(request, context, status: .created) { state, _ in
+                try state.store.addProduct(
+                    bundleID: product.bundleID, productID: product.productID, kind: product.kind,
+                    price: product.price ?? 990, currency: product.currency ?? "USD",
+                    isFamilyShareable: product.isFamilyShareable ?? false, subscription: product.subscription)
+            }
+            if let onProducts = configuration.onProducts {
+                await onProducts(try await service.change { state, _ in state.store.products })
+            }
+            return response
         }
         routes.post("/control/products/price", PriceChange.self) { state, change, _ in
             try state.store.changePrice(
@@ -47,7 +55,8 @@ struct CatalogRoutes {
         routes.get("/control/customers") { state, _ in state.store.customers }
         routes.post("/control/customers", NewCustomer.self, .created) { state, customer, _ in
             try state.store.addCustomer(
-                customer.customerID, environment: customer.environment ?? .sandbox, deviceID: customer.deviceID,
+                customer.customerID, environment: customer.environment ?? customerEnvironment,
+                deviceID: customer.deviceID,
                 storefront: customer.storefront ?? "USA")
         }
     }

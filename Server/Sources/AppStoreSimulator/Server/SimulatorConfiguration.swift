@@ -20,6 +20,10 @@ public struct SimulatorConfiguration: Sendable {
     public var clock: Date?
     /// The environment names of apps that are added without their own.
     public var environmentNames = EnvironmentNames.apple
+    /// The environment of customers that are added without one.
+    public var customerEnvironment = StoreEnvironment.sandbox
+    /// Called with all products when the store has opened, and before it answers whoever added one.
+    public var onProducts: (@Sendable ([StoreProduct]) async -> Void)?
     /// The number of the first transaction; nil derives it from the machine's clock, so that a restart does not reuse
     /// ids that a server remembers. The same number, calls, authority and clock give the same content.
     public var firstTransaction: UInt64?

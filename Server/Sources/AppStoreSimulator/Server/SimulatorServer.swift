@@ -57,7 +57,7 @@ public func simulatorServer(
     router.add(middleware: SimulatorProblemMiddleware())
     PageRoutes(authority: authority).add(to: router)
     StoreVerifyReceiptRoutes(service: service).add(to: router)
-    CatalogRoutes(service: service).add(to: router)
+    CatalogRoutes(service: service, configuration: configuration).add(to: router)
     ListRoutes(service: service, target: target).add(to: router)
     DeliveryRoutes(service: service, target: target).add(to: router)
     StorePurchaseRoutes(service: service).add(to: router)
@@ -89,9 +89,11 @@ public func simulatorServer(
         onServerRunning: { channel in
             if !configuration.shops.isEmpty {
                 do {
-                    try await service.change { state, _ in
+                    let products = try await service.change { state, _ in
                         for shop in configuration.shops { try state.open(shop, configuration.environmentNames) }
+                        return state.store.products
                     }
+                    await configuration.onProducts?(products)
                 } catch {
                     logger.error("the apps of the settings are not in the store", metadata: ["error": "\(error)"])
                 }

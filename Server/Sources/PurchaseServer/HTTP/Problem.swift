@@ -51,9 +51,11 @@ struct Problem: Error {
     }
 
     /// A problem that is fully described by its status.
-    init(_ status: HTTPResponse.Status) {
+    ///
+    /// - Parameter paths: where the paths of the listener are.
+    init(_ status: HTTPResponse.Status, paths: String = "GET /openapi.yaml lists all paths") {
         // Only the router answers 404 without a code.
-        let detail = status == .notFound ? "The path does not exist; GET /openapi.yaml lists all paths." : nil
+        let detail = status == .notFound ? "The path does not exist; \(paths)." : nil
         self.init(status, status.reasonPhrase.lowercased().replacing(" ", with: "_"), detail)
     }
 

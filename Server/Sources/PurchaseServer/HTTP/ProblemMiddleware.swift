@@ -7,6 +7,8 @@ import PurchaseLedger
 /// Converts every error to an RFC 9457 problem document, in one place.
 struct ProblemMiddleware: RouterMiddleware {
     let outages: OutageLog
+    /// Where the paths of the listener are, for a request of none of them.
+    var paths = "GET /openapi.yaml lists all paths"
 
     func handle(
         _ request: Request, context: ServerContext, next: (Request, ServerContext) async throws -> Response
@@ -43,7 +45,7 @@ struct ProblemMiddleware: RouterMiddleware {
                     "database failed", metadata: ["code": "\(error.kind.rawValue)", "error": "\(error.detail)"])
             }
             return Problem(error)
-        case let error as any HTTPResponseError: return Problem(error.status)
+        case let error as any HTTPResponseError: return Problem(error.status, paths: paths)
         default:
             context.logger.error("request failed", metadata: ["error": "\(type(of: error))"])
             return Problem(.internalServerError)

@@ -2,14 +2,14 @@ import Foundation
 import PurchaseLedger
 import PurchaseServer
 
-/// The API keys of `assay dev`: one for the app and one for the backend, of each app. They are kept in the folder,
-/// because the server stores only their hashes.
+/// The API keys of `assay dev`: for each app, one for the app itself, one for its backend and one for operators. They
+/// are kept in the folder, because the server stores only their hashes.
 struct DevKeys: Sendable {
     /// The keys of an app.
     struct App: Sendable {
         let bundleIDs: Set<String>
         let clientKey: String
-        let adminKeyFile: String
+        let backendKeyFile: String
         let adminKey: String
 
         /// One of its bundle ids, always the same.
@@ -24,12 +24,13 @@ struct DevKeys: Sendable {
         for app in configuration.apps.values.sorted(by: { $0.id < $1.id }) {
             // Without a settings file the only app has the short names.
             let prefix = settings.config == nil ? "" : "\(Self.fileName(app.id))-"
-            let adminKeyFile = settings.path("\(prefix)admin.key")
-            let adminKey = try await Self.key(adminKeyFile, "admin", .admin, app.id, ledger)
+            let backendKeyFile = settings.path("\(prefix)backend.key")
+            _ = try await Self.key(backendKeyFile, "backend", .backend, app.id, ledger)
+            let adminKey = try await Self.key(settings.path("\(prefix)admin.key"), "admin", .admin, app.id, ledger)
             let clientKey = try await Self.key(settings.path("\(prefix)client.key"), "client", .client, app.id, ledger)
             apps.append(
                 App(
-                    bundleIDs: app.bundleIDs, clientKey: clientKey, adminKeyFile: adminKeyFile,
+                    bundleIDs: app.bundleIDs, clientKey: clientKey, backendKeyFile: backendKeyFile,
                     adminKey: adminKey))
         }
         self.apps = apps

@@ -44,7 +44,9 @@ struct DevRun: Sendable {
         } catch {
             throw InputError(folder.path, "cannot be closed to other users: \(error.localizedDescription)")
         }
-        let settings = DevSettings(folder: folder, config: config, bundleID: bundleID ?? "com.example.app", port: port)
+        let bundleID = bundleID ?? "com.example.app"
+        let settings = DevSettings(
+            folder: folder, config: config, bundleID: bundleID, port: port, catalog: DevCatalog(bundleID: bundleID))
         try settings.answerKeys.createIfMissing()
         var configuration = try settings.read()
         change(&configuration)
@@ -102,6 +104,8 @@ struct DevRun: Sendable {
         simulator.target = target
         simulator.time = time
         simulator.shops = settings.shops(configuration)
+        simulator.customerEnvironment = .production
+        simulator.onProducts = { await settings.catalog.take($0) }
         let (addresses, ready) = AsyncStream.makeStream(of: String.self)
         let store = try simulatorServer(simulator, authority: authority, logger: logger) { address in
             ready.yield(address)
@@ -121,7 +125,7 @@ struct DevRun: Sendable {
                 }
             }
             for await storeAddress in addresses {
-                let server = try await start(settings, configuration, storeAddress, time, hangups)
+                let server = try await start(settings, storeAddress, time, hangups)
                 let (running, ready) = AsyncStream.makeStream(of: DevAddresses.self)
                 group.addTask {
                     defer { ready.finish() }
@@ -137,10 +141,11 @@ struct DevRun: Sendable {
                     throw StartFailure(description: "the server did not start")
                 }
             }
-            // All end with the signal, or with the work; if one fails, the others are cancelled.
+            // Both end with the signal; with the work, or if one fails, the others are cancelled.
             let isDone = try await group.next() ?? false
+            if whenReady == nil { return try await group.waitForAll() }
             group.cancelAll()
-            guard isDone || whenReady == nil else {
+            guard isDone else {
                 throw StartFailure(description: "it was stopped before the work was done")
             }
         }
@@ -148,9 +153,14 @@ struct DevRun: Sendable {
 
     /// Opens the server of `assay serve`, on the store's clock and with its certificates.
     private func start(
-        _ settings: DevSettings, _ configuration: ServerConfiguration, _ store: String, _ time: SimulatorTime,
-        _ hangups: UnixSignalsSequence?
+        _ settings: DevSettings, _ store: String, _ time: SimulatorTime, _ hangups: UnixSignalsSequence?
     ) async throws -> StartedServer {
+        let read: @Sendable () throws -> ServerConfiguration = {
+            var configuration = try settings.read()
+            change(&configuration)
+            return settings.asking(store, in: configuration)
+        }
+        let configuration = try read()
         var dependencies = ServerDependencies()
         dependencies.clock = { AppStoreTime(time.now) }
         dependencies.remark = Terminal.remark
@@ -158,13 +168,12 @@ struct DevRun: Sendable {
         dependencies.console.redactedReport = { InspectionReport.redacted($0) }
         if let hangups {
             let path = settings.config ?? LedgerDatabaseOptions.defaultConfig
-            dependencies.settings = SettingsSource(hangups, path: path) {
-                settings.asking(store, in: try settings.read())
-            }
+            dependencies.settings = SettingsSource(hangups, path: path, read: read)
+        } else {
+            dependencies.settings = SettingsSource(read: read) { await settings.catalog.follow($0) }
         }
         do {
-            return try await startPurchaseServer(
-                settings.asking(store, in: configuration), dependencies, logger: logger)
+            return try await startPurchaseServer(configuration, dependencies, logger: logger)
         } catch {
             throw StartFailure(description: Serve.words(error, configuration))
         }
@@ -198,7 +207,10 @@ struct DevRun: Sendable {
                 onAdminReady: { address in
                     guard address.hasPrefix("http") else { return }
                     target.setConsole("\(address)/console")
-                    if whenReady == nil { Terminal.remark("the console is at \(address)/console") }
+                    if whenReady == nil {
+                        Serve.remarkGivenWay(configuration, address)
+                        Terminal.remark("the console is at \(address)/console")
+                    }
                     if whenReady == nil { await Serve.showConsoleLink(address, server.ledger) }
                 }
             ).runService()
@@ -238,13 +250,14 @@ struct DevRun: Sendable {
                             next: "\(try settings.answerKeys.nextPublicKey() ?? "")"))
 
                 The app's interface to the store is \(store)/app/products?bundle_id=\(app.bundleID); the customer is alice.
-                For your backend: the key in \(app.adminKeyFile).
+                For your backend: the key in \(app.backendKeyFile).
 
 
                 """
         }
         return text + """
             The store's certificates are in \(settings.trust); give them to DeviceVerifier(anchors:).
+            Commands take its ledger by --folder: assay customers show alice --folder \(settings.folder.path)
 
 
             """

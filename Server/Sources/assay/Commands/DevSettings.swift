@@ -4,6 +4,7 @@ import EvidenceMint
 import Foundation
 import PurchaseLedger
 import PurchaseServer
+import Synchronization
 
 /// The settings of `assay dev`: those of a settings file, or of one app; with the database, the keys and the
 /// certificates of the folder.
@@ -14,6 +15,8 @@ struct DevSettings: Sendable {
     /// The bundle id of the app without settings.
     let bundleID: String
     let port: Int
+    /// The products of the app without settings.
+    let catalog: DevCatalog
 
     var answerKeys: AnswerKeyFiles { AnswerKeyFiles(current: path("answers.key")) }
 
@@ -23,31 +26,30 @@ struct DevSettings: Sendable {
     /// The path of a file in the folder.
     func path(_ name: String) -> String { folder.appending(path: name).path }
 
+    /// The app without settings, with the products that its store sells.
+    static func app(_ bundleID: String, _ products: [String: RegisteredProduct] = [:]) -> RegisteredApp {
+        var app = RegisteredApp(id: "dev", bundleIDs: [bundleID])
+        app.sandboxAccess = .everyone
+        app.products = products
+        return app
+    }
+
     /// Reads the settings.
     func read() throws -> ServerConfiguration {
-        let values: [(ServerSetting, String)] = [
-            (.host, "127.0.0.1"), (.port, "\(port)"), (.admin, "127.0.0.1:0"),
-            (.database, "sqlite:\(path("assay.sqlite"))"),
-            (.trust, trust),
-            (.answerKey, answerKeys.current), (.entryKey, path("entries.key")), (.signingKey, path("log.key")),
-        ]
+        let values: [(ServerSetting, String)] =
+            [(.host, "127.0.0.1"), (.port, "\(port)")] + DevFolder.places(in: folder)
         let options = Dictionary(
             uniqueKeysWithValues: values.compactMap { setting, text in setting.option.map { ($0, [text]) } })
-        guard let config else {
-            let place = LedgerPlace(
-                file: try SettingsFile(""), path: nil, name: nil, environment: [:], databaseOption: [],
-                entryKeyOption: [])
-            var configuration = try place.configuration(options: options)
-            // Signed evidence states the kinds of the products, so new ones need no settings.
-            var app = RegisteredApp(id: "dev", bundleIDs: [bundleID])
-            app.sandboxAccess = .everyone
-            configuration.apps = [app.id: app]
-            return configuration
-        }
         // No variable counts, because those of a shell are of another server.
         let place = try LedgerDatabaseOptions.place(
-            config: config, database: nil, entryKey: nil, [:], isTrustExtended: true)
-        let configuration = try place.configuration(options: options)
+            config: config, database: nil, entryKey: nil, [:], isTrustExtended: true, readsDefault: false)
+        var configuration = try place.configuration(options: options)
+        configuration.admin = port == 0 ? .port(host: "127.0.0.1", 0) : .standard
+        configuration.isAdminStandard = true
+        guard let config else {
+            configuration.apps = ["dev": Self.app(bundleID, catalog.products)]
+            return configuration
+        }
         guard !configuration.apps.isEmpty else {
             throw InputError(config, "has no apps; add apps:, or leave out --config")
         }
@@ -76,6 +78,73 @@ struct DevSettings: Sendable {
                 return shop
             }
         }
+    }
+}
+
+/// The products that the store sells, which the server registers for an app without settings: those at the start, and
+/// each new one before the store answers whoever added it.
+final class DevCatalog: Sendable {
+    private struct State {
+        var products: [String: RegisteredProduct] = [:]
+        /// Who waits until the server knows the products; `nil` while no server runs.
+        var waiting: [CheckedContinuation<Void, Never>]?
+    }
+
+    private let bundleID: String
+    private let state = Mutex(State())
+    private let changes: AsyncStream<Void>
+    private let change: AsyncStream<Void>.Continuation
+
+    init(bundleID: String) {
+        self.bundleID = bundleID
+        (changes, change) = AsyncStream.makeStream(of: Void.self)
+    }
+
+    var products: [String: RegisteredProduct] { state.withLock { $0.products } }
+
+    /// Takes the products of the store, and returns when the server knows them.
+    func take(_ products: [StoreProduct]) async {
+        let sold = products.filter { $0.bundleID == bundleID }
+            .map { ($0.productID, RegisteredProduct(kind: ProductKind($0.kind))) }
+        await withCheckedContinuation { continuation in
+            let isWaiting = state.withLock { state in
+                state.products = Dictionary(uniqueKeysWithValues: sold)
+                state.waiting?.append(continuation)
+                return state.waiting != nil
+            }
+            if isWaiting { change.yield() } else { continuation.resume() }
+        }
+    }
+
+    /// Reads the settings again for each change, until the server ends.
+    func follow(_ reload: @Sendable () async -> Void) async {
+        state.withLock { $0.waiting = [] }
+        change.yield()
+        for await _ in changes {
+            let waiting = state.withLock { state in
+                defer { state.waiting = [] }
+                return state.waiting ?? []
+            }
+            await reload()
+            for continuation in waiting { continuation.resume() }
+        }
+        let rest = state.withLock { state in
+            defer { state.waiting = nil }
+            return state.waiting ?? []
+        }
+        for continuation in rest { continuation.resume() }
+    }
+}
+
+extension ProductKind {
+    fileprivate init(_ kind: StoreProduct.Kind) {
+        self =
+            switch kind {
+            case .consumable: .consumable
+            case .nonConsumable: .nonConsumable
+            case .autoRenewable: .autoRenewable
+            case .nonRenewing: .nonRenewing
+            }
     }
 }
 

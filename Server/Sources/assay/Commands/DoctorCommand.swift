@@ -48,7 +48,10 @@ struct DoctorCommand: AsyncParsableCommand {
         ) {
             try options.readPlace(environment, isTrustExtended: isTrustExtended)
         } configuration: {
-            try $0.configuration(options: [:])
+            var configuration = try $0.configuration(options: [:])
+            // The settings of 'assay dev' without a settings file are in no file.
+            if options.folder != nil, options.config == nil { configuration.apps = ["dev": DevSettings.app("")] }
+            return configuration
         }
         return await examination.findings()
     }

@@ -126,6 +126,14 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
+    /// Says where the listener for operators is, if another program has its standard port.
+    static func remarkGivenWay(_ configuration: ServerConfiguration, _ address: String) {
+        guard configuration.isAdminStandard, configuration.admin == .standard,
+            address != "http://\(configuration.admin)"
+        else { return }
+        Terminal.remark("another program has \(configuration.admin): metrics, health and console are on \(address)")
+    }
+
     /// Prints the link of the first operator, until one has a password. A log of lines in JSON gets none, because logs
     /// are kept longer than secrets should be.
     private static func offerConsole(_ address: String, _ ledger: PurchaseLedger) async {
@@ -144,16 +152,30 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
+    /// Whether a log in JSON was asked for. The settings are not read yet: they may have the errors that end the start.
+    private func isLogJSON(_ environment: [String: String]) -> Bool {
+        if let format = logFormat ?? environment[ServerSetting.logFormat.variable ?? ""] {
+            return format.lowercased() == "json"
+        }
+        let file = URL(fileURLWithPath: ledger.settingsPath(environment)).resolvingSymlinksInPath().path
+        // A pipe can be read once.
+        guard (try? FileManager.default.attributesOfItem(atPath: file))?[.type] as? FileAttributeType == .typeRegular,
+            let bytes = FileManager.default.contents(atPath: file)
+        else { return false }
+        return String(decoding: bytes, as: UTF8.self).contains(/(?mi)^[^#\n]*\blog_format:\s*["']?json\b/)
+    }
+
     private func list(_ text: String?) -> [String] { text.map { [$0] } ?? [] }
 
     func run() async throws {
         // From here on, SIGHUP no longer ends the process.
         let hangups = await UnixSignalsSequence(trapping: .sighup)
         let environment = ProcessInfo.processInfo.environment
+        if isLogJSON(environment) { Terminal.useLog(LineLogHandler.logger(.json, level: .info)) }
         let isTrustExtended = !trust.isEmpty || environment[ServerSetting.trust.variable ?? ""] != nil
         let place = try ledger.place(environment, isTrustExtended: isTrustExtended)
         let named = ledger.naming(place)
-        var configuration = try place.configuration(options: options)
+        let configuration = try place.configuration(options: options)
         let logger = LineLogHandler.logger(configuration.logFormat, level: configuration.logLevel)
         if configuration.logFormat == .json { Terminal.useLog(logger) }
         do {
@@ -162,12 +184,9 @@ struct Serve: AsyncParsableCommand {
             Terminal.complain(Self.words(error, configuration))
             throw ExitCode.unusable
         }
-        var givenUp: AdminAddress?
         do {
-            try ListeningPort.requireFree(configuration.admin)
-        } catch let error as IOError where error.errnoCode == EADDRINUSE && configuration.isAdminStandard {
-            givenUp = configuration.admin
-            configuration.admin = .port(host: "127.0.0.1", 0)
+            // The standard address gives way to another program.
+            if !configuration.isAdminStandard { try ListeningPort.requireFree(configuration.admin) }
         } catch {
             Terminal.complain(AdminListenerError.words(error, configuration.admin))
             throw ExitCode.unusable
@@ -205,10 +224,8 @@ struct Serve: AsyncParsableCommand {
                     Terminal.write("assay: ready on \(address)\n")
                     notices?.tell(.ready)
                 },
-                onAdminReady: { [ledger = server.ledger, givenUp] address in
-                    if let givenUp {
-                        Terminal.remark("another program has \(givenUp): metrics, health and console are on \(address)")
-                    }
+                onAdminReady: { [ledger = server.ledger] address in
+                    Self.remarkGivenWay(configuration, address)
                     await Self.offerConsole(address, ledger)
                 })
             // The last service ends first, so the manager hears of the end before the last requests are answered.
@@ -280,7 +297,11 @@ struct ServeStart {
                 "schema": .stringConvertible(Int(LedgerMigrations.current)),
                 "apps": .array(configuration.apps.keys.sorted().map { "\($0)" }),
                 "environments": .array(configuration.environments.map(\.name).sorted().map { "\($0)" }),
-                "trust_anchors": .array(configuration.anchors.map { "\($0.subject)" }),
             ])
+        // Names begin with the common name.
+        let names = configuration.anchors.map { anchor in
+            String(anchor.subject.prefix { $0 != "," }).replacing("CN=", with: "", maxReplacements: 1)
+        }
+        logger.notice("assay serve trusts", metadata: ["trust_anchors": .array(names.map { "\($0)" })])
     }
 }

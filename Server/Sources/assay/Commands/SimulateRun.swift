@@ -135,6 +135,7 @@ struct SimulateRun: AsyncParsableCommand {
             let step = result.step.padding(toLength: max(40, result.step.count), withPad: " ", startingAt: 0)
             Terminal.write("\(verdict)  \(step)  \(result.time)\n")
             let place = result.line.map { "line \($0): " } ?? ""
+            for field in quiet ? [] : result.fields { Terminal.write("      \(field.printable)\n") }
             for difference in result.differences { Terminal.write("      \(place)\(difference.printable)\n") }
         }
         Terminal.write("\(steps) steps, \(wrong) with another answer than expected\n")

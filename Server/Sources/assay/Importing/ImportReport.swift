@@ -8,6 +8,10 @@ struct ImportReport: Sendable {
     private(set) var known = 0
     /// Rejected rows by their code.
     private(set) var rejected: [String: Int] = [:]
+    /// Rejected rows by what is printed of them, without their place.
+    private var printed: [String: Int] = [:]
+    /// How many rows with the same words are printed one by one.
+    private static let printedRows = 10
     /// Purchases by their code.
     private(set) var purchases: [String: Int] = [:]
 
@@ -15,6 +19,18 @@ struct ImportReport: Sendable {
     var count: Int { accepted + rejectedCount }
 
     mutating func add(_ flaw: ImportFlaw) { rejected[flaw.code.rawValue, default: 0] += 1 }
+
+    /// The line of a rejected row; empty after ten with the same words, which are counted.
+    mutating func line(_ place: String, _ words: String) -> String {
+        // Memory does not grow with the file.
+        let count = printed[words] ?? (printed.count < 10_000 ? 0 : nil)
+        if let count { printed[words] = count + 1 }
+        switch count ?? 0 {
+        case ..<Self.printedRows: return "\(place): \(words)\n"
+        case Self.printedRows: return "\(place) and later: \(words); further rows with it are only counted\n"
+        default: return ""
+        }
+    }
 
     /// Adds a row that an earlier import fetched and recorded.
     mutating func addKnown() {

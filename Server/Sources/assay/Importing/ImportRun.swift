@@ -165,7 +165,8 @@ struct ImportRun {
             case .known: report.addKnown()
             case .flaw(let flaw):
                 report.add(flaw)
-                lines += "\(row.place.printable): rejected, \(flaw.code.rawValue): \(flaw.detail.printable)\n"
+                lines += report.line(
+                    row.place.printable, "rejected, \(flaw.code.rawValue): \(flaw.detail.printable)")
             case .examined:
                 guard let outcome = outcomes.popFirst() else { continue }
                 report.add(outcome)
@@ -173,10 +174,12 @@ struct ImportRun {
                     if let remark = row.remark { lines += "\(row.place.printable): \(remark.printable)\n" }
                     continue
                 }
-                let facts = [rejection.expected.map { "expected \($0)" }, rejection.found.map { "found \($0)" }]
-                    .compactMap(\.self).joined(separator: ", ")
-                lines += "\(row.place.printable): rejected, \(outcome.code)"
-                lines += facts.isEmpty ? "\n" : ": \(facts.printable)\n"
+                let product = outcome.product.flatMap { $0 == rejection.found ? nil : $0 }
+                let facts = [
+                    product, rejection.expected.map { "expected \($0)" }, rejection.found.map { "found \($0)" },
+                ].compactMap(\.self).joined(separator: ", ")
+                lines += report.line(
+                    row.place.printable, "rejected, \(outcome.code)" + (facts.isEmpty ? "" : ": \(facts.printable)"))
             }
         }
         return lines

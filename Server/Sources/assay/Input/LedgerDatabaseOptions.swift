@@ -1,4 +1,5 @@
 import ArgumentParser
+import EvidenceMint
 import Foundation
 import PurchaseLedger
 import PurchaseServer
@@ -24,6 +25,9 @@ struct LedgerDatabaseOptions: ParsableArguments {
 
     @Option(name: .long, help: ArgumentHelp(ServerSetting.entryKey.help))
     var entryKey: String?
+
+    @Option(name: .long, help: "The folder of 'assay dev': its database, keys and certificates.")
+    var folder: String?
 
     /// Reads the settings file, and returns the address of the database.
     ///
@@ -57,20 +61,24 @@ struct LedgerDatabaseOptions: ParsableArguments {
     ///
     /// - Throws: `SettingsFile.Problems`, `InputError`.
     func readPlace(_ environment: [String: String], isTrustExtended: Bool?) throws -> LedgerPlace {
+        // Variables, and the settings in the current folder, are of another server than that of 'assay dev'.
         try Self.place(
-            config: config, database: database, entryKey: entryKey, environment, isTrustExtended: isTrustExtended)
+            config: config, database: database, entryKey: entryKey,
+            folder.map { DevFolder.variables(of: $0) } ?? environment,
+            isTrustExtended: isTrustExtended.map { $0 || folder != nil }, readsDefault: folder == nil)
     }
 
     /// Reads a settings file, and returns the address of the database.
     ///
     /// - Throws: `SettingsFile.Problems`, `InputError`.
     static func place(
-        config: String?, database: String?, entryKey: String?, _ environment: [String: String], isTrustExtended: Bool?
+        config: String?, database: String?, entryKey: String?, _ environment: [String: String], isTrustExtended: Bool?,
+        readsDefault: Bool = true
     ) throws -> LedgerPlace {
         let path = config ?? environment[configVariable] ?? defaultConfig
         let isNamed = config != nil || environment[configVariable] != nil
         var file = try SettingsFile("")
-        let isRead = isNamed || FileManager.default.fileExists(atPath: path)
+        let isRead = isNamed || readsDefault && FileManager.default.fileExists(atPath: path)
         if isRead {
             file = try SettingsFile(try InputFile.read(path), beside: surroundings(of: path, isTrustExtended))
         }
@@ -162,6 +170,25 @@ struct LedgerDatabaseOptions: ParsableArguments {
             throw error
         }
         try await database.close()
+    }
+}
+
+/// What a folder of `assay dev` has, by the settings that name it.
+enum DevFolder {
+    static func places(in folder: URL) -> [(ServerSetting, String)] {
+        let files: [(ServerSetting, String)] = [
+            (.trust, "authority/\(AppStoreAuthority.trustFile)"), (.answerKey, "answers.key"),
+            (.entryKey, "entries.key"), (.signingKey, "log.key"),
+        ]
+        return [(.database, "sqlite:\(folder.appending(path: "assay.sqlite").path)")]
+            + files.map { ($0, folder.appending(path: $1).path) }
+    }
+
+    /// The same as variables.
+    static func variables(of folder: String) -> [String: String] {
+        let places = places(in: URL(fileURLWithPath: folder, isDirectory: true))
+        return Dictionary(
+            uniqueKeysWithValues: places.compactMap { setting, text in setting.variable.map { ($0, text) } })
     }
 }
 

@@ -8,6 +8,8 @@ struct EvidenceVerdict: Sendable {
     /// The kind of evidence; `nil` if it was not recognised.
     let evidence: EvidenceKind?
     let result: Result<VerifiedEvidence, VerificationError>
+    /// What to do about evidence of Xcode that is refused.
+    private(set) var advice: String?
     /// Apple's answer about it; `nil` if Apple was not asked.
     private(set) var apple: AppleAnswer?
 
@@ -20,6 +22,9 @@ struct EvidenceVerdict: Sendable {
                 try verifier.verify(evidence, policies: policies)
             }.mapError { $0.at(AppStoreTime(Date())) }
             self.result = result
+            if case .failure(let error) = result, [.issuerUnknown, .environmentNotAccepted].contains(error.code) {
+                advice = verifier.inspect(item.evidence(), policies: []).adviceForXcode
+            }
             // Verified evidence carries its kind; otherwise it is read from the claims.
             if case .success(let verified) = result {
                 self.evidence = verified.kind

@@ -8,6 +8,13 @@ extension EvidenceInspection {
     var receipt: UnverifiedAppReceipt? {
         if case .appReceipt(let receipt) = content { receipt } else { nil }
     }
+
+    /// What to do about evidence of Xcode, which is refused unless its certificate is named; `nil` for other evidence.
+    var adviceForXcode: String? {
+        var isOfXcode = receipt?.environment == .xcode
+        if case .string("Xcode")? = content?.claims?["environment"] { isOfXcode = true }
+        return isOfXcode ? "--trust CERTIFICATE --environment Xcode, with the certificate that Xcode saves" : nil
+    }
 }
 
 extension InspectionReport {

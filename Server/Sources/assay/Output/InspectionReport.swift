@@ -47,7 +47,8 @@ struct InspectionReport {
             }
         }
         let failure = inspection.firstFailure
-        let conclusion = failure.map { "REJECTED: \($0.code.rawValue). \($0.code.sentence)\n" }
+        let advice = inspection.adviceForXcode.map { "It is of Xcode: \($0).\n" } ?? ""
+        let conclusion = failure.map { "REJECTED: \($0.code.rawValue). \($0.code.sentence)\n\(advice)" }
         return text + "\n" + (conclusion ?? "Every check passed.\n")
     }
 

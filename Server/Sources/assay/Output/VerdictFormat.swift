@@ -130,6 +130,7 @@ struct TextVerdictFormat: VerdictFormat {
         var text = "REJECTED  \(verdict.place)\n          \(error.code.rawValue): \(error.code.sentence)\n"
         if let expected = error.expected { text += "          expected: \(expected.printable)\n" }
         if let found = error.found { text += "          found:    \(found.printable)\n" }
+        if let advice = verdict.advice { text += "          of Xcode: \(advice)\n" }
         return text
     }
 

@@ -32,6 +32,9 @@ enum Terminal {
     /// From here on, error messages and notes are log lines in JSON, because a program reads standard error.
     static func useLog(_ logger: Logger) { log.withLock { $0 = logger } }
 
+    /// Whether error messages and notes are log lines.
+    static var isLog: Bool { log.withLock { $0 != nil } }
+
     private static let log = Mutex<Logger?>(nil)
 
     private static func say(_ text: String, _ level: Logger.Level) {

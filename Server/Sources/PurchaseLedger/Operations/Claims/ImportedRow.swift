@@ -141,7 +141,12 @@ struct ImportedRow {
         for claim in write.claims where counted.insert(write.record(of: claim).facts.key).inserted {
             outcome.purchases.append(claim.code)
         }
-        if let rejection = rejection(write) { reject(rejection) }
+        guard let rejection = rejection(write) else { return }
+        if outcome.rejection == nil {
+            let claim = write.claims.first { $0.refusal?.rejectsImport ?? false }
+            outcome.product = claim?.proven.productID?.string
+        }
+        reject(rejection)
     }
 
     // MARK: New rows
