@@ -61,9 +61,10 @@ MODULES = {
         "PurchaseAPI PurchaseVerification AsyncHTTPClient Crypto Foundation NIOCore NIOHTTP1 NIOHTTPCompression NIOPosix NIOSSL "
         "Synchronization", ". ServerAPI"),
     "Server/Sources/HTTPConnections": ("HTTPTypes NIOCore NIOHTTP1 NIOHTTPTypes Synchronization", "."),
-    # No HTTP: requests and pages are plain values.
+    # No HTTP: requests and pages are plain values. HTTPConnections has the style sheet that the simulator's page shares.
     "Server/Sources/PurchaseConsole": (
-        "PurchaseAPI PurchaseLedger PurchaseVerification Crypto CryptoExtras Foundation Mustache NIOPosix Synchronization", "."),
+        "HTTPConnections PurchaseAPI PurchaseLedger PurchaseVerification Crypto CryptoExtras Foundation Mustache NIOPosix Synchronization",
+        "."),
     "Server/Sources/PurchaseServer": (
         "AppStoreConnection HTTPConnections PurchaseAPI PurchaseConsole PurchaseLedger PurchaseVerification AsyncHTTPClient Crypto "
         f"Foundation HummingbirdTLS Metrics NIOSSL NIOTLS ServiceLifecycle Yams {SERVER}",

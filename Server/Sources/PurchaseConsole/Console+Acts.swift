@@ -40,7 +40,7 @@ extension Console {
                 .first { $0.customerID == nil && $0.environment.name == second }
             guard let held else {
                 throw ConsoleVisit.Malformed(text: "The transaction is not held: somebody owns it")
-             }
+            }
             _ = try await ledger.perform(
                 MovePurchase(
                     app: app, transactionID: target, environment: held.environment, to: id, reason: reason))

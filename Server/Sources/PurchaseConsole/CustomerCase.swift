@@ -66,7 +66,8 @@ struct CustomerCase {
             lines.append(
                 Line(
                     text: "No purchase and no claim of this customer is recorded.",
-                    action: "Search for the order number in Apple's mail to them, or for another account that they use: a "
+                    action:
+                        "Search for the order number in Apple's mail to them, or for another account that they use: a "
                         + "purchase that nobody claimed can be given to them on its page."))
         }
         return lines

@@ -106,14 +106,14 @@ struct ListTests {
                                     (filter.customerID, filter.orderID, filter.code) = (customer, order, code)
                                     (filter.verdict, filter.from, filter.to) = (verdict, from, to)
                                     filter.transactionID = transaction
-                                    // No evidence states transaction 99, so no claim concerns it.
+                                    // No evidence states transaction 99; the refused claims that name it are found.
                                     let expected = all.filter { record in
                                         let matches = [
                                             customer.map { $0 == record.customerID }, code.map { $0 == record.code },
                                             order.map { $0.uuidString.lowercased() == record.orderID },
                                             verdict.map { $0 == record.verdict }, from.map { record.receivedAt >= $0 },
                                             to.map { record.receivedAt < $0 },
-                                            transaction.map { $0 == record.transactionID && $0 != "99" },
+                                            transaction.map { $0 == record.transactionID },
                                         ]
                                         return matches.allSatisfy { $0 ?? true }
                                     }

@@ -24,9 +24,10 @@ struct ConsoleSupportTests {
 
     /// Evidence of a purchase that nobody claimed, as from the App Store.
     private static func hold(_ world: PurchaseServerWorld, _ transaction: String) async throws {
-        let evidence = Array(try PurchaseServerWorld.signed(transaction, product: "com.example.app.pro") {
-            $0.type = .nonConsumable
-        }.jws.utf8)
+        let evidence = Array(
+            try PurchaseServerWorld.signed(transaction, product: "com.example.app.pro") {
+                $0.type = .nonConsumable
+            }.jws.utf8)
         _ = try await world.ledger.perform(
             ObserveEvidence(world.ledger.examine(EvidenceSubmission(app: nil, source: "test", evidence: evidence))))
     }

@@ -6,7 +6,8 @@ import PurchaseVerification
 /// bytes.
 enum LedgerTables {
     static let all =
-        journal + refusedClaims + events + evidence + log + registry + customers + moves + access + console + facts + entitlements
+        journal + refusedClaims + events + evidence + log + registry + customers + moves + access + console + facts
+        + entitlements
         + orders + seats + claims + tasks + notifications + refunds + extensions + offers + appReceipts + webhooks
 }
 

@@ -18,8 +18,8 @@ enum TestEngine: String, CaseIterable {
 
     static let allCases: [TestEngine] = [.sqlite, .postgresql]
 
-    /// The engines of the running test: those that `ASSAY_TEST_ENGINES` names; otherwise every engine for a test with the tag
-    /// `everyEngine`, and one for any other, taken from its name, so that each engine has half of them and every run is equal.
+    /// The engines of the running test: those that `ASSAY_TEST_ENGINES` names; otherwise every engine for a test with
+    /// the tag `everyEngine`, and one for any other, taken from its name, so that every run is equal.
     static var chosen: [TestEngine] {
         if let names = ProcessInfo.processInfo.environment["ASSAY_TEST_ENGINES"] {
             return names.split(separator: ",").compactMap { TestEngine(rawValue: String($0)) }

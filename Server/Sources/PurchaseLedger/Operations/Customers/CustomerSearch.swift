@@ -41,7 +41,8 @@ public struct CustomerSearch: LedgerQuery {
                 found.append((try reader.customers.row(key), .token))
             }
         }
-        for order in try reader.orders.beginning(with: text, limit: Int64(max(1, limit))) where order.appKey == app.key {
+        for order in try reader.orders.beginning(with: text, limit: Int64(max(1, limit))) where order.appKey == app.key
+        {
             found.append((try reader.customers.row(order.customerKey), .order))
         }
         let originals = OriginalsTable(connection: reader.connection)
