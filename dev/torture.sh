@@ -163,9 +163,10 @@ worlds() {
     ASSAY_WORLD_EVENTS=6 ASSAY_WORLD_DUPLICATES=0 ASSAY_WORLD_MINUTES="${1:-20}" suite SmallWorldTests.worlds
 }
 
-# The behaviour of the ledger with the rights that docs/postgresql.md gives to a server.
+# The behaviour of the ledger with the rights that docs/postgresql.md gives to a server, and all of it on both engines.
 role() {
     ASSAY_TEST_ENGINES=postgresql-server-role suite PurchaseLedgerTests
+    ASSAY_TEST_ENGINES=sqlite,postgresql suite PurchaseLedgerTests
 }
 
 # Runs one suite of the optimised tests of the server.

@@ -53,7 +53,7 @@ struct ConsoleUseTests {
             ] {
                 let answer = try await world.send(.post, "/v1/purchases", purchase.claim(), as: .client)
                 // A claim of a period that ended or was refunded is refused, and its evidence counts.
-                #expect([200, 422].contains(answer.status.code), "\(answer.text)")
+                #expect([200, 422].contains(answer.status), "\(answer.text)")
             }
             var browser = try await ConsoleBrowser.signedIn(world, "ann", .view)
             let page = try await browser.get("/console/customer?app=example&id=alice").text
