@@ -218,7 +218,7 @@ struct JournalTable {
             """, [.integer(customer), .time(place.at), .integer(place.key), .integer(limit)], connection)
     }
 
-    /// Claims of a selection, newest first.
+    /// Claims of a selection, the newest; newest first, but for those that name a transaction.
     ///
     /// - Parameters:
     ///   - app: the app; claims of other apps are left out.
@@ -228,11 +228,11 @@ struct JournalTable {
         _ selection: JournalSelection, app: Int64, from: Timestamp, cursor: JournalCursor, limit: Int64
     ) throws(LedgerStorageError) -> [JournalRow] {
         let (condition, parameter) = selection.condition
+        // The condition of naming has the order and the limit of its own index; to order its rows again is a sort.
+        let order = if case .naming = selection { "" } else { "ORDER BY at DESC, entry_key DESC LIMIT ?5" }
         // One row value per bound, so that every engine starts at the right position in the index.
         return try JournalRow.all(
-            """
-            WHERE \(condition) AND (at, entry_key) < (?2, ?3) AND at >= ?4 ORDER BY at DESC, entry_key DESC LIMIT ?5
-            """,
+            "WHERE \(condition) AND (at, entry_key) < (?2, ?3) AND at >= ?4 \(order)",
             [.integer(app), .time(cursor.at), .integer(cursor.key), .time(from), .integer(limit)]
                 + (parameter.map { [$0] } ?? []), connection)
     }

@@ -84,7 +84,6 @@ public struct SubmissionList: LedgerQuery {
         for selection in selections {
             rows += try table.claims(selection, app: app.key, from: from, cursor: place, limit: Int64(limit))
         }
-        guard selections.count > 1 else { return rows }
         return Array(rows.sorted { ($0.at, $0.key) > ($1.at, $1.key) }.prefix(limit))
     }
 
