@@ -364,7 +364,7 @@ def check(world, playwright, axe, pictures):
             (paid, "mallory", [], ["was not accepted", "already_claimed", "Read the sentence"]),
             ("I was charged twice", "2001", ["bob"], ["2 purchases", "each gave its units", "ask Apple for a refund"]),
             ("It was refunded", "3001", [], ["Apple withdrew transaction 3001", "The product is locked"]),
-            (paid, "nina", [], ["was not accepted", "signature"]),
+            (paid, "nina", [], ["was not accepted", "jws_malformed", "Restore Purchases"]),
             (paid, "zoe@example", ["Zoë@Example.com"], ["com.example.app.pro is active", "Restore Purchases"]),
             (paid, "5001", [], ["Apple says that it was paid; nobody claimed it yet"]),
             (paid, "5001", [lambda support: support.give("greta")], ["com.example.app.pro is active"])]:

@@ -21,6 +21,7 @@
 #                                         engine, 200 histories by default
 #   dev/torture.sh worlds [MINUTES]       the pure rules: every history of up to 4 events, each repeated once, of 5, and of 6 as far as
 #                                         the minutes go, 20 by default
+#   dev/torture.sh engines                the ledger's tests, each on both engines
 #   dev/torture.sh role                   the ledger's tests under a PostgreSQL role that does not own the tables
 #   dev/torture.sh order                  the audit: the numbers of two entries exchanged, for every pair of kinds, on every engine
 #   dev/torture.sh tables                 the audit: one row of each table changed, added and removed by plain SQL
@@ -163,9 +164,13 @@ worlds() {
     ASSAY_WORLD_EVENTS=6 ASSAY_WORLD_DUPLICATES=0 ASSAY_WORLD_MINUTES="${1:-20}" suite SmallWorldTests.worlds
 }
 
-# The behaviour of the ledger with the rights that docs/postgresql.md gives to a server, and all of it on both engines.
+# The behaviour of the ledger with the rights that docs/postgresql.md gives to a server.
 role() {
     ASSAY_TEST_ENGINES=postgresql-server-role suite PurchaseLedgerTests
+}
+
+# All tests of the ledger on both engines; make test runs most of them on one.
+engines() {
     ASSAY_TEST_ENGINES=sqlite,postgresql suite PurchaseLedgerTests
 }
 
@@ -179,10 +184,11 @@ suite() {
 }
 
 case ${1:-} in
-    '') debug; benchmarks; core; load cost; load attack; store; news; faults; backfill; load numbers; histories; erasures; worlds; mutations; role; ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
+    '') debug; benchmarks; core; load cost; load attack; store; news; faults; backfill; load numbers; histories; erasures; worlds; mutations; engines; role; ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
         ASSAY_SHARED_CLAIMS=1000 suite 'threeProcesses|sameClaims'; load reports; load kill; load servers; load news-servers; load soak; load abuse ;;
     debug) debug ;;
     benchmarks) benchmarks ;;
+    engines) engines ;;
     role) role ;;
     order) ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests ;;
     tables) ASSAY_FUZZ_ROWS=${ASSAY_FUZZ_ROWS:-one} suite TableFuzzTests ;;

@@ -17,7 +17,11 @@ extension Console {
         for purchase in purchases {
             var story = try await story(purchase, claims, app, visit)
             if purchase.customerID == nil, visit.account.role >= .support {
-                story["give"] = ["app": app, "transaction": id, "environment": purchase.environment.name]
+                story["give"] = [
+                    "app": app, "transaction": id, "environment": purchase.environment.name,
+                    "isOpen": request.form["second"] == purchase.environment.name,
+                    "to": request.form["id"] ?? "", "reason": request.form["reason"] ?? "",
+                ]
             }
             stories.append(story)
         }

@@ -57,7 +57,10 @@ public struct ConsoleRequest: Sendable {
     var again: ConsoleRequest {
         var request = self
         request.isPost = false
-        request.query = ["app": form["app"], "id": form["id"]].compactMapValues(\.self)
+        // The form of a held purchase is on the page of the purchase; all others are on that of the customer.
+        let isOfPurchase = path == "customer" && form["act"] == "give"
+        if isOfPurchase { request.path = "purchase" }
+        request.query = ["app": form["app"], "id": form[isOfPurchase ? "target" : "id"]].compactMapValues(\.self)
         return request
     }
 

@@ -78,14 +78,14 @@ enum CustomerTemplates {
             accepted.</p>{{/unknown}}{{#stories}}<section><h2>{{heading}}</h2><dl>{{#facts}}{{> fact}}{{/facts}}</dl>
             {{#ownerHref}}<p>Owner: <a href="{{ownerHref}}">{{owner}}</a></p>{{/ownerHref}}
             {{^ownerHref}}<p>Nobody owns it: it is held.</p>{{/ownerHref}}
-            {{#give}}<details class="act"><summary>Give it to…</summary><form method="post" action="/console/customer">
+            {{#give}}<details class="act"{{#isOpen}} open{{/isOpen}}><summary>Give it to…</summary><form method="post" action="/console/customer">
             {{> form}}<input type="hidden" name="app" value="{{app}}"><input type="hidden" name="act" value="give">
             <input type="hidden" name="target" value="{{transaction}}">
             <input type="hidden" name="second" value="{{environment}}">
             <div><label for="give-{{environment}}">The customer</label><input id="give-{{environment}}" name="id" \
-            list="claimants" required></div>
+            value="{{to}}" list="claimants" required></div>
             <div><label for="reason-{{environment}}">Reason</label><input id="reason-{{environment}}" name="reason" \
-            required></div><button class="main">Give it to this customer</button></form></details>{{/give}}</section>
+            value="{{reason}}" required></div><button class="main">Give it to this customer</button></form></details>{{/give}}</section>
             <section><h2>What to say</h2>{{> answers}}{{#tester}}{{> act}}{{/tester}}</section>{{/stories}}
             {{#submissions}}<section><h2>Who claimed it</h2>{{> table}}</section>{{/submissions}}
             {{#news}}<section><h2>What Apple said</h2>{{> table}}</section>{{/news}}

@@ -105,7 +105,10 @@ struct ConsoleSupportTests {
                 "act": "give", "app": "example", "target": id, "second": "Production", "id": "bob", "reason": "mail",
             ]
             #expect(try await viewer.post("/console/customer", give).status == 403)
-            #expect(try await support.post("/console/customer", give.merging(["reason": ""]) { $1 }).status == 400)
+            let refused = try await support.post("/console/customer", give.merging(["reason": ""]) { $1 })
+            #expect(refused.status == 400 && refused.text.contains("The reason needs"))
+            #expect(refused.text.contains("<details class=\"act\" open><summary>Give it to…"))
+            #expect(refused.text.contains(#"value="bob" list="claimants""#))
             #expect(try await support.post("/console/customer", give.merging(["id": ""]) { $1 }).status == 400)
             #expect(try await world.entitlements(of: "bob").isEmpty)
             #expect(try await support.post("/console/customer", give).status == 303)

@@ -218,7 +218,7 @@ struct JournalTable {
             """, [.integer(customer), .time(place.at), .integer(place.key), .integer(limit)], connection)
     }
 
-    /// Claims of a selection, the newest; newest first, but for those that name a transaction.
+    /// The newest claims of a selection. They are in order, newest first; those of `naming` are in no order.
     ///
     /// - Parameters:
     ///   - app: the app; claims of other apps are left out.

@@ -160,7 +160,7 @@ struct Serve: AsyncParsableCommand {
         let file = URL(fileURLWithPath: ledger.settingsPath(environment)).resolvingSymlinksInPath().path
         // A pipe can be read once.
         guard (try? FileManager.default.attributesOfItem(atPath: file))?[.type] as? FileAttributeType == .typeRegular,
-            let bytes = FileManager.default.contents(atPath: file)
+            let bytes = try? InputFile.read(file)
         else { return false }
         return String(decoding: bytes, as: UTF8.self).contains(/(?mi)^[^#\n]*\blog_format:\s*["']?json\b/)
     }

@@ -65,7 +65,8 @@ public struct CustomerSearch: LedgerQuery {
     }
 }
 
-/// Finds transactions of an app by the beginning of their ids: purchases, and what refused claims name.
+/// Finds transactions of an app by the beginning of their ids: purchases, and what refused claims name. Purchases of
+/// other apps count for the limit, because the index of ids has those of all apps.
 public struct TransactionSearch: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
