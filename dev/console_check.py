@@ -177,7 +177,7 @@ def check_refusals(world, browser):
     page = context.new_page()
     sign_in(page, world.url(""), world, "vera", "view")
     token = page.locator("header form [name=token]").get_attribute("value")
-    grant = {"app": "example", "id": "dora", "act": "grant", "target": "com.example.app.pro", "reason": "x"}
+    grant = {"app": "example", "id": "ghost", "act": "grant", "target": "com.example.app.pro", "reason": "x"}
 
     def post(path, fields, **headers):
         return context.request.post(world.url(path), form=fields, headers=headers, max_redirects=0).status
@@ -187,7 +187,7 @@ def check_refusals(world, browser):
     assert post("/console/customer", {**grant, "token": token}) == 403
     assert post("/console/inspect", {"token": token, "evidence": "x"}, Origin="http://evil.example") == 403
     assert post("/console/inspect", {"token": token, "evidence": "x"}) == 200
-    assert context.request.get(world.url("/console/customer?app=example&id=dora")).status == 400
+    assert context.request.get(world.url("/console/customer?app=example&id=ghost")).status == 400
     kept = context.cookies()
     assert kept[0]["httpOnly"] and kept[0]["sameSite"] == "Strict"
     assert post("/console/sign-out", {"token": token}) == 303
@@ -346,9 +346,9 @@ def check(world, playwright, axe, pictures):
     # Dora's second of three months was refunded.
     months = [(f"product=com.example.app.monthly,transaction=600{number},original=6001,kind=auto-renewable,"
                f"expires={moment(30 * number - 62)}", 30 * number - 92) for number in (1, 2, 3)]
-    for number, (month, bought) in enumerate(months + [(months[1][0] + f",cancelled={moment(0)}", months[1][1])]):
+    for number, (month, begin) in enumerate(months + [(months[1][0] + f",cancelled={moment(0)}", months[1][1])]):
         claim(product="com.example.app.monthly", transaction=month.split("transaction=")[1][:4], customer="dora",
-              evidence=mint(world, month, bought=bought))
+              evidence=mint(world, month, bought=begin))
 
     # An act with the keyboard and without JavaScript, on a customer whose name is markup.
     token = page.locator("header form [name=token]").get_attribute("value")

@@ -49,7 +49,12 @@ struct AccessDrawing {
             Timestamp("\(month / 12)-\(month % 12 < 9 ? "0" : "")\(month % 12 + 1)-01T00:00:00Z")
         }
         guard starts.count < 3 else {
-            return starts.map { tick($0, ReadableTimes.day($0), "middle") }
+            // A date at an edge would be cut off.
+            return starts.map {
+                let x = place($0.millisecondsSince1970)
+                let style = x < Self.left + 30 ? "start" : x > Self.left + Self.width - 30 ? "end" : "middle"
+                return tick($0, ReadableTimes.day($0), style)
+            }
         }
         let (from, to) = (Timestamp(millisecondsSince1970: first), Timestamp(millisecondsSince1970: last))
         return [tick(from, ReadableTimes.day(from), "start"), tick(to, ReadableTimes.day(to), "end")]
