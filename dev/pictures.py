@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Makes the pictures of the documents in docs/pictures, in Chromium: the page of the simulated App Store after the demonstration, light, dark
-and 400 pixels wide; and those of every page of the console in .build-pictures/console, while dev/console_check.py checks them with axe.
+"""Makes the pictures of the documents in docs/pictures, in Chromium: the page of the simulated App Store of
+assay dev after three purchases; and those of every page of the console in .build-pictures/console, while dev/console_check.py checks them with axe.
 
 Needs the program (.build/release/assay), Chromium (Debian: `chromium`), and PyPI for playwright and axe.
 """
+import json
 import os
 import pathlib
 import re
@@ -11,20 +12,31 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+import urllib.request
 
 from loads.server import with_packages
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROGRAM = ROOT / ".build/release/assay"
 FOLDER = ROOT / "docs/pictures"
-VIEWS = {"simulator": (1280, "light"), "simulator-dark": (1280, "dark"), "simulator-narrow": (400, "light")}
+VIEWS = {"simulator": (1280, "light")}
 
 
-def simulator(chromium):
+def buy(store, product):
+    body = json.dumps({"bundle_id": "com.example.app", "product_id": product, "customer_id": "alice"}).encode()
+    request = urllib.request.Request(f"{store}/control/purchases", body, {"Content-Type": "application/json"})
+    urllib.request.urlopen(request, timeout=30).close()
+
+
+def simulator(chromium, folder):
     from playwright.sync_api import sync_playwright
-    demo = subprocess.Popen([ROOT / "dev/demo.py", "--keep"], stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"})
+    dev = subprocess.Popen([PROGRAM, "dev", "--no-open", "--folder", folder], stderr=subprocess.PIPE, text=True)
     try:
-        lines = (re.match(r" *(http://\S+:\d+)/  the simulated App Store", line) for line in demo.stdout)
-        store = next((found.group(1) for found in lines if found), None) or sys.exit("the demonstration did not come to its end")
+        lines = (re.search(r"the store is open on (http://\S+)", line) for line in dev.stderr)
+        store = next((found.group(1) for found in lines if found), None) or sys.exit("assay dev did not start")
+        for product in ("monthly", "coins", "pro"):
+            buy(store, product)
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"] if os.geteuid() == 0 else [])
             for name, (width, scheme) in VIEWS.items():
@@ -36,18 +48,19 @@ def simulator(chromium):
                     sys.exit(f"the page failed: {errors}")
                 page.screenshot(path=FOLDER / f"{name}.png")
     finally:
-        demo.send_signal(signal.SIGINT)
-        demo.wait(timeout=60)
+        dev.send_signal(signal.SIGINT)
+        dev.wait(timeout=60)
 
 
 def main():
-    if not (ROOT / ".build/release/assay").exists():
+    if not PROGRAM.exists():
         sys.exit("build the program first: make build")
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or sys.exit("Chromium is missing; on Debian: apt-get install chromium")
     with_packages("pictures", "playwright>=1.49,<2", "axe-playwright-python")
     FOLDER.mkdir(exist_ok=True)
-    simulator(chromium)
     tools = pathlib.Path(sys.prefix)
+    with tempfile.TemporaryDirectory() as folder:
+        simulator(chromium, folder)
     axe = next(tools.rglob("axe.min.js"), None) or sys.exit("the package axe-playwright-python has no axe.min.js")
     subprocess.run([sys.executable, ROOT / "dev/console_check.py", axe, tools / "console"], check=True)
     shutil.copy(tools / "console/front.png", FOLDER / "console.png")

@@ -146,7 +146,9 @@ extension Console {
     private static func fields(_ entry: TimelineEntry, _ deliveries: [EventDelivery]) -> [String: Any] {
         [
             "at": "\(entry.at)", "text": entry.text, "product": entry.productID ?? "",
-            "reason": [entry.units.map { $0 == 1 ? "1 unit" : "\($0) units" }, entry.code, entry.reason].compactMap(\.self).joined(
+            "reason": [entry.units.map { $0 == 1 ? "1 unit" : "\($0) units" }, entry.code, entry.reason].compactMap(
+                \.self
+            ).joined(
                 separator: ", "),
             "deliveries": deliveries.filter { $0.event == entry.event }.map {
                 ["text": entry.isAnnounced ? words($0) : "Not sent: events of an import are not delivered."]
