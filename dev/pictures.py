@@ -31,9 +31,9 @@ def buy(store, product):
 
 def simulator(chromium, folder):
     from playwright.sync_api import sync_playwright
-    dev = subprocess.Popen([PROGRAM, "dev", "--no-open", "--folder", folder], stderr=subprocess.PIPE, text=True)
+    dev = subprocess.Popen([PROGRAM, "dev", "--no-open", "--folder", folder], stdout=subprocess.PIPE, text=True)
     try:
-        lines = (re.search(r"the store is open on (http://\S+)", line) for line in dev.stderr)
+        lines = (re.search(r"the store is open on (http://\S+)", line) for line in dev.stdout)
         store = next((found.group(1) for found in lines if found), None) or sys.exit("assay dev did not start")
         for product in ("monthly", "coins", "pro"):
             buy(store, product)
