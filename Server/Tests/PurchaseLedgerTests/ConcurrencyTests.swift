@@ -106,4 +106,25 @@ struct ConcurrencyTests {
             try await first.database.close()
         }
     }
+
+    @Test("A server with older settings than those last recorded decides by the recorded ones, and the audit is clean")
+    func olderSettings() async throws {
+        for engine in TestEngine.chosen {
+            try await engine.withDatabase { open in
+                let older = try await LedgerWorld(try open())
+                var app = LedgerWorld.app()
+                (app.bundleIDs, app.products[LedgerWorld.pro]) = (["com.example.app", "com.example.second"], nil)
+                let newer = try await LedgerWorld(try open(), clock: older.clock, apps: [app])
+                // Its first write finds that its settings are older; the examination was made before that.
+                let second = try LedgerWorld.signed("1") { $0.bundleID = "com.example.second" }
+                #expect(try await older.claim("1", second).code == "accepted")
+                let pro = try LedgerWorld.signed("2", product: LedgerWorld.pro, kind: .nonConsumable)
+                #expect(try await older.claim("2", product: LedgerWorld.pro, pro).code == "product_unknown")
+                _ = try await newer.claim("3", try LedgerWorld.signed("3"))
+                #expect(older.ledger.settings(of: "example")?.bundleIDs.count == 2)
+                #expect(try await newer.ledger.audit().findings == [])
+                for world in [older, newer] { try await world.database.close() }
+            }
+        }
+    }
 }

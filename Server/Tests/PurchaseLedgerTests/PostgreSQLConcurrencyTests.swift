@@ -51,6 +51,35 @@ struct PostgreSQLConcurrencyTests {
         }
     }
 
+    @Test("A transaction locks at most 1,000 parts: 32 writes of 600 each, and one of 5,000")
+    func boundedLocks() async throws {
+        try await ThrowawayPostgreSQL.withDatabase { place in
+            let database = try PostgreSQLDatabase(url: place.url())
+            try await LedgerMigrations.migrate(database, now: 0)
+            let locks = try await withThrowingTaskGroup(of: Int64.self) { group in
+                for write in 0..<33 {
+                    group.addTask {
+                        let parts = (0..<(write == 32 ? 5_000 : 600)).map {
+                            LedgerLock.webhook("example", "\(write)/\($0)")
+                        }
+                        return try await database.write({ .parts(Set(parts)) }) { connection in
+                            let rows = try connection.rows(
+                                """
+                                SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()
+                                """, [])
+                            guard case .integer(let count)? = rows.first?.values.first else { return -1 }
+                            return count
+                        }
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            // The lock of all writes and two marks besides.
+            #expect(locks.count == 33 && locks.allSatisfy { 0 < $0 && $0 <= 1_003 }, "\(locks)")
+            try await database.close()
+        }
+    }
+
     @Test(
         "On two servers, customers claim each other's purchases: nothing is granted twice, and no claim fails"
     )

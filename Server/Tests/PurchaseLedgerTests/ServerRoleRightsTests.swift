@@ -8,7 +8,7 @@ import Testing
 struct ServerRoleRightsTests {
     /// Folders and files whose statements run as the owner of the tables: migrations, repairs, copies and backups.
     private static let ofOwner = [
-        "Schema/", "Audit/", "Copy/", "Store/CopyMark.swift", "Store/NumberedElsewhere.swift",
+        "Schema/", "Audit/", "Copy/", "Store/CopyMark.swift",
     ]
 
     /// The tables that the ledger's statements name after a verb, except those of the owner.

@@ -9,7 +9,7 @@ package enum ComparedTables {
     /// The tables that are checked in another way: `JournalCheck` and `LogAudit` check what the other tables are
     /// compared with, and evidence is checked by its hashes.
     private static let checkedOtherwise: Set<String> = [
-        "journal", "log_entries", "log_pending", "log_state", "log_tiles", "evidence_parts",
+        "journal", "log_entries", "log_state", "log_tiles", "evidence_parts",
     ]
 
     /// The tables that nothing checks.

@@ -14,8 +14,6 @@ struct JournalReplay {
     let isOfEntriesAlone: Bool
     /// What the entries before it leave.
     private(set) var state: ReplayState
-    /// Whether the settings changed since the replay began.
-    private var isRegistryChanged = false
     let findings = ReplayFindings()
 
     private var registry: Registry { state.registry }
@@ -37,22 +35,22 @@ struct JournalReplay {
     ///   - row: the entry.
     ///   - claim: its decoded details, if it is a claim whose details are not changed.
     ///   - evidence: its evidence.
-    ///   - known: its evidence, verified under the settings with which the replay began.
+    ///   - examined: its evidence, verified.
     mutating func apply(
-        _ row: JournalRow, claim read: ClaimDetails?, evidence: ReplayedEvidence?, known: ExaminedEvidence?
+        _ row: JournalRow, claim read: ClaimDetails?, evidence: ReplayedEvidence?, examined known: ExaminedEvidence?
     ) throws {
         guard let leaf = JournalLeaf(bytes: row.leaf) else { return }
+        findings.add(state.order.finding(row, leaf.kind))
         let details: [UInt8]
         var claim = read
         if let erased = erasures.entries[row.id] {
             guard let kept = erased else {
-                try compareOrder(row, leaf, [], known)
                 return try applyErased(row, leaf, evidence, known)
             }
             details = kept
             claim = nil
         } else {
-            guard let known = row.details else { return try compareOrder(row, leaf, [], nil) }
+            guard let known = row.details else { return }
             details = known
         }
         if leaf.kind == .settings { try register(leaf, details) }
@@ -63,8 +61,7 @@ struct JournalReplay {
         let stated: UnverifiedPart?
         if let claim { stated = claim.unverified } else { stated = try UnverifiedPart(leaf.kind, details: details) }
         let isUnverified = stated != nil || leaf.kind == .appStoreAnswer
-        let examined = isUnverified ? nil : examine(evidence, known, app)
-        try compareOrder(row, leaf, details, examined)
+        let examined = isUnverified || isOfEntriesAlone ? nil : known
         try check(examined, leaf, details)
         let step = try step(leaf, details, claim, examined, evidence)
         findings.add(try ReplayedDecision(step: step, app: app)?.finding())
@@ -74,28 +71,12 @@ struct JournalReplay {
         try step.payErasedOrders()
     }
 
-    /// Compares the number of an entry with those of the entries before it.
-    private mutating func compareOrder(
-        _ row: JournalRow, _ leaf: JournalLeaf, _ details: [UInt8], _ evidence: ExaminedEvidence?
-    ) throws(LedgerStorageError) {
-        let locks = state.order.isStrict ? [] : try ReplayedLocks.locks(of: leaf, details, evidence)
-        findings.add(try state.order.finding(row, leaf.kind, locks: locks, connection))
-    }
-
-    private func examine(
-        _ evidence: ReplayedEvidence?, _ known: ExaminedEvidence?, _ app: RegistryApp?
-    ) -> ExaminedEvidence? {
-        guard !isOfEntriesAlone else { return nil }
-        if !isRegistryChanged, let known { return known }
-        return evidence?.bytes.map { EvidenceExaminer(verifier: verifier).examine($0, app: app?.settings) }
-    }
-
     /// Applies an entry without details: its customer, its order and, if it is still stored, its evidence.
     private func applyErased(
         _ row: JournalRow, _ leaf: JournalLeaf, _ evidence: ReplayedEvidence?, _ known: ExaminedEvidence?
     ) throws {
         let app = registry.app(leaf.app)
-        let examined = examine(evidence, known, app)
+        let examined = isOfEntriesAlone ? nil : known
         let step = try step(leaf, [], nil, examined, evidence)
         try step.applyErased(try insert(row), app)
         try step.payErasedOrders()
@@ -147,7 +128,6 @@ struct JournalReplay {
 
     /// Adopts the settings of an app.
     private mutating func register(_ leaf: JournalLeaf, _ details: [UInt8]) throws {
-        isRegistryChanged = true
         let text = try SettingsDetails(encoded: details).settings
         guard !text.isEmpty else {
             // The app is no longer in the settings.

@@ -89,7 +89,6 @@ struct LedgerAudit {
                 _ = try connection.execute("CREATE INDEX entitlements_by_ground ON entitlements (ground)", [])
                 // A replay notes the order and the transaction of a claim after it was applied.
                 _ = try connection.execute("DROP TRIGGER journal_no_update", [])
-                try EntryOrder.createTable(connection)
             }
             do {
                 let erasures = try await ledger.database.read(.lists) { try Erasures(of: $0) }
@@ -185,28 +184,21 @@ struct LedgerAudit {
     private func replay(
         into rebuilt: SQLiteDatabase, _ erasures: Erasures, _ report: inout AuditReport
     ) async throws {
-        let hasOneWriter = ledger.database.dialect.hasOneWriter
-        let (total, isStrict) = try await ledger.database.read(.lists) { connection in
-            (
-                try JournalTable(connection: connection).last(),
-                try hasOneWriter && NumberedElsewhere.isStrict(connection)
-            )
-        }
-        var state = ReplayState(order: EntryOrder(isStrict: isStrict))
+        let total = try await ledger.database.read(.lists) { try JournalTable(connection: $0).last() }
+        var state = ReplayState()
         state.unmoved = try await ledger.database.read(.lists) { try UnmovedRows(of: $0) }
-        var page = try await readPage(after: ReplayEntries.Position(), erasures, state)
+        var page = try await readPage(after: ReplayEntries.Position(), erasures)
         while let end = page.rows.last?.position {
             let (start, current, verifier) = (state, page, ledger.verifier)
             let isOfEntriesAlone = !isVerifyingEvidence
-            async let following = readPage(after: end, erasures, start)
+            async let following = readPage(after: end, erasures)
             let (after, findings) = try await rebuilt.write { connection in
                 var replay = JournalReplay(
                     connection: connection, verifier: verifier, erasures: erasures, state: start,
                     isOfEntriesAlone: isOfEntriesAlone)
                 for item in current.rows {
-                    let known = current.isVerified(under: start.registry) ? item.examined : nil
                     do {
-                        try replay.apply(item.row, claim: item.claim, evidence: item.evidence, known: known)
+                        try replay.apply(item.row, claim: item.claim, evidence: item.evidence, examined: item.examined)
                     } catch {
                         guard Self.isFinding(error) else { throw error }
                         replay.findings.add(Self.unread(item.row, error))
@@ -231,8 +223,6 @@ struct LedgerAudit {
     private struct Page: Sendable {
         var rows: [Item] = []
         var findings: [AuditFinding] = []
-        /// The settings under which the evidence was examined.
-        var apps: [RegisteredApp] = []
 
         struct Item: Sendable {
             var row: JournalRow
@@ -242,14 +232,11 @@ struct LedgerAudit {
             var evidence: ReplayedEvidence?
             var examined: ExaminedEvidence?
         }
-
-        func isVerified(under registry: Registry) -> Bool { apps == registry.apps.map(\.settings) }
     }
 
     private func readPage(
-        after position: ReplayEntries.Position, _ erasures: Erasures, _ state: ReplayState
+        after position: ReplayEntries.Position, _ erasures: Erasures
     ) async throws -> Page {
-        let registry = state.registry
         let isVerifyingEvidence = isVerifyingEvidence
         var page = try await ledger.database.read(.lists) { connection in
             var page = Page()
@@ -288,17 +275,13 @@ struct LedgerAudit {
             }
             return page
         }
-        page.apps = registry.apps.map(\.settings)
-        await examine(&page, registry)
+        await examine(&page)
         return page
     }
 
     /// Verifies the evidence of a page on all processors.
-    private func examine(_ page: inout Page, _ registry: Registry) async {
-        let pieces = page.rows.map { item -> EvidenceExaminer.Piece? in
-            guard let evidence = item.evidence?.bytes, let leaf = JournalLeaf(bytes: item.row.leaf) else { return nil }
-            return EvidenceExaminer.Piece(bytes: evidence, app: registry.app(leaf.app)?.settings)
-        }
+    private func examine(_ page: inout Page) async {
+        let pieces = page.rows.map { $0.evidence?.bytes }
         for (index, examined) in await EvidenceExaminer(verifier: ledger.verifier).examine(pieces).enumerated() {
             page.rows[index].examined = examined
         }
@@ -344,7 +327,7 @@ struct LedgerAudit {
             last = end
         }
         checked.pending = Int(
-            try await ledger.database.read(.lists) { try LogPendingTable(connection: $0).count() })
+            try await ledger.database.read(.lists) { try LogStateTable(connection: $0).pending().count })
         return checked
     }
 

@@ -6,7 +6,7 @@ public struct LogAuditReport: Sendable, Equatable {
     /// `nil` if all were to be read.
     public var since: Int64?
     /// The number of entries that are not in the log yet, and since when. A pending entry is not a finding.
-    public var pending = PendingEntries(count: 0, oldest: nil)
+    public var pending = PendingEntries(count: 0, oldest: nil, refused: 0)
     /// `sealing_late`: an entry has been pending for too long. No server seals, or the one that does fails.
     public var isSealingLate = false
     /// Whether the codes of entries were checked, which requires the key of entries.

@@ -164,9 +164,7 @@ struct NewEntriesAudit {
         touched.formUnion(page.touched)
         let (registry, erased) = (registry, erasures)
         let examined = await EvidenceExaminer(verifier: ledger.verifier).examine(
-            page.items.map { item in
-                item.evidence.map { EvidenceExaminer.Piece(bytes: $0, app: registry.app(item.leaf.app)?.settings) }
-            })
+            page.items.map(\.evidence))
         report.evidence += page.items.count { $0.evidence != nil }
         var observed: [(item: Page.Item, observation: Observation)] = []
         for (item, evidence) in zip(page.items, examined) {

@@ -59,9 +59,9 @@ struct ReplayEntries {
     ) throws(LedgerStorageError) -> [JournalRow] {
         try JournalRow.all(
             """
-            WHERE entry_key IN (SELECT entry_key FROM log_pending WHERE entry_key > ?1 ORDER BY entry_key LIMIT ?2)
-            ORDER BY entry_key
-            """, [.integer(key), .integer(limit)], connection)
+            WHERE entry_key > ?1 ORDER BY entry_key LIMIT ?2
+            """, [.integer(max(key, try LogStateTable(connection: connection).row().sealedUpTo)), .integer(limit)],
+            connection)
     }
 
     private static let query: String = {

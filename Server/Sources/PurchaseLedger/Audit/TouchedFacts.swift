@@ -144,9 +144,7 @@ struct TouchedFacts: Sendable {
     }
 
     /// The evidence, for verification.
-    var pieces: [EvidenceExaminer.Piece?] {
-        evidence.map { piece in piece.bytes.map { EvidenceExaminer.Piece(bytes: $0, app: nil) } }
-    }
+    var pieces: [[UInt8]?] { evidence.map(\.bytes) }
 
     /// Computes the facts in an empty ledger, and compares them with the stored ones.
     ///

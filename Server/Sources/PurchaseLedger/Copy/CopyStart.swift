@@ -120,16 +120,16 @@ struct CopyStart {
         let sealing = try LogSealing(ledger: ledger, signer: nil)
         for _ in 0..<Self.attempts {
             let round = try await sealing.round()
-            guard round.refused.isEmpty else {
+            guard round.refusedInAll == 0 else {
                 throw CopyError(
                     .pendingRefused,
                     """
-                    \(round.refused.count) entries cannot be sealed, the first is \(round.refused[0]): no server with the \
-                    key wrote them; run assay audit verify
+                    \(round.refusedInAll) entries are not in the log: no server with the key wrote them; run assay audit \
+                    verify
                     """)
             }
             let isStopped = try await source.write { connection in
-                guard try LogPendingTable(connection: connection).count() == 0 else { return false }
+                guard try LogStateTable(connection: connection).pending().count == 0 else { return false }
                 try CopyMark(role: .source, id: id).write(connection, now: now)
                 return true
             }

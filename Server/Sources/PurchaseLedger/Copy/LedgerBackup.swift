@@ -30,7 +30,7 @@ public struct LedgerBackup: Sendable {
             let (file, dialect) = (file, database.dialect)
             let state = try await database.read(.lists) { source in
                 for sql in dialect.unlimitedTime { try source.execute(sql, []) }
-                return try Self.copy(source, hasOneWriter: dialect.hasOneWriter, to: file, progress)
+                return try Self.copy(source, to: file, progress)
             }
             try verify(state)
             try file.publish()
@@ -48,7 +48,7 @@ public struct LedgerBackup: Sendable {
     }
 
     private static func copy(
-        _ source: any LedgerConnection, hasOneWriter: Bool, to file: BackupFile, _ progress: (CopyProgress) -> Void
+        _ source: any LedgerConnection, to file: BackupFile, _ progress: (CopyProgress) -> Void
     ) throws -> State {
         let tables = try StoredTable.all().map { TablePages(table: $0, limit: pageRows) }
         var state = CopyProgress(step: .copying, table: "", done: 0, doneBefore: 0, total: 0)
@@ -61,7 +61,6 @@ public struct LedgerBackup: Sendable {
                 try copy.execute(
                     "INSERT INTO schema_migrations (number, title, applied_at) VALUES (?1, ?2, ?3)", row.values)
             }
-            if !hasOneWriter { try NumberedElsewhere.write(copy, now: 0) }
             for pages in tables where pages.table.isSeeded {
                 try copy.execute("DELETE FROM \(pages.table.name)", [])
             }

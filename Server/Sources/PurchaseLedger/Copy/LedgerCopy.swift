@@ -69,7 +69,7 @@ public struct LedgerCopy: Sendable {
     /// A ledger that is used only to read and seal the log.
     func ledger(of database: any LedgerDatabase) -> PurchaseLedger {
         PurchaseLedger(
-            database: database, verifier: PurchaseVerifier(anchors: TrustAnchor.apple), registry: Registry(apps: []),
+            database: database, verifier: PurchaseVerifier(anchors: TrustAnchor.apple), settings: RegistryInForce(),
             clock: clock, entryKey: entryKey)
     }
 
@@ -171,11 +171,8 @@ public struct LedgerCopy: Sendable {
     private func finish(_ id: String) async throws {
         let now = clock().millisecondsSince1970
         try await source.write { try CopyMark(role: .moved, id: id).write($0, now: now) }
-        let isStrict = try await source.read(.keys) { try NumberedElsewhere.isStrict($0) }
-        let isNumberedElsewhere = !source.dialect.hasOneWriter || !isStrict
         let renumbering = target.dialect.renumbering
         try await target.write { connection in
-            if isNumberedElsewhere { try NumberedElsewhere.write(connection, now: now) }
             try CopyMark.remove(connection)
             for sql in renumbering { try connection.execute(sql, []) }
         }

@@ -12,7 +12,8 @@ import Synchronization
 public struct PurchaseLedger: Sendable {
     let database: any LedgerDatabase
     let verifier: PurchaseVerifier
-    let registry: Registry
+    /// The settings in force, as far as this process has read them.
+    let settings: RegistryInForce
     let clock: @Sendable () -> Timestamp
     /// Authenticates the entries that this process writes.
     let entryKey: EntryKey?
@@ -40,7 +41,7 @@ public struct PurchaseLedger: Sendable {
     ) async throws -> PurchaseLedger {
         try await LedgerMigrations.requireCurrent(database)
         return try await PurchaseLedger(
-            database: database, verifier: verifier, registry: Registry(apps: []), clock: clock, entryKey: entryKey
+            database: database, verifier: verifier, settings: RegistryInForce(), clock: clock, entryKey: entryKey
         ).underSettings(apps: apps, verifier: verifier)
     }
 
@@ -50,16 +51,18 @@ public struct PurchaseLedger: Sendable {
     public func underSettings(apps: [RegisteredApp], verifier: PurchaseVerifier) async throws -> PurchaseLedger {
         let registration = RegisterSettings(apps: apps, verifier: verifier)
         let (now, entryKey) = (clock, entryKey)
-        let registry = try await RepeatedWrite(database: database, plan: { LedgerWritePlan(locks: .everything) })
+        let settings = try await RepeatedWrite(database: database, plan: { LedgerWritePlan(locks: .everything) })
             .perform { connection, attempt in
                 if let entryKey { try LogStateTable(connection: connection).setEntryKeyID(entryKey.id) }
-                return try registration.perform(
+                let registry = try registration.perform(
                     LedgerTransaction(
                         connection: connection, now: now(), registry: Registry(apps: []), entryKey: entryKey,
                         attempt: attempt))
+                let number = try SettingsHistoryTable(connection: connection).number()
+                return RegistryInForce(registry, number: number)
             }
         return PurchaseLedger(
-            database: database, verifier: verifier, registry: registry, clock: clock, entryKey: entryKey,
+            database: database, verifier: verifier, settings: settings, clock: clock, entryKey: entryKey,
             refusalCounts: refusalCounts, onVerification: onVerification)
     }
 
@@ -74,17 +77,22 @@ public struct PurchaseLedger: Sendable {
         clock: @escaping @Sendable () -> Timestamp
     ) async throws -> PurchaseLedger {
         try await LedgerMigrations.requireCurrent(database)
-        let registry = try await database.read(.keys) { try Registry(recordedIn: $0) }
+        let settings = try await database.read(.keys) { connection in
+            let number = try SettingsHistoryTable(connection: connection).number()
+            return RegistryInForce(try Registry(recordedIn: connection), number: number)
+        }
         return PurchaseLedger(
-            database: database, verifier: verifier, registry: registry, clock: clock, entryKey: entryKey)
+            database: database, verifier: verifier, settings: settings, clock: clock, entryKey: entryKey)
     }
 
     /// The same ledger, whose reads begin with the engine's settings for an audit.
     var underAudit: PurchaseLedger {
         PurchaseLedger(
-            database: AuditedDatabase(database: database), verifier: verifier, registry: registry, clock: clock,
+            database: AuditedDatabase(database: database), verifier: verifier, settings: settings, clock: clock,
             entryKey: entryKey)
     }
+
+    var registry: Registry { settings.registry }
 
     /// The names of the apps in the settings, sorted.
     public var apps: [String] { registry.apps.map(\.settings.id).sorted() }
@@ -108,14 +116,14 @@ public struct PurchaseLedger: Sendable {
     }
 
     private func write<Operation: LedgerOperation>(_ operation: Operation) async throws -> Operation.Outcome {
-        let (registry, clock, entryKey, verifier) = (registry, clock, entryKey, verifier)
+        let (settings, clock, entryKey, verifier) = (settings, clock, entryKey, verifier)
         let counted = Mutex<[CountedRefusals]>([])
-        let outcome = try await RepeatedWrite(database: database, plan: { operation.writePlan(registry) })
+        let outcome = try await RepeatedWrite(database: database, plan: { operation.writePlan(settings.registry) })
             .perform { connection, attempt in
                 let notes = RefusalNotes()
                 let transaction = LedgerTransaction(
-                    connection: connection, now: clock(), registry: registry, entryKey: entryKey,
-                    entitlementWrites: EntitlementWrites(), verifier: verifier,
+                    connection: connection, now: clock(), registry: try settings.registry(of: connection),
+                    entryKey: entryKey, entitlementWrites: EntitlementWrites(), verifier: verifier,
                     attempt: attempt, refusalNotes: notes)
                 if operation is any FinishesMerges, try transaction.move() != nil { throw MergeInProgress() }
                 let outcome = try operation.perform(transaction)
@@ -152,5 +160,27 @@ public struct PurchaseLedger: Sendable {
     /// Answers all waiting writes, then closes the database.
     public func close() async throws {
         try await database.close()
+    }
+}
+
+/// The settings in force, as far as a process has read them.
+///
+/// Another server, or an operator's command, can record others. A write reads their number with its locks, and reads
+/// the settings themselves again before it decides if the number is another.
+final class RegistryInForce: Sendable {
+    private let state: Mutex<(registry: Registry, number: Int64)>
+
+    init(_ registry: Registry = Registry(apps: []), number: Int64 = 0) { state = Mutex((registry, number)) }
+
+    var registry: Registry { state.withLock { $0.registry } }
+
+    /// The settings under which a write decides.
+    func registry(of connection: any LedgerConnection) throws(LedgerStorageError) -> Registry {
+        let number = try connection.settingsNumber()
+        let known = state.withLock { $0 }
+        guard number != known.number else { return known.registry }
+        let registry = try Registry(recordedIn: connection)
+        state.withLock { $0 = (registry, number) }
+        return registry
     }
 }

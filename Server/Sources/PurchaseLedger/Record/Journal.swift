@@ -9,7 +9,7 @@ struct Journal {
     /// Notes the entries that are written.
     var attempt: WriteAttempt?
 
-    /// Writes an entry, and its row in the list of entries that are pending for the Merkle log.
+    /// Writes an entry. The sealer finds it by its number.
     ///
     /// - Returns: the written entry.
     @discardableResult
@@ -32,7 +32,6 @@ struct Journal {
         row.code = draft.code
         row.mac = key?.code(of: row.leaf)
         let key = try JournalTable(connection: connection).insert(row)
-        try LogPendingTable(connection: connection).insert(key)
         attempt?.note(draft.id)
         return JournalEntry(
             key: key, id: draft.id, leafHash: JournalLeaf.hash(row.leaf),

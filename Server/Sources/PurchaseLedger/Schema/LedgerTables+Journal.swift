@@ -144,9 +144,8 @@ extension LedgerTables {
         """,
     ]
 
-    /// The Merkle log: the pending entries, the leaf of each entry, the full tiles, and size and root.
+    /// The Merkle log: the leaf of each entry, the full tiles, and how far it goes.
     static let log: [LedgerMigration.Statement] = [
-        "CREATE TABLE log_pending (entry_key INTEGER PRIMARY KEY)",
         "CREATE TABLE log_entries (leaf INTEGER PRIMARY KEY, entry_key INTEGER NOT NULL UNIQUE)",
         .appendOnly(
             AppendOnlyRule(
@@ -157,17 +156,18 @@ extension LedgerTables {
         .appendOnly(
             AppendOnlyRule(
                 table: "log_tiles", columns: ["tile_key", "root", "hashes"], keys: ["tile_key"], erasable: [])),
-        // `entry_key_id` is the id of the key that authenticates entries; the key itself is never in the database.
+        // Every entry up to `sealed_up_to` has a leaf or is one of the `refused`. `entry_key_id` is the id of the key
+        // that authenticates entries; the key itself is never in the database.
         """
         CREATE TABLE log_state (
             log_key INTEGER PRIMARY KEY CHECK (log_key = 1), size INTEGER NOT NULL, root BLOB NOT NULL,
-            entry_key_id TEXT)
+            sealed_up_to INTEGER NOT NULL, refused INTEGER NOT NULL, entry_key_id TEXT)
         """,
         // The root of a tree without leaves is SHA-256 of the empty string.
         .sql(
             """
-            INSERT INTO log_state (log_key, size, root)
-            VALUES (1, 0, x'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
+            INSERT INTO log_state (log_key, size, root, sealed_up_to, refused)
+            VALUES (1, 0, x'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', 0, 0)
             """),
     ]
 }

@@ -43,6 +43,10 @@ public protocol LedgerConnection {
     /// their keys.
     func settledEntry() throws(LedgerStorageError) -> Int64?
 
+    /// The number of the settings in force, which grows whenever an app's settings change. It was read after the locks
+    /// of the write.
+    func settingsNumber() throws(LedgerStorageError) -> Int64
+
     /// Locks parts of the ledger that the write did not name when it began. If one of them is not locked yet, the
     /// driver restarts the write with all of them, so that nothing was read before it was locked.
     ///
@@ -87,6 +91,10 @@ extension LedgerConnection {
 
     public func settledEvent() throws(LedgerStorageError) -> Int64? { nil }
     public func settledEntry() throws(LedgerStorageError) -> Int64? { nil }
+
+    public func settingsNumber() throws(LedgerStorageError) -> Int64 {
+        try SettingsHistoryTable(connection: self).number()
+    }
 
     public func lock(_ parts: () throws(LedgerStorageError) -> [LedgerLock]) throws(LedgerStorageError) {}
 }

@@ -1,5 +1,4 @@
 extension LedgerDialect {
-    public var hasOneWriter: Bool { true }
     public var renumbering: [String] { [] }
     public var scratchSchema: [String] { [] }
     public var rowsPerInsert: Int { 1 }
@@ -19,9 +18,6 @@ public protocol LedgerDialect: Sendable {
     /// The engine's form of a `CREATE TABLE` or `CREATE INDEX` in portable types. A table that ends in `WITHOUT ROWID`
     /// is stored in the order of its primary key, if the engine supports that.
     func definition(_ sql: String) -> String
-
-    /// Whether entries are committed in the order of their numbers. The default is `true`.
-    var hasOneWriter: Bool { get }
 
     /// Statements that make the engine number new rows above those that were inserted with explicit numbers; none if it
     /// does so anyway.

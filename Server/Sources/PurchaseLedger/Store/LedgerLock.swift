@@ -37,7 +37,7 @@ public struct LedgerLock: Sendable, Hashable {
     static var log: LedgerLock { LedgerLock(7, []) }
 
     /// A webhook: its cursor, its lease and the waiting events.
-    static func webhook(_ app: String, _ url: String) -> LedgerLock { LedgerLock(9, app.utf8, url.utf8) }
+    package static func webhook(_ app: String, _ url: String) -> LedgerLock { LedgerLock(9, app.utf8, url.utf8) }
 
     /// The leases of the claims that are checked with the App Store.
     static var appStoreClaims: LedgerLock { LedgerLock(10, []) }

@@ -5,8 +5,11 @@ enum SchemaNumber {
     static let rules: Int64 = 7
     /// The query for the number.
     private static let query = "SELECT max(number) FROM schema_migrations"
-    /// The query for the number and the version of the rules.
-    static let inForceQuery = "SELECT max(number), (SELECT max(version) FROM rules) FROM schema_migrations"
+    /// The query for the number, the version of the rules, and the number of the settings.
+    static let inForceQuery = """
+        SELECT max(number), (SELECT max(version) FROM rules), (SELECT max(settings_key) FROM settings_history)
+        FROM schema_migrations
+        """
 
     /// The number; `nil` if the database has no schema of Assay.
     static func current(_ connection: any LedgerConnection) throws(LedgerStorageError) -> Int64? {
@@ -22,11 +25,15 @@ enum SchemaNumber {
     }
 
     /// Checks the answer to `inForceQuery`.
-    static func require(_ number: Int64, found rows: [LedgerRow]) throws(LedgerStorageError) {
-        var (found, stored): (Int64, Int64?) = (0, nil)
+    ///
+    /// - Returns: the number of the settings in force (`SettingsHistoryTable.number`).
+    @discardableResult
+    static func require(_ number: Int64, found rows: [LedgerRow]) throws(LedgerStorageError) -> Int64 {
+        var (found, stored, settings): (Int64, Int64?, Int64) = (0, nil, 0)
         if var reader = rows.first?.reader {
             found = try reader.optionalInteger() ?? 0
             stored = try reader.optionalInteger()
+            settings = try reader.optionalInteger() ?? 0
         }
         guard found == number else {
             if let refusal = CopyMark.refusal(of: found) { throw refusal }
@@ -39,5 +46,6 @@ enum SchemaNumber {
                 .rulesTooNew,
                 "the database is under version \(stored) of the rules, this version knows \(rules)")
         }
+        return settings
     }
 }

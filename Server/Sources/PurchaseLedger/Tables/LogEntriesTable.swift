@@ -37,24 +37,24 @@ struct LogEntriesTable {
         return try reader.integer()
     }
 
-    /// The entries after a key that are neither sealed nor pending, among the next entries of the journal.
+    /// The entries after a key that have no leaf, among the next entries of the journal that were examined
+    /// (`LogStateRow.sealedUpTo`).
     ///
-    /// - Returns: the keys of such entries, and the last key that was examined; `nil` after the last entry.
+    /// - Returns: the keys of such entries, and the last key that was read; `nil` after the last entry.
     func forgotten(after key: Int64, limit: Int64) throws(LedgerStorageError) -> (entries: [Int64], last: Int64?) {
         let rows = try connection.rows(
             """
-            SELECT journal.entry_key, log_entries.leaf, log_pending.entry_key FROM journal
+            SELECT journal.entry_key, log_entries.leaf FROM journal
             LEFT JOIN log_entries ON log_entries.entry_key = journal.entry_key
-            LEFT JOIN log_pending ON log_pending.entry_key = journal.entry_key
-            WHERE journal.entry_key > ?1 ORDER BY journal.entry_key LIMIT ?2
+            WHERE journal.entry_key > ?1 AND journal.entry_key <= (SELECT sealed_up_to FROM log_state)
+            ORDER BY journal.entry_key LIMIT ?2
             """, [.integer(key), .integer(limit)])
         var forgotten: [Int64] = []
         var last: Int64?
         for row in rows {
             var reader = row.reader
             let entry = try reader.integer()
-            let (leaf, pending) = (try reader.optionalInteger(), try reader.optionalInteger())
-            if leaf == nil, pending == nil { forgotten.append(entry) }
+            if try reader.optionalInteger() == nil { forgotten.append(entry) }
             last = entry
         }
         return (forgotten, last)

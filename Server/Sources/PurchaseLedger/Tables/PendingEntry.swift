@@ -3,7 +3,7 @@ import PurchaseVerification
 /// A journal entry that is not in the Merkle log yet, with the data needed to seal it.
 struct PendingEntry: Sendable {
     let entryKey: Int64
-    /// `nil` if the journal has no such entry, or its value is not bytes: one wrong row must not stop the sealer.
+    /// `nil` if its value is not bytes: one wrong row must not stop the sealer.
     let leaf: [UInt8]?
     /// The unique id of the entry's row, which must equal the one in its leaf.
     let entryID: [UInt8]?
@@ -12,4 +12,39 @@ struct PendingEntry: Sendable {
     let details: [UInt8]?
     /// Its leaf number, if the log has it already.
     let sealed: Int64?
+
+    /// The entries after a number and not above another, in the order of the journal.
+    static func all(
+        after key: Int64, upTo end: Int64 = .max, limit: Int64, _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> [PendingEntry] {
+        let rows = try connection.rows(
+            """
+            SELECT journal.entry_key, journal.leaf, journal.entry_id, journal.mac, journal.salt, journal.details,
+            log_entries.leaf FROM journal LEFT JOIN log_entries ON log_entries.entry_key = journal.entry_key
+            WHERE journal.entry_key > ?1 AND journal.entry_key <= ?2 ORDER BY journal.entry_key LIMIT ?3
+            """, [.integer(key), .integer(end), .integer(limit)])
+        var entries: [PendingEntry] = []
+        for row in rows {
+            var reader = row.reader
+            entries.append(
+                PendingEntry(
+                    entryKey: try reader.integer(), leaf: try reader.blobIfAny(),
+                    entryID: try reader.blobIfAny(), mac: try reader.blobIfAny(),
+                    salt: try reader.blobIfAny(), details: try reader.blobIfAny().map(JSONShorthand.json),
+                    sealed: try reader.optionalInteger()))
+        }
+        return entries
+    }
+
+    /// The leaf, if a server with the key wrote it, its details are unchanged, and the log does not contain it.
+    func authenticLeaf(_ key: EntryKey) -> [UInt8]? {
+        guard let leaf, sealed == nil, key.authenticates(leaf, id: entryID, code: mac),
+            (salt == nil) == (details == nil)
+        else { return nil }
+        // The leaf ends with the hash of its salted details.
+        if let salt, let details, !leaf.suffix(32).elementsEqual(Journal.digest(salt: salt, details: details)) {
+            return nil
+        }
+        return leaf
+    }
 }

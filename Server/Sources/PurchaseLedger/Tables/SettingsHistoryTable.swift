@@ -26,17 +26,21 @@ struct SettingsHistoryTable {
         return settings
     }
 
+    /// The number of the newest settings of all apps; 0 if there are none.
+    func number() throws(LedgerStorageError) -> Int64 {
+        let rows = try connection.rows(
+            "SELECT max(settings_key) FROM settings_history", [], of: ["settings_history"])
+        guard var reader = rows.first?.reader else { return 0 }
+        return try reader.optionalInteger() ?? 0
+    }
+
     /// Inserts settings under the next number. The engine would leave gaps, and then the audit could not know the
     /// number.
     func insert(appKey: Int64, sha256: [UInt8], body: [UInt8], entry: Int64) throws(LedgerStorageError) {
-        let last = try connection.rows(
-            "SELECT coalesce(max(settings_key), 0) FROM settings_history", [], of: ["settings_history"])
-        guard var reader = last.first?.reader else {
-            throw LedgerStorageError(.other, "the largest number of settings has no row")
-        }
+        let key = try number() + 1
         try connection.send(
             to: "settings_history",
             "INSERT INTO settings_history (settings_key, app_key, sha256, body, entry_key) VALUES (?1, ?2, ?3, ?4, ?5)",
-            [.integer(try reader.integer() + 1), .integer(appKey), .blob(sha256), .blob(body), .integer(entry)])
+            [.integer(key), .integer(appKey), .blob(sha256), .blob(body), .integer(entry)])
     }
 }

@@ -6,4 +6,6 @@ public struct PendingEntries: Sendable, Equatable {
     public var count: Int
     /// The time of the oldest one; `nil` if none is pending.
     public var oldest: Timestamp?
+    /// The number of earlier entries that got no place in it: no server with the key wrote them.
+    public var refused: Int
 }

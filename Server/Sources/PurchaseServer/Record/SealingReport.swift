@@ -22,18 +22,17 @@ final class SealingReport: Sendable {
 
     func add(_ result: Result<LogSealing.Round, any Error>) {
         switch result {
-        case .success(let round) where round.refused.isEmpty:
+        case .success(let round) where round.refusedInAll == 0:
             metrics.noteSealing("done")
             if change(nil) { logger.notice("the record is sealed again") }
         case .success(let round):
             metrics.noteSealing("refused")
-            guard change("refused \(round.refused)") else { return }
+            guard change("refused \(round.refusedInAll)") else { return }
             logger.error(
-                "journal entries are not sealed, because no server with the key wrote them; run assay audit verify",
+                "journal entries get no place in the log, because no server with the key wrote them; run assay audit verify",
                 metadata: [
                     "code": "\(LogError.Code.notAuthentic.rawValue)",
-                    "entries": .stringConvertible(round.refused.count),
-                    "first": .stringConvertible(round.refused.first ?? 0),
+                    "entries": .stringConvertible(round.refusedInAll),
                 ])
         case .failure(let error):
             metrics.noteSealing("failed")

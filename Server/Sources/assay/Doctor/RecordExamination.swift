@@ -40,6 +40,11 @@ struct RecordExamination {
     }
 
     private func sealed(_ state: RecordState) -> DoctorFinding {
+        guard state.pending.refused == 0 else {
+            return .failed(
+                .record, "\(state.pending.refused) entries are not in the log: no server with the key wrote them",
+                do: "Run 'assay audit verify': it names them.")
+        }
         guard let oldest = state.pending.oldest else {
             return .fine(.record, "all entries are sealed, in \(state.size) leaves")
         }

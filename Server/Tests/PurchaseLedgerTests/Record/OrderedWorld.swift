@@ -129,7 +129,7 @@ struct OrderedWorld {
     private static func tamper(
         _ database: any LedgerDatabase, _ change: @escaping @Sendable (any LedgerConnection) throws -> Void
     ) async throws {
-        let engine: TestEngine = database.dialect.hasOneWriter ? .sqlite : .postgresql
+        let engine: TestEngine = database is SQLiteDatabase ? .sqlite : .postgresql
         try await database.write { connection in
             let tables = ["journal", "log_entries", "log_tiles"]
             switch engine {

@@ -64,6 +64,9 @@ struct SealedWorld {
         }
     }
 
+    /// Counts the entries that are not examined yet.
+    static let pending = "SELECT count(*) FROM journal WHERE entry_key > (SELECT sealed_up_to FROM log_state)"
+
     /// Changes the database as an attacker with write access would.
     func tamper(_ statements: [String]) async throws {
         try await database.write { connection in

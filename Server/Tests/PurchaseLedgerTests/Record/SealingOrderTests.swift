@@ -1,77 +1,169 @@
 import Foundation
 import PurchaseLedger
 import PurchaseVerification
-import Synchronization
+import TestSupport
 import Testing
 
-/// Entries that are committed in another order than they are numbered, as on PostgreSQL.
+/// Leaves are in the order of numbers, although PostgreSQL commits entries in another order than it numbers them.
 @Suite("A.1 The order of leaves", .tags(.everyEngine))
 struct SealingOrderTests {
-    @Test("A.1 An entry with a lower number that is committed between two pages of the sealer gets the lower leaf")
-    func overtaken() async throws {
-        try await SealedWorld.with { sealed in
-            try await sealed.write(2)
-            try await sealed.sealing.round()
-            try await sealed.write(2)
-            let last = try await sealed.number("SELECT max(entry_key) FROM journal")
-            let (early, late) = (last - 1, last + 1000)
-            // More rows between the two than a page has; none can be sealed, and the earlier entry is not visible yet.
-            try await sealed.tamper(
-                [
-                    "UPDATE journal SET entry_key = \(late) WHERE entry_key = \(last)",
-                    "UPDATE events SET entry_key = \(late) WHERE entry_key = \(last)",
-                    "UPDATE log_pending SET entry_key = \(late) WHERE entry_key = \(last)",
-                    "DELETE FROM log_pending WHERE entry_key = \(early)",
-                ] + (1...Int64(600)).map { "INSERT INTO log_pending (entry_key) VALUES (\(last + $0))" })
-            let database = OvertakenDatabase(sealed.database, "INSERT INTO log_pending (entry_key) VALUES (\(early))")
-            let clock = sealed.world.clock
-            let ledger = try await PurchaseLedger.openRecorded(
-                database: database, verifier: try LedgerWorld.verifier(), entryKey: sealed.entryKey,
-                clock: { clock.now })
-            let round = try await LogSealing(ledger: ledger, signer: nil).seal()
-            #expect(round.sealed == 2)
-            #expect(round.refused.count == 600)
-            let leaf = "SELECT leaf FROM log_entries WHERE entry_key = "
-            let leaves = (try await sealed.number(leaf + "\(early)"), try await sealed.number(leaf + "\(late)"))
-            #expect(leaves.0 >= 0 && leaves.0 < leaves.1)
-            try await sealed.tamper(["DELETE FROM log_pending"])
-            #expect(try await sealed.world.ledger.audit().findings.filter { $0.kind == .orderDiffers } == [])
+    @Test("A.1 An entry that is committed later than one with a higher number gets the lower leaf, and none is skipped")
+    func lateCommit() async throws {
+        try await ThrowawayPostgreSQL.withDatabase { place in
+            try await Self.withServers(place, 2) { world, servers, gate in
+                let sealing = try LogSealing(ledger: world.ledger, signer: nil)
+                _ = try await sealing.round()
+                let sealed = try await Self.number(Self.sealedUpTo, world)
+                gate.arm()
+                async let late = servers[0].order("late")
+                try await gate.reached()
+                // Another server commits an entry with a higher number. Nothing beyond the lower one is sealed.
+                _ = try await servers[1].order("early")
+                #expect(try await sealing.round().sealed == 0)
+                #expect(try await Self.number(Self.sealedUpTo, world) == sealed)
+                gate.open()
+                _ = try await late
+                #expect(try await sealing.round().sealed == 2)
+                try await Self.requireOrder(world)
+                #expect(try await Self.number("SELECT count(*) FROM journal", world) == Self.number(Self.size, world))
+            }
         }
     }
 
-    /// A database in which another server commits before the first write of this server.
-    private final class OvertakenDatabase: LedgerDatabase {
-        private let database: any LedgerDatabase
-        private let sql: Mutex<String?>
-
-        init(_ database: any LedgerDatabase, _ sql: String) {
-            self.database = database
-            self.sql = Mutex(sql)
+    @Test("A.1 The first number of a new database is not below the first mark")
+    func firstNumber() async throws {
+        try await ThrowawayPostgreSQL.withDatabase { place in
+            let database = try PostgreSQLDatabase(url: place.url())
+            try await LedgerMigrations.migrate(database, now: 0)
+            let gate = CommitGate()
+            let (late, clock) = (LateDatabase(database, beforeCommit: { gate.pass() }), TestClock())
+            gate.arm()
+            async let opened = PurchaseLedger.open(
+                database: late, verifier: try LedgerWorld.verifier(), apps: [LedgerWorld.app()], clock: { clock.now })
+            try await gate.reached()
+            let settled = try await database.read(.keys) { try $0.settledEntry() }
+            #expect(settled == 1)
+            gate.open()
+            _ = try await opened
+            #expect(
+                try await database.read(.keys) { try $0.rows("SELECT min(entry_key) FROM journal", []).first?.values }
+                    == [.integer(2)])
+            try await database.close()
         }
+    }
 
-        var dialect: any LedgerDialect { database.dialect }
+    /// `ASSAY_KILL_ROUNDS` sets the number of rounds.
+    private static let rounds = ProcessInfo.processInfo.environment["ASSAY_KILL_ROUNDS"].flatMap { Int($0) } ?? 12
 
-        func read<Value: Sendable>(
-            _ access: LedgerReadAccess, _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
-        ) async throws -> Value {
-            try await database.read(access, body)
-        }
-
-        func write<Value: Sendable>(
-            plan: @escaping @Sendable () -> LedgerWritePlan,
-            _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
-        ) async throws -> Value {
-            if let sql = sql.withLock({ sql in
-                defer { sql = nil }
-                return sql
-            }) {
-                try await database.write { _ = try $0.execute(sql, []) }
+    @Test(
+        "A.1 With late locks, late commits and killed connections, no leaf is skipped and none is out of order, and each entry is sealed once its writers have ended"
+    )
+    func kills() async throws {
+        try await ThrowawayPostgreSQL.withDatabase { place in
+            try await Self.withServers(place, 3) { world, servers, _ in
+                let sealers = try servers.map { try LogSealing(ledger: $0.ledger, signer: nil) }
+                for number in 0..<4 { _ = try await world.claim("\(number)", try LedgerWorld.signed("\(number)")) }
+                for round in 0..<Self.rounds {
+                    await withTaskGroup(of: Void.self) { group in
+                        for (index, server) in servers.enumerated() {
+                            group.addTask {
+                                for step in 0..<4 {
+                                    // A killed connection fails its write, or has it done again.
+                                    _ = try? await Self.write(server, round * 100 + index * 10 + step)
+                                }
+                            }
+                            group.addTask {
+                                for _ in 0..<3 { _ = try? await sealers[index].seal() }
+                            }
+                        }
+                        group.addTask {
+                            try? await Task.sleep(for: .milliseconds(Int.random(in: 0...25)))
+                            try? await Self.kill(place)
+                        }
+                    }
+                    // Nothing writes now, so one call seals everything.
+                    _ = try await Self.retried { try await sealers[round % sealers.count].seal() }
+                    let entries = try await Self.number("SELECT count(*) FROM journal", world)
+                    #expect(try await Self.number(Self.size, world) == entries, "round \(round)")
+                }
+                try await Self.requireOrder(world)
+                #expect(try await world.ledger.auditLog([]).findings == [])
+                #expect(try await world.ledger.audit().findings == [])
             }
-            return try await database.write(plan: plan, body)
         }
+    }
 
-        func requireSchema(_ number: Int64) { database.requireSchema(number) }
+    // MARK: Servers
 
-        func close() async throws {}
+    private static let sealedUpTo = "SELECT sealed_up_to FROM log_state"
+    private static let size = "SELECT size FROM log_state"
+
+    /// Calls the body with a ledger, and with servers that commit late.
+    private static func withServers(
+        _ place: ThrowawayPostgreSQL.Database, _ count: Int,
+        _ body: (LedgerWorld, [LedgerWorld], CommitGate) async throws -> Void
+    ) async throws {
+        try await TemporaryFolder.with { folder in
+            let key = try EntryKey.openOrCreate(at: folder.appending(path: "entries.key").path)
+            let world = try await LedgerWorld(try PostgreSQLDatabase(url: place.url()), entryKey: key)
+            let gate = CommitGate()
+            var servers: [LedgerWorld] = []
+            for _ in 0..<count {
+                let late = LateDatabase(try PostgreSQLDatabase(url: place.url())) {
+                    gate.pass()
+                    if Int.random(in: 0..<3) == 0 { usleep(UInt32.random(in: 0...4000)) }
+                }
+                servers.append(try await LedgerWorld(late, clock: world.clock, entryKey: key))
+            }
+            try await body(world, servers, gate)
+            for server in servers + [world] { try await server.database.close() }
+        }
+    }
+
+    /// A write. Every second one claims a purchase of somebody else, whose customer it locks late.
+    private static func write(_ server: LedgerWorld, _ number: Int) async throws {
+        if number % 2 == 0 {
+            _ = try await server.order("customer\(number % 7)")
+        } else {
+            let id = "\(number % 4)"
+            _ = try await server.claim(id, customer: "thief\(number)", try LedgerWorld.signed(id))
+        }
+    }
+
+    /// Ends some connections of all servers.
+    private static func kill(_ place: ThrowawayPostgreSQL.Database) async throws {
+        let killer = try PostgreSQLDatabase(url: place.url() + "&application_name=killer")
+        _ = try await killer.read(.keys) { connection in
+            try connection.rows(
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()
+                AND application_name <> 'killer' AND backend_type = 'client backend' AND random() < 0.4
+                """, [])
+        }
+        try await killer.close()
+    }
+
+    private static func retried<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do { return try await body() } catch { return try await body() }
+    }
+
+    private static func number(_ sql: String, _ world: LedgerWorld) async throws -> Int64 {
+        try await retried {
+            try await world.database.read(.keys) { connection in
+                guard case .integer(let number)? = try connection.rows(sql, []).first?.values.first else { return -1 }
+                return number
+            }
+        }
+    }
+
+    /// Checks that every leaf has a greater number than the one before, and that no leaf is missing.
+    private static func requireOrder(_ world: LedgerWorld) async throws {
+        let disorder = """
+            SELECT count(*) FROM log_entries AS a JOIN log_entries AS b ON b.leaf = a.leaf + 1
+            WHERE b.entry_key <= a.entry_key
+            """
+        #expect(try await number(disorder, world) == 0)
+        #expect(try await number("SELECT count(*) FROM log_entries", world) == number(size, world))
+        #expect(try await number("SELECT max(leaf) + 1 FROM log_entries", world) == number(size, world))
     }
 }

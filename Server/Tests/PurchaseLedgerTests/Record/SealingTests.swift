@@ -24,7 +24,7 @@ struct SealingTests {
             #expect(round.refused == [])
             #expect(round.checkpoint?.checkpoint.size == entries)
             #expect(try world.published() == round.checkpoint)
-            #expect(try await world.number("SELECT count(*) FROM log_pending") == 0)
+            #expect(try await world.number(SealedWorld.pending) == 0)
             #expect(try await world.number("SELECT count(*) FROM log_tiles") == entries / 256)
             #expect(try await world.audit([try world.published().checkpoint]) == [])
             let idle = try await world.sealing.round()
@@ -35,23 +35,20 @@ struct SealingTests {
         }
     }
 
-    @Test("An entry that becomes visible late gets a later leaf, and none is skipped")
-    func lateCommit() async throws {
+    @Test("An entry that was put below a sealed one gets no leaf, and the audit reports it")
+    func belowTheMark() async throws {
         try await SealedWorld.with { world in
             try await world.write(5)
             try await world.sealing.round()
-            try await world.write(3)
-            // As if the middle one of three was committed last: its number is smaller than a sealed one.
-            let late = try await world.number("SELECT entry_key FROM log_pending ORDER BY entry_key LIMIT 1 OFFSET 1")
-            try await world.tamper(["DELETE FROM log_pending WHERE entry_key = \(late)"])
-            try await world.sealing.round()
-            #expect(try await world.audit() == [.entryForgotten])
-            try await world.tamper(["INSERT INTO log_pending (entry_key) VALUES (\(late))"])
+            let last = try await world.number("SELECT max(entry_key) FROM journal")
+            try await world.tamper([
+                "UPDATE log_state SET sealed_up_to = \(last + 2)",
+                "INSERT INTO journal SELECT \(last + 1), randomblob(16), leaf, salt, details, app_key, customer_key, "
+                    + "order_key, transaction_key, evidence_key, kind, code, at, mac FROM journal WHERE entry_key = \(last)",
+            ])
             let round = try await world.sealing.round()
-            #expect(round.sealed == 1)
-            #expect(try await world.audit([try world.published().checkpoint]) == [])
-            let last = try await world.number("SELECT entry_key FROM log_entries ORDER BY leaf DESC LIMIT 1")
-            #expect(last == late)
+            #expect(round.sealed == 0 && round.refused == [])
+            #expect(try await world.audit() == [.entryForgotten])
         }
     }
 
@@ -152,34 +149,50 @@ struct SealingTests {
                 """
                 INSERT INTO journal (entry_id, leaf, mac, salt, details, app_key, kind, code, at)
                 SELECT randomblob(16), \(leafAndCode), salt, details, app_key, kind, code, at FROM journal LIMIT 1
-                """,
-                "INSERT INTO log_pending (entry_key) SELECT max(entry_key) FROM journal",
+                """
             ])
+            #expect(try await world.audit([try world.published().checkpoint]) == [.pendingRefused])
             let forged = try await world.number("SELECT max(entry_key) FROM journal")
             try await world.write(2)
             let round = try await world.sealing.round()
             #expect(round.sealed == 2)
             #expect(round.refused == [forged])
-            #expect(try await world.audit([try world.published().checkpoint]) == [.pendingRefused])
+            #expect(round.refusedInAll == 1)
+            #expect(try await world.audit([try world.published().checkpoint]) == [.entryForgotten])
             let report = try await world.world.ledger.auditLog([])
-            #expect(report.pending.count == 1)
+            #expect(report.pending.count == 0 && report.pending.refused == 1)
+            #expect(try await world.sealing.round().refusedInAll == 1)
         }
     }
 
-    @Test("Pending rows without an entry, of a sealed entry, and of changed details are refused")
+    @Test("An entry whose details were changed, and one that has a leaf already, are refused; the others are sealed")
     func forgedPending() async throws {
         try await SealedWorld.with { world in
             try await world.write(2)
             try await world.sealing.round()
-            try await world.write(1)
+            try await world.write(3)
             let last = try await world.number("SELECT max(entry_key) FROM journal")
             try await world.tamper([
-                "INSERT INTO log_pending (entry_key) VALUES (1), (1000000)",
-                "UPDATE journal SET details = x'7b7d' WHERE entry_key = \(last)",
+                "UPDATE log_state SET sealed_up_to = sealed_up_to - 1",
+                "UPDATE journal SET details = x'7b7d' WHERE entry_key = \(last - 1)",
             ])
             let round = try await world.sealing.round()
-            #expect(round.sealed == 0)
-            #expect(round.refused == [1, last, 1_000_000])
+            #expect(round.sealed == 2)
+            #expect(round.refused == [last - 3, last - 1])
+        }
+    }
+
+    @Test("A server with another key of entries seals nothing, and refuses no entry for good")
+    func otherKey() async throws {
+        try await SealedWorld.with { world in
+            try await world.write(2)
+            let other = try EntryKey.openOrCreate(at: world.path("other.key"))
+            let clock = world.world.clock
+            let ledger = try await PurchaseLedger.openRecorded(
+                database: world.database, verifier: try LedgerWorld.verifier(), entryKey: other, clock: { clock.now })
+            #expect(await code { _ = try await LogSealing(ledger: ledger, signer: nil).round() } == .entryKeyDiffers)
+            #expect(try await world.sealing.round().refused == [])
+            #expect(try await world.audit([try world.published().checkpoint]) == [])
         }
     }
 
@@ -211,7 +224,7 @@ struct SealingTests {
                     """, [.blob(leaf)])
                 try connection.execute("INSERT INTO log_entries (leaf, entry_key) VALUES (?1, 900)", [.integer(size)])
                 try connection.execute(
-                    "UPDATE log_state SET size = ?1, root = ?2", [.integer(size + 1), .blob(root)])
+                    "UPDATE log_state SET size = ?1, root = ?2, sealed_up_to = 900", [.integer(size + 1), .blob(root)])
             }
             #expect(await code { try await world.sealing.round() } == .notAuthentic)
             #expect(world.signer.head.size == size)
@@ -246,7 +259,7 @@ struct SealingTests {
             let sealing = world.sealing
             let task = Task { await sealing.run { _ in } }
             try await world.write(3)
-            while try await world.number("SELECT count(*) FROM log_pending") > 0 {
+            while try await world.number(SealedWorld.pending) > 0 {
                 try await Task.sleep(for: .milliseconds(10))
             }
             try await world.write(3)

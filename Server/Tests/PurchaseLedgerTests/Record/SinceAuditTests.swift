@@ -43,7 +43,7 @@ private let touchedChanges: [(String, AuditFinding.Kind)] = [
         .detailsChanged
     ),
     (
-        "UPDATE journal SET at = at + 1 WHERE entry_key = (SELECT max(entry_key) FROM log_pending)",
+        "UPDATE journal SET at = at + 1 WHERE entry_key = (SELECT max(entry_key) FROM journal)",
         .columnDiffers
     ),
     (

@@ -9,7 +9,7 @@ extension PurchaseLedger {
             EvidenceSubmission(app: claim.app, source: JournalKind.appStoreAnswer.name, evidence: $0)
         }
         return ExaminedAppStoreAnswer(
-            claim: claim, answer: answer, evidence: claim.evidence.map { examine($0, app: claim.app) },
+            claim: claim, answer: answer, evidence: claim.evidence.map { examine($0) },
             reply: answer.reply.map { StorableEvidence($0, isVerified: true) }, latest: latest.map { examine($0) })
     }
 }

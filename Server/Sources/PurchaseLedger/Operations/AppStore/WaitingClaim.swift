@@ -44,7 +44,7 @@ struct WaitingClaim {
         guard let proven = named, let customer = parties.customer else {
             let refusal =
                 ClaimRules.parties.refusal(of: parties.named(by: claim))
-                ?? ClaimRules.proof.refusal(of: evidence.claimed(claim.transactionID))
+                ?? ClaimRules.proof.refusal(of: evidence.claimed(claim.transactionID, for: app.settings))
             return refusal.map(refused) ?? .isDecided
         }
         let tokenOwner = try CustomerIdentities(transaction, app: app).customer(of: proven.accountToken)
@@ -112,7 +112,7 @@ extension ExaminedEvidence {
                 app.settings.hasAppStoreKey && (environment == .production || environment == .sandbox)
             default: false
             }
-        guard isAskable, objection == nil, case .success(let observation) = verified else { return [] }
+        guard isAskable, objection(app.settings) == nil, case .success(let observation) = verified else { return [] }
         return observation.transactionFacts.filter { $0.productID != nil }
     }
 

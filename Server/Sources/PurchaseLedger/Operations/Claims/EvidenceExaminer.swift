@@ -2,15 +2,12 @@ import Foundation
 public import PurchaseVerification
 
 extension PurchaseLedger {
-    /// Verifies evidence for an app. The cost is that of the cryptography; no lock is held.
+    /// Verifies evidence. The cost is that of the cryptography; no lock is held.
     ///
-    /// - Parameters:
-    ///   - evidence: as it was sent.
-    ///   - app: the app whose settings the evidence is compared with.
-    func examine(_ evidence: [UInt8], app name: String) -> ExaminedEvidence {
+    /// - Parameter evidence: as it was sent.
+    func examine(_ evidence: [UInt8]) -> ExaminedEvidence {
         let start = ContinuousClock.now
-        let examined = EvidenceExaminer(verifier: verifier, now: clock())
-            .examine(evidence, app: registry.app(name)?.settings)
+        let examined = EvidenceExaminer(verifier: verifier, now: clock()).examine(evidence)
         noteVerification(examined.kind, examined.error, since: start)
         return examined
     }
@@ -33,39 +30,33 @@ extension PurchaseLedger {
     }
 }
 
-/// Verifies evidence. Genuine evidence is observed whatever the settings of the claim's app, so the settings are
-/// checked separately.
+/// Verifies evidence. Genuine evidence is observed whatever the settings of the claim's app, so a decision asks the
+/// settings in force (`ExaminedEvidence.claimed`).
 struct EvidenceExaminer: Sendable {
     let verifier: PurchaseVerifier
     /// The time of the answer; `nil` if there is none, as for evidence that was recorded.
     var now: Timestamp?
 
-    func examine(_ bytes: [UInt8], app: RegisteredApp?) -> ExaminedEvidence {
+    func examine(_ bytes: [UInt8]) -> ExaminedEvidence {
         var kind: EvidenceKind?
         do throws(VerificationError) {
-            return try genuine(bytes, app: app, kind: &kind)
+            return try genuine(bytes, kind: &kind)
         } catch {
             return ExaminedEvidence(
-                kind: kind, verified: .failure(error), objection: nil, bundleID: nil, environment: nil,
+                kind: kind, verified: .failure(error), content: nil, bundleID: nil, environment: nil,
                 stored: StorableEvidence(bytes, isVerified: false), isEmptyReceipt: false, notification: nil)
         }
     }
 
-    /// Evidence with the settings of the app that it is compared with.
-    struct Piece: Sendable {
-        let bytes: [UInt8]
-        let app: RegisteredApp?
-    }
-
     /// Verifies evidence on all processors.
-    func examine(_ pieces: [Piece?]) async -> [ExaminedEvidence?] {
+    func examine(_ pieces: [[UInt8]?]) async -> [ExaminedEvidence?] {
         let width = max(1, ProcessInfo.processInfo.activeProcessorCount)
         var examined = [ExaminedEvidence?](repeating: nil, count: pieces.count)
         await withTaskGroup(of: [(Int, ExaminedEvidence)].self) { group in
             for lane in 0..<width {
                 group.addTask {
                     stride(from: lane, to: pieces.count, by: width).compactMap { index in
-                        pieces[index].map { (index, examine($0.bytes, app: $0.app)) }
+                        pieces[index].map { (index, examine($0)) }
                     }
                 }
             }
@@ -80,7 +71,7 @@ struct EvidenceExaminer: Sendable {
     ///
     /// - Parameter kind: set to the kind once it is recognised.
     func genuine(
-        _ bytes: [UInt8], app: RegisteredApp?, kind: inout EvidenceKind?
+        _ bytes: [UInt8], kind: inout EvidenceKind?
     ) throws(VerificationError) -> ExaminedEvidence {
         let evidence = try Evidence(bytes)
         kind = evidence.kind
@@ -108,19 +99,9 @@ struct EvidenceExaminer: Sendable {
         }
         return ExaminedEvidence(
             kind: verified.kind, verified: .success(observation),
-            objection: app.flatMap { objection($0, facts) }, bundleID: facts.bundleID.map { ExactText($0) },
+            content: verified, bundleID: facts.bundleID.map { ExactText($0) },
             environment: facts.environment, stored: stored, isEmptyReceipt: isEmpty, notification: notification,
             receiptPlace: place)
-    }
-
-    /// The reason why the settings of an app do not accept the evidence.
-    private func objection(_ app: RegisteredApp, _ facts: any EvidenceFacts) -> VerificationError? {
-        do throws(VerificationError) {
-            for policy in app.policies { try PolicyOfNamedApp(policy: policy).check(facts) }
-            return nil
-        } catch {
-            return error
-        }
     }
 }
 
@@ -131,45 +112,5 @@ extension TransactionStatement {
         throw VerificationError(
             .claimsMalformed, expected: "a quantity from 1 to \(ObservedTransaction.quantityLimit)",
             found: "\(quantity)")
-    }
-}
-
-extension RegisteredApp {
-    /// The policies for evidence of this app.
-    var policies: [any PurchasePolicy] {
-        var policies: [any PurchasePolicy] = [
-            EnvironmentPolicy(accepting: environments), BundleIDPolicy(anyOf: bundleIDs),
-        ]
-        if let appleID { policies.append(AppAppleIDPolicy(appleID)) }
-        if !versions.isEmpty { policies.append(StatedVersionPolicy(versions: versions)) }
-        return policies
-    }
-}
-
-/// A policy of an app, for evidence that names one. Renewal info, a realtime request and a notification with an unknown
-/// body may name none; without a transaction, they grant nothing.
-private struct PolicyOfNamedApp: PurchasePolicy {
-    let policy: any PurchasePolicy
-
-    var name: String { policy.name }
-
-    func check(_ facts: some EvidenceFacts) throws(VerificationError) {
-        switch facts.kind {
-        case .signedRenewalInfo, .realtimeRequest: return
-        case .notification where facts.bundleID == nil && facts.transactions.isEmpty: return
-        default: try policy.check(facts)
-        }
-    }
-}
-
-/// Accepts evidence of one of the app's versions, or of a kind without a version.
-private struct StatedVersionPolicy: PurchasePolicy {
-    let versions: Set<String>
-
-    var name: String { "app version" }
-
-    func check(_ facts: some EvidenceFacts) throws(VerificationError) {
-        guard facts.kind == .appReceipt || facts.kind == .transactionReceipt else { return }
-        try ApplicationVersionPolicy(anyOf: versions).check(facts)
     }
 }

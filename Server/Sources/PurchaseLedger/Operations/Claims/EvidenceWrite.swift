@@ -113,14 +113,14 @@ final class EvidenceWrite {
             if case .failure(let error) = input.evidence?.verified, refusal == nil { refusal = Rejection(error) }
         case .every(let every):
             parties = ClaimParties(every.customer, order: every.order)
-            guard refusal == nil, let evidence = input.evidence?.claimed() else { return }
+            guard refusal == nil, let evidence = input.evidence?.claimed(for: input.app?.settings) else { return }
             refusal = ClaimRules.evidence.refusal(of: evidence)
             guard refusal == nil else { return }
             proven = evidence.proven.filter { !every.besides.contains($0.key) }
             isRepeated = proven.count < evidence.proven.count
             if let order = every.order { named = try transaction.purchase(for: order, among: proven)?.key }
         case .named(let fields):
-            guard let evidence = input.evidence?.claimed(fields.transactionID) else {
+            guard let evidence = input.evidence?.claimed(fields.transactionID, for: input.app?.settings) else {
                 refusal = refusal ?? Rejection(.fieldMissing, expected: "receipt_data")
                 if input.answer != nil { parties = try ClaimParties(of: fields, transaction, app) }
                 return

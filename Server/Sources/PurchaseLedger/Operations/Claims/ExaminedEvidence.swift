@@ -6,8 +6,8 @@ public final class ExaminedEvidence: Sendable {
     /// The kind, if it could be recognised.
     public let kind: EvidenceKind?
     let verified: Result<Observation, VerificationError>
-    /// The reason why the app's settings do not accept genuine evidence.
-    let objection: VerificationError?
+    /// What it states, for the policies of an app; `nil` if it failed verification.
+    private let content: VerifiedEvidence?
     let bundleID: ExactText?
     let environment: AppStoreEnvironment?
     let stored: StorableEvidence
@@ -19,11 +19,11 @@ public final class ExaminedEvidence: Sendable {
     let receiptPlace: ReceiptPlace?
 
     init(
-        kind: EvidenceKind?, verified: Result<Observation, VerificationError>, objection: VerificationError?,
+        kind: EvidenceKind?, verified: Result<Observation, VerificationError>, content: VerifiedEvidence?,
         bundleID: ExactText?, environment: AppStoreEnvironment?, stored: StorableEvidence, isEmptyReceipt: Bool,
         notification: NotificationFacts?, receiptPlace: ReceiptPlace? = nil
     ) {
-        (self.kind, self.verified, self.objection, self.bundleID) = (kind, verified, objection, bundleID)
+        (self.kind, self.verified, self.content, self.bundleID) = (kind, verified, content, bundleID)
         (self.environment, self.stored, self.isEmptyReceipt) = (environment, stored, isEmptyReceipt)
         (self.notification, self.receiptPlace) = (notification, receiptPlace)
     }
@@ -38,10 +38,12 @@ public final class ExaminedEvidence: Sendable {
 
     /// The evidence for the rules.
     ///
-    /// - Parameter transactionID: the transaction that the claim names; `nil` if every purchase is claimed.
-    func claimed(_ transactionID: String? = nil) -> ClaimedEvidence {
+    /// - Parameters:
+    ///   - transactionID: the transaction that the claim names; `nil` if every purchase is claimed.
+    ///   - app: the app of the claim, as the settings in force have it.
+    func claimed(_ transactionID: String? = nil, for app: RegisteredApp?) -> ClaimedEvidence {
         var claimed = ClaimedEvidence(
-            kind: kind, objection: objection, isEmptyReceipt: isEmptyReceipt, transactionID: transactionID)
+            kind: kind, objection: app.flatMap(objection), isEmptyReceipt: isEmptyReceipt, transactionID: transactionID)
         switch verified {
         case .failure(let error): claimed.failure = error
         case .success(let observation):
@@ -54,6 +56,17 @@ public final class ExaminedEvidence: Sendable {
         return claimed
     }
 
+    /// The reason why the settings of an app do not accept genuine evidence.
+    func objection(_ app: RegisteredApp) -> VerificationError? {
+        guard let facts = content?.facts else { return nil }
+        do throws(VerificationError) {
+            for policy in app.policies { try PolicyOfNamedApp(policy: policy).check(facts) }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     /// The source of its statements.
     var source: EvidenceSource {
         switch kind {
@@ -61,5 +74,45 @@ public final class ExaminedEvidence: Sendable {
         case .transactionReceipt: .transactionReceipt
         default: .signedData
         }
+    }
+}
+
+extension RegisteredApp {
+    /// The policies for evidence of this app.
+    var policies: [any PurchasePolicy] {
+        var policies: [any PurchasePolicy] = [
+            EnvironmentPolicy(accepting: environments), BundleIDPolicy(anyOf: bundleIDs),
+        ]
+        if let appleID { policies.append(AppAppleIDPolicy(appleID)) }
+        if !versions.isEmpty { policies.append(StatedVersionPolicy(versions: versions)) }
+        return policies
+    }
+}
+
+/// A policy of an app, for evidence that names one. Renewal info, a realtime request and a notification with an unknown
+/// body may name none; without a transaction, they grant nothing.
+struct PolicyOfNamedApp: PurchasePolicy {
+    let policy: any PurchasePolicy
+
+    var name: String { policy.name }
+
+    func check(_ facts: some EvidenceFacts) throws(VerificationError) {
+        switch facts.kind {
+        case .signedRenewalInfo, .realtimeRequest: return
+        case .notification where facts.bundleID == nil && facts.transactions.isEmpty: return
+        default: try policy.check(facts)
+        }
+    }
+}
+
+/// Accepts evidence of one of the app's versions, or of a kind without a version.
+private struct StatedVersionPolicy: PurchasePolicy {
+    let versions: Set<String>
+
+    var name: String { "app version" }
+
+    func check(_ facts: some EvidenceFacts) throws(VerificationError) {
+        guard facts.kind == .appReceipt || facts.kind == .transactionReceipt else { return }
+        try ApplicationVersionPolicy(anyOf: versions).check(facts)
     }
 }

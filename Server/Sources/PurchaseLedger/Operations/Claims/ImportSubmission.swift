@@ -22,6 +22,6 @@ public struct ImportSubmission: Sendable {
 extension PurchaseLedger {
     /// Verifies the evidence of a row. It holds no lock, so rows can be verified on several cores.
     public func examine(_ submission: ImportSubmission, app: String) -> ExaminedImport {
-        ExaminedImport(submission: submission, evidence: submission.evidence.map { examine($0, app: app) })
+        ExaminedImport(submission: submission, evidence: submission.evidence.map { examine($0) })
     }
 }

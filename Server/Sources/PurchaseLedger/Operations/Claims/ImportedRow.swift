@@ -60,7 +60,7 @@ struct ImportedRow {
 
     /// The purchases that evidence proves; `nil` if it is refused, which rejects the row.
     private mutating func proven(_ evidence: ExaminedEvidence) -> [ObservedTransaction]? {
-        let claimed = evidence.claimed()
+        let claimed = evidence.claimed(for: app.settings)
         let refusal = ClaimRules.evidence.refusal(of: claimed) ?? ClaimRules.proof.refusal(of: claimed)
         guard let refusal else { return claimed.proven }
         reject(refusal)

@@ -5,17 +5,16 @@ import struct Foundation.UUID
 extension PurchaseLedger {
     /// Verifies evidence without a claim.
     public func examine(_ submission: EvidenceSubmission) -> ExaminedEvidenceSubmission {
-        examined(submission, examine(submission.evidence, app: submission.app ?? ""))
+        examined(submission, examine(submission.evidence))
     }
 
     /// Verifies a notification, which is not kept if it is refused.
     public func genuine(_ submission: EvidenceSubmission) throws(VerificationError) -> ExaminedEvidenceSubmission {
         var kind: EvidenceKind?
-        let app = submission.app.flatMap { registry.app($0)?.settings }
         let start = ContinuousClock.now
         do throws(VerificationError) {
             let evidence = try EvidenceExaminer(verifier: verifier, now: clock())
-                .genuine(submission.evidence, app: app, kind: &kind)
+                .genuine(submission.evidence, kind: &kind)
             // Only at the entrance: a notification that was received before stays one.
             if evidence.notification?.areSeatsMalformed ?? false {
                 throw VerificationError(

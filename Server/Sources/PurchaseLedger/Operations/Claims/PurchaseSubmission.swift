@@ -50,6 +50,6 @@ extension PurchaseLedger {
             }
         }
         return ExaminedSubmission(
-            submission: submission, evidence: bytes.map { examine($0, app: submission.app) }, flaw: flaw)
+            submission: submission, evidence: bytes.map { examine($0) }, flaw: flaw)
     }
 }

@@ -5,7 +5,7 @@ extension PurchaseLedger {
     public func examine(_ submission: RestoreSubmission) -> ExaminedRestore {
         ExaminedRestore(
             submission: submission,
-            evidence: submission.evidence.prefix(RestoreSubmission.maximum).map { examine($0, app: submission.app) })
+            evidence: submission.evidence.prefix(RestoreSubmission.maximum).map { examine($0) })
     }
 }
 
@@ -141,7 +141,7 @@ public struct RestorePurchases: LedgerOperation {
         (input.keyID, input.answer) = (submission.keyID, answered)
         let write = EvidenceWrite(input, transaction)
         try write.decide()
-        let repeated = evidence.claimed().proven.compactMap { seen[$0.key] }.first
+        let repeated = evidence.claimed(for: nil).proven.compactMap { seen[$0.key] }.first
         for claim in write.claims { seen[claim.proven.key] = claim.code }
         if try write.isBeyondBudget() {
             return IdlePiece(

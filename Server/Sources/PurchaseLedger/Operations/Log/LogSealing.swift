@@ -18,8 +18,10 @@ public actor LogSealing {
     public struct Round: Sendable, Equatable {
         /// The number of entries that were sealed.
         public var sealed = 0
-        /// The pending entries that no server with the key wrote. They should raise an alarm.
+        /// The entries of this round that no server with the key wrote. They should raise an alarm.
         public var refused: [Int64] = []
+        /// The number of such entries in all rounds.
+        public var refusedInAll: Int64 = 0
         /// The checkpoint that was published; `nil` if the log did not change.
         public var checkpoint: SignedCheckpoint?
     }
@@ -88,24 +90,14 @@ public actor LogSealing {
     /// Commits the tree of all pending entries.
     package func seal() async throws -> Round {
         var round = Round()
-        var last: Int64 = 0
         while true {
-            let page = try await ledger.answer(PendingPage(key: key, after: last))
-            guard let end = page.last else { return round }
-            guard page.isSealable else {
-                round.refused += page.refused
-                last = end
-                continue
-            }
-            let outcome = try await ledger.perform(
-                SealEntries(key: key, after: last, refused: Int64(round.refused.count)))
-            guard !outcome.isOvertaken else {
-                (round.refused, last) = ([], 0)
-                continue
-            }
+            let (isPending, refused) = try await ledger.answer(HasPendingEntries())
+            round.refusedInAll = refused
+            guard isPending else { return round }
+            let outcome = try await ledger.perform(SealEntries(key: key))
+            guard !outcome.isEmpty else { return round }
             round.sealed += outcome.sealed
             round.refused += outcome.refused
-            last = outcome.last ?? end
         }
     }
 

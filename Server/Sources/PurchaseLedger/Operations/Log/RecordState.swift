@@ -16,7 +16,7 @@ public struct RecordState: Sendable, Equatable {
 
     private init(_ connection: any LedgerConnection) throws(LedgerStorageError) {
         size = try LogStateTable(connection: connection).row().size
-        pending = try LogPendingTable(connection: connection).summary()
+        pending = try LogStateTable(connection: connection).pending()
         let rows = try connection.rows("SELECT at FROM journal ORDER BY entry_key DESC LIMIT 1", [])
         var newest: Timestamp?
         if var reader = rows.first?.reader { newest = try reader.time() }

@@ -32,7 +32,7 @@ public struct LedgerReadings: LedgerQuery {
         }
         return Answer(
             now: reader.now, sealedEntries: try LogStateTable(connection: connection).row().size,
-            pending: try LogPendingTable(connection: connection).summary(),
+            pending: try LogStateTable(connection: connection).pending(),
             waitingClaims: try AppStoreClaimsTable(connection: connection).waitingWork(limit: Int64(Self.limit)),
             webhooks: webhooks)
     }

@@ -144,7 +144,7 @@ struct ErasureScope {
         guard let verifier = transaction.verifier else {
             throw LedgerStorageError(.other, "an erasure needs a verifier")
         }
-        let examined = EvidenceExaminer(verifier: verifier).examine(bytes, app: nil)
+        let examined = EvidenceExaminer(verifier: verifier).examine(bytes)
         let observation: Observation
         switch examined.verified {
         case .success(let proven): observation = proven

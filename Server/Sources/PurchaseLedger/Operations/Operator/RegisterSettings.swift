@@ -134,7 +134,7 @@ struct RegisterSettings: LedgerOperation {
             guard let row = try EvidenceTable(connection: connection).row(key: key),
                 let bytes = try EvidenceStore(connection: connection).bytes(row)
             else { continue }
-            let evidence = EvidenceExaminer(verifier: verifier).examine(bytes, app: app.settings)
+            let evidence = EvidenceExaminer(verifier: verifier).examine(bytes)
             guard case .success(let observation) = evidence.verified,
                 transaction.registry.observer(of: evidence, claimedFor: app)?.key == app.key
             else { continue }

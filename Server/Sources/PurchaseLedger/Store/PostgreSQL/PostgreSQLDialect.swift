@@ -71,17 +71,14 @@ struct PostgreSQLDialect: LedgerDialect {
         return statements
     }
 
-    /// Rows were inserted with explicit keys, which the sequences of the keys do not know.
-    var hasOneWriter: Bool { false }
-
     var renumbering: [String] {
         [
             """
-            DO $$ DECLARE place record; next bigint; BEGIN
+            DO $$ DECLARE place record; last bigint; BEGIN
             FOR place IN SELECT table_name AS t, column_name AS c FROM information_schema.columns
             WHERE table_schema = current_schema() AND is_identity = 'YES' LOOP
-            EXECUTE format('SELECT greatest(coalesce(max(%I), 0), 0) + 1 FROM %I', place.c, place.t) INTO next;
-            PERFORM setval(pg_get_serial_sequence(format('%I', place.t), place.c), next, false);
+            EXECUTE format('SELECT greatest(coalesce(max(%I), 1), 1) FROM %I', place.c, place.t) INTO last;
+            PERFORM setval(pg_get_serial_sequence(format('%I', place.t), place.c), last);
             END LOOP; END $$
             """
         ]

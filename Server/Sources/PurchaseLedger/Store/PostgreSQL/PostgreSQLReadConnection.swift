@@ -44,44 +44,20 @@ final class PostgreSQLReadConnection: LedgerConnection {
         }
     }
 
-    /// The key up to which no event can be committed later.
-    ///
-    /// Keys are assigned before the commit, so an event can be committed after one with a higher key. Before a writer
-    /// assigns keys, it locks the last assigned key until it ends. So: read the last assigned key, then the lowest
-    /// locked one; in a transaction that begins after both, no event up to the lower of the two can still be added.
-    func settledEvent() throws(LedgerStorageError) -> Int64? {
-        try settled("events_event_key_seq", PostgreSQLLockNumbers.eventMark)
-    }
+    func settledEvent() throws(LedgerStorageError) -> Int64? { try settled(.events) }
 
-    /// The key up to which no journal entry can be committed later.
-    func settledEntry() throws(LedgerStorageError) -> Int64? {
-        try settled("journal_entry_key_seq", PostgreSQLLockNumbers.entryMark)
-    }
+    func settledEntry() throws(LedgerStorageError) -> Int64? { try settled(.entries) }
 
-    private func settled(_ sequence: String, _ mark: Int64) throws(LedgerStorageError) -> Int64? {
+    private func settled(_ mark: PostgreSQLMark) throws(LedgerStorageError) -> Int64? {
         guard !isBegun else {
             throw LedgerStorageError(.other, "events and entries are read at the beginning of a transaction that reads")
         }
-        let last = try number("SELECT last_value FROM \(sequence)", [])
-        let lowest = try number(
-            """
-            SELECT min(((classid::bigint & 65535) << 32) | objid::bigint) FROM pg_locks
-            WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND classid::bigint >> 16 = ?1
-            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-            """, [.integer(mark >> 48)])
-        return [last, lowest].compactMap { $0 }.min()
-    }
-
-    /// The result of a query in a transaction of its own.
-    private func number(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int64? {
-        var statements = [PostgreSQLStatement(sql, parameters)]
+        // Each query is a transaction of its own, unless the search path must be set.
         let path = session.searchPath
-        if !path.isEmpty {
-            statements = [PostgreSQLStatement("BEGIN", [LedgerValue]())] + path + statements
-            statements.append(PostgreSQLStatement("ROLLBACK", [LedgerValue]()))
-        }
-        let outputs = try session.run(statements)
-        guard var reader = outputs[path.isEmpty ? 0 : path.count + 1].rows.first?.reader else { return nil }
-        return try reader.optionalInteger()
+        guard !path.isEmpty else { return try PostgreSQLMark.settled(try session.run(mark.queries)) }
+        let begin = [PostgreSQLStatement("BEGIN ISOLATION LEVEL READ COMMITTED", [LedgerValue]())] + path
+        let outputs = try session.run(
+            begin + mark.queries + [PostgreSQLStatement("ROLLBACK", [LedgerValue]())])
+        return try PostgreSQLMark.settled(outputs.dropFirst(begin.count).dropLast())
     }
 }

@@ -17,6 +17,8 @@ final class PostgreSQLTransaction {
     private var unseen: [PostgreSQLChange]? = []
     /// The expected queries, by text.
     private var shapes: [String: [ReadShape]] = [:]
+    /// The number of the settings in force; `nil` before the database has a schema.
+    private(set) var settingsNumber: Int64?
     /// The numbers that were reserved for new rows, by table and column.
     private var keys: [String: ArraySlice<Int64>] = [:]
 
@@ -58,19 +60,14 @@ final class PostgreSQLTransaction {
             place = statements.count
             statements += [
                 PostgreSQLStatement(SchemaNumber.inForceQuery, [LedgerValue]()),
-                PostgreSQLStatement(
-                    """
-                    SELECT pg_advisory_xact_lock_shared(?1 | events.last_value),
-                    pg_advisory_xact_lock_shared(?2 | entries.last_value)
-                    FROM events_event_key_seq AS events, journal_entry_key_seq AS entries
-                    """, [.integer(PostgreSQLLockNumbers.eventMark), .integer(PostgreSQLLockNumbers.entryMark)]),
+                PostgreSQLMark.taking,
             ]
         }
         let fetch = PostgreSQLFetch(reads, insertions)
         let (outputs, failure) = try session.runAll(statements + fetch.statements)
         // Under a newer schema, other statements can fail as well.
         if let schema, let place, failure == nil || !outputs[place].command.isEmpty {
-            try SchemaNumber.require(schema, found: outputs[place].rows)
+            settingsNumber = try SchemaNumber.require(schema, found: outputs[place].rows)
         }
         if let failure { throw failure }
         try take(outputs.dropFirst(statements.count), of: fetch)

@@ -11,6 +11,7 @@ final class PostgreSQLWrite<Value: Sendable>: PostgreSQLWriteJob, @unchecked Sen
         _ continuation: CheckedContinuation<Value, any Error>
     ) {
         self.plan = plan
+        self.plan.locks = plan.locks.bounded
         self.body = body
         self.continuation = continuation
     }
@@ -18,7 +19,7 @@ final class PostgreSQLWrite<Value: Sendable>: PostgreSQLWriteJob, @unchecked Sen
     func add(_ parts: Set<LedgerLock>) -> Bool {
         // Every addition names a new part, and a write concerns a finite number of them, so the attempts end.
         guard case .parts(let named) = plan.locks, !parts.isSubset(of: named) else { return false }
-        plan.locks = .parts(named.union(parts))
+        plan.locks = LedgerLocks.parts(named.union(parts)).bounded
         return true
     }
 

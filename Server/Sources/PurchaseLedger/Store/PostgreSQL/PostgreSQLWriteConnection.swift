@@ -170,6 +170,22 @@ final class PostgreSQLWriteConnection: LedgerConnection {
         }
     }
 
+    func settledEntry() throws(LedgerStorageError) -> Int64? {
+        isDirect = true
+        let outputs = try noting { () throws(LedgerStorageError) in
+            try transaction.run(changes.map(\.statement) + PostgreSQLMark.entries.queries)
+        }
+        changes = []
+        return try PostgreSQLMark.settled(outputs.suffix(2))
+    }
+
+    func settingsNumber() throws(LedgerStorageError) -> Int64 {
+        guard let number = transaction.settingsNumber else {
+            throw LedgerStorageError(.schemaTooOld, "the database was not checked before a write")
+        }
+        return number
+    }
+
     // MARK: Locks
 
     func lock(_ parts: () throws(LedgerStorageError) -> [LedgerLock]) throws(LedgerStorageError) {

@@ -103,6 +103,7 @@ final class PostgreSQLWriteQueue: @unchecked Sendable {
             busy.formUnion(parts)
         }
         var taken: [Int] = []
+        var locked: Set<LedgerLock> = []
         for (place, (job, _)) in waiting.prefix(Self.lookahead).enumerated() {
             guard case .parts(let parts) = job.plan.locks else {
                 // It runs alone, after all earlier writes.
@@ -114,6 +115,12 @@ final class PostgreSQLWriteQueue: @unchecked Sendable {
                 busy.formUnion(parts)
                 continue
             }
+            let union = locked.union(parts)
+            guard taken.isEmpty || union.count <= LedgerLocks.limit else {
+                busy.formUnion(parts)
+                continue
+            }
+            locked = union
             taken.append(place)
             if taken.count == Self.batchSize { break }
         }

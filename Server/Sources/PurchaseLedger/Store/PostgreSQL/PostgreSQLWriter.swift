@@ -204,7 +204,11 @@ final class PostgreSQLWriter: @unchecked Sendable {
     private func performAgain(
         _ transaction: PostgreSQLTransaction, _ batch: inout Batch
     ) throws(LedgerStorageError) {
-        guard let wave = Self.waves(of: batch.again.filter(\.isPlanned)).first else { return }
+        guard var wave = Self.waves(of: batch.again.filter(\.isPlanned)).first else { return }
+        while case .parts(let parts) = PostgreSQLWriteQueue.union(wave + batch.done), parts.count > LedgerLocks.limit,
+            wave.popLast() != nil
+        {}
+        guard !wave.isEmpty else { return }
         var insertions: [String: Int] = [:]
         for job in wave { insertions.merge(job.plan.insertions, uniquingKeysWith: +) }
         let parts = wave.map { job -> Set<LedgerLock> in
