@@ -116,6 +116,8 @@ final class ReloadableServer: Sendable {
     /// were at the start (`ServerConfiguration.settingsThatNeedRestart`).
     func replaceSettings(by configuration: ServerConfiguration, ledger: PurchaseLedger) {
         let limits = configuration.limits
+        var ledger = ledger
+        ledger.mergeOriginals = limits.mergeOriginals
         appStoreClaims.replaceSettings(by: configuration, ledger: ledger)
         appStoreAccess.replace(by: AppStoreAccess.Terms(ledger, configuration))
         access.limit(to: limits)
@@ -133,7 +135,7 @@ final class ReloadableServer: Sendable {
     var hasApps: Bool { inForce.withLock { $0.hasApps } }
 
     /// What the server does beside answering: checks whether it is ready, records the uses of keys and counted
-    /// refusals, logs the number of refused notifications, continues a merge, answers refund requests, and asks for
+    /// refusals, logs the number of refused notifications, answers refund requests, and asks for
     /// extensions.
     ///
     /// - Parameter certificateInterval: how often the files of the certificate are looked at.
@@ -146,7 +148,7 @@ final class ReloadableServer: Sendable {
             AnswerTimes.Recording(times: answerTimes, ledger: ledger, logger: logger),
             RefusalRecording(ledger: ledger, logger: logger),
             RefusedNotifications.LogLines(refused: refusedNotifications, logger: logger),
-            MergeResumption(ledger: ledger, logger: logger), receiptRecording,
+            receiptRecording,
             RefundRequestService(access: appStoreAccess, clock: clock, logger: logger), extensions,
         ]
     }

@@ -21,40 +21,6 @@ func repeatUntilStop(every interval: Duration, _ work: @escaping @Sendable () as
     await work()
 }
 
-/// Moves the rows of a merge of customers that the request did not wait for, or whose process ended before all rows had
-/// followed.
-struct MergeResumption: Service {
-    /// How often it looks for a merge.
-    private static let interval = Duration.seconds(5)
-    private static let intervalAfterFailure = Duration.seconds(60)
-
-    let ledger: PurchaseLedger
-    let logger: Logger
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
-            do {
-                while true {
-                    try await Task.sleep(for: await finish() ? Self.interval : Self.intervalAfterFailure)
-                }
-            } catch {
-                // The server stops.
-            }
-        }
-    }
-
-    /// - Returns: whether no merge is in progress any more.
-    private func finish() async -> Bool {
-        do {
-            try await ledger.finishMerges()
-            return true
-        } catch {
-            logger.warning("a merge was not continued", metadata: ["error": "\(error)"])
-            return false
-        }
-    }
-}
-
 /// Records the refusals beyond the daily budget once a minute, and once more when the server stops. A process that is
 /// killed loses at most the counts of the last minute.
 struct RefusalRecording: Service {

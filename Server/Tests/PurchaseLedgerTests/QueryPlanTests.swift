@@ -13,8 +13,6 @@ struct QueryPlanTests {
         // The tables of SQLite, a few dozen: whether a migration waits for its end.
         "FROM sqlite_master WHERE type = 'table'",
         "FROM schema_migrations", "FROM rules", "FROM apps", "FROM bundles", "FROM api_keys", "FROM testers JOIN",
-        // At most one merge is in progress.
-        "FROM customer_moves ORDER BY",
         "FROM webhooks WHERE app_key = ?1 ORDER BY environment, url",
         // Sorts the notifications of one subscription.
         "transaction_key IN (SELECT transaction_key FROM transactions",

@@ -217,41 +217,4 @@ struct WebhookLedgerTests {
             #expect(try await status(world).cursor <= all[9].key)
         }
     }
-
-    @Test("32.1 The rows of a merge, which follow later under its time, hide no event before them")
-    func resendPastMerge() async throws {
-        try await TestEngine.withDatabases(mayBeMigrated: true) { database in
-            let stopping = StoppingDatabase(database)
-            let world = try await LedgerWorld(stopping)
-            for id in 1...1050 {
-                _ = try await world.claim("\(id)", customer: "device", try LedgerWorld.signed("\(id)"))
-            }
-            var lease = try #require(try await take(Self.first, world))
-            stopping.allow(1)
-            try await world.ledger.perform(MergeCustomers(app: "example", customerID: "device", into: "alice"))
-            stopping.allow(.max)
-            world.clock.advance(seconds: 3600)
-            let time = world.clock.now
-            world.clock.advance(seconds: 120)
-            _ = try await world.order("carol")
-            let order = try #require(try await newest(world))
-            world.clock.advance(seconds: 3600)
-            _ = try await world.ledger.finishMerges()
-            lease.cursor = try #require(try await newest(world))
-            #expect(lease.cursor - order > 1000, "more than are looked at together")
-            _ = try await world.ledger.perform(RecordDeliveries(lease))
-            _ = try await change(.resendSince(time), world)
-            #expect(try await status(world).cursor < order)
-        }
-    }
-
-    /// The newest event.
-    private func newest(_ world: LedgerWorld) async throws -> Int64? {
-        var place: Int64 = 0
-        while true {
-            let page = try await world.ledger.answer(EventList(app: "example", after: place, limit: 1000))
-            guard let last = page.last else { return place }
-            place = last.cursor
-        }
-    }
 }

@@ -106,7 +106,8 @@ extension LedgerTransaction {
             case .write(let written, let isNew):
                 try lots.write(LotRow(written, ground: lot.ground, environment: lot.environment), isNew: isNew)
             case .add(let remaining, let shortfall, let customer, let product):
-                balances[customer.rawValue] = try add(remaining, shortfall: shortfall, to: balance(customer, product))
+                balances[customer.rawValue] = try entitlements.add(
+                    remaining, shortfall: shortfall, to: balance(customer, product))
             case .explain(let customer, let product): try entitlements.explain(balance(customer, product))
             }
         }

@@ -44,7 +44,7 @@ struct EntitlementStep {
         }
         for chain in change.passes(besides: erased) {
             let grounds = try PassReader(transaction: transaction, changed: changed)
-                .grounds(of: [chain.customer.rawValue], product: chain.product, environment: environment)
+                .grounds(of: chain.customer.rawValue, product: chain.product, environment: environment)
             delta.access.append(
                 Delta.ChangedAccess(
                     chain, EntitlementChange.Row(grounds), environment: environment,
@@ -112,20 +112,14 @@ extension [TransactionRecord] {
 
 extension Ownership {
     /// The owners stored in the rows of a history.
-    ///
-    /// - Parameter customers: the keys of one customer, of which the first counts.
-    static func stored(_ history: PurchaseHistory, counting customers: [Int64] = []) -> Ownership {
-        stored(history.records, counting: customers)
-    }
+    static func stored(_ history: PurchaseHistory) -> Ownership { stored(history.records) }
 
     /// The owners stored in the rows of transactions.
-    static func stored(_ records: [TransactionRecord], counting customers: [Int64] = []) -> Ownership {
+    static func stored(_ records: [TransactionRecord]) -> Ownership {
         var owners: [TransactionKey: TransactionOwner] = [:]
         for record in records {
             var owner = TransactionOwner()
-            owner.customer = record.row.ownerKey
-                .map { customers.contains($0) ? customers[0] : $0 }
-                .map(CustomerNumber.init)
+            owner.customer = record.row.ownerKey.map(CustomerNumber.init)
             owners[record.facts.key] = owner
         }
         return Ownership(owners: owners)

@@ -22,15 +22,13 @@ final class LedgerChanges {
     /// The lots and balances after the change, by the position of the history.
     private var written: [(lot: LotRow?, balances: Balances)] = []
 
-    /// - Parameter isMoving: whether the change itself moves an original of a merge.
-    init(_ transaction: LedgerTransaction, app: RegistryApp, isMoving: Bool = false) {
+    init(_ transaction: LedgerTransaction, app: RegistryApp) {
         self.transaction = transaction
         self.app = app
         identities = CustomerIdentities(transaction, app: app)
         payments = OrderPayments(transaction, app: app, identities)
-        // A step of a merge is taken before its history is known to the write.
-        situation = isMoving ? nil : transaction.situation
-        open = OpenHistories(transaction, app: app, identities, situation, movesMerged: !isMoving)
+        situation = transaction.situation
+        open = OpenHistories(transaction, app: app, identities, situation)
     }
 
     var connection: any LedgerConnection { transaction.connection }
@@ -282,10 +280,15 @@ final class LedgerChanges {
 
     /// Writes acts and orders, and the events of all changes, under a journal entry.
     ///
-    /// - Parameter isAnnounced: whether webhooks deliver the events.
-    func finish(_ entry: JournalEntry, isAnnounced: Bool = true) throws(LedgerStorageError) {
-        try transaction.apply(
-            delta(under: entry, LedgerEvents(transaction, app: app, entry: entry, isAnnounced: isAnnounced)))
+    /// - Parameters:
+    ///   - isAnnounced: whether webhooks deliver the events.
+    ///   - untold: a type of events that are not written.
+    func finish(
+        _ entry: JournalEntry, isAnnounced: Bool = true, besides untold: EventType? = nil
+    ) throws(LedgerStorageError) {
+        var delta = delta(under: entry, LedgerEvents(transaction, app: app, entry: entry, isAnnounced: isAnnounced))
+        delta.events.removeAll { $0.type == untold }
+        try transaction.apply(delta)
         guard let situation else { return }
         for (history, written) in zip(histories, written) where !history.isNew {
             try situation.lay(history, entry: entry.key, lot: written.lot)

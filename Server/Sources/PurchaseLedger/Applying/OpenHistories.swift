@@ -8,18 +8,15 @@ final class OpenHistories {
     private let app: RegistryApp
     private let identities: CustomerIdentities
     private let situation: Situation?
-    /// Whether an original that a merge has not moved yet is moved when it is read.
-    private let movesMerged: Bool
 
     init(
         _ transaction: LedgerTransaction, app: RegistryApp, _ identities: CustomerIdentities,
-        _ situation: Situation? = nil, movesMerged: Bool = false
+        _ situation: Situation? = nil
     ) {
         self.transaction = transaction
         self.app = app
         self.identities = identities
         self.situation = situation
-        self.movesMerged = movesMerged
     }
 
     private var connection: any LedgerConnection { transaction.connection }
@@ -85,27 +82,11 @@ final class OpenHistories {
 
     /// Reads the history of a stored original, and the merges of the customers who acted on it.
     func append(_ original: OriginalRow) throws(LedgerStorageError) -> Int {
-        var history = try HistoryReader(transaction: transaction).history(original)
+        let history = try HistoryReader(transaction: transaction).history(original)
         try identities.readMerges(of: history)
-        if movesMerged, try moveMerged(history) {
-            history = try HistoryReader(transaction: transaction).history(original)
-        }
         situation?.note(history)
         histories.append(history)
         return histories.count - 1
-    }
-
-    /// Moves an original of the merge in progress, so that no write sees the rows of a merged customer.
-    private func moveMerged(_ history: PurchaseHistory) throws(LedgerStorageError) -> Bool {
-        // A token can name the merged customer, too.
-        _ = try identities.assignments(of: history)
-        guard identities.hasMerges, let move = try transaction.move() else { return false }
-        let isConcerned =
-            history.records.contains { $0.row.ownerKey == move.customerKey }
-            || history.acts.contains { [$0.customerKey, $0.formerKey].contains(move.customerKey) }
-        guard isConcerned else { return false }
-        try CustomerMove(move, transaction, app: app).move(original: history.original.key)
-        return true
     }
 
     func history(of key: OriginalKey, environment: Int64, isSubscription: Bool) throws(LedgerStorageError)

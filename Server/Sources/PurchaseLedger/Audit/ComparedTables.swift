@@ -75,7 +75,7 @@ package enum ComparedTables {
         try StoredTable.all().compactMap { table in
             switch table.name {
             case "apps", "bundles", "settings_history", "rules", "api_keys", "customers", "account_tokens", "testers",
-                "consumptions", "notifications", "customer_moves", "consumption_consents", "offer_signatures",
+                "consumptions", "notifications", "consumption_consents", "offer_signatures",
                 "refused_claims":
                 TableDump(table, differences[table.name] ?? .init())
             case "orders":

@@ -97,8 +97,7 @@ struct JournalReplay {
         }
         return ReplayStep(
             transaction: LedgerTransaction(
-                connection: connection, now: leaf.at, registry: registry, erasures: erasures,
-                unmoved: state.unmoved),
+                connection: connection, now: leaf.at, registry: registry, erasures: erasures),
             leaf: leaf, details: details, claimDetails: claim, verifier: verifier, isOfEntriesAlone: isOfEntriesAlone,
             evidence: stored, findings: findings)
     }

@@ -32,7 +32,6 @@ extension PurchaseLedger {
         progress: @escaping @Sendable (AuditProgress) -> Void = { _ in }
     ) async throws -> AuditReport {
         let indexes = try await IndexAudit(database: database).repair()
-        try await finishMerges()
         var report = try await LedgerAudit(ledger: underAudit, folder: folder, progress: progress).run(
             isRepairing: true)
         report.repairedIndexes = indexes
@@ -100,7 +99,6 @@ struct LedgerAudit {
                 report.omitted += evidence.omitted
                 try await compare(rebuilt, erasures, &report)
                 if isVerifyingEvidence {
-                    try await finishMerge(rebuilt)
                     add(try await RuleAudit(rebuilt).findings(), to: &report)
                 }
             } catch {
@@ -126,15 +124,6 @@ struct LedgerAudit {
     static func isFinding(_ error: any Error) -> Bool {
         guard let error = error as? LedgerStorageError else { return error is LedgerRefusal }
         return [.corrupt, .constraint, .other].contains(error.kind)
-    }
-
-    /// Finishes the merge in progress in the rebuild, because the rules know no stage of a merge.
-    private func finishMerge(_ rebuilt: SQLiteDatabase) async throws {
-        try await rebuilt.write { connection in
-            let transaction = LedgerTransaction(connection: connection, now: .epoch, registry: Registry(apps: []))
-            guard let move = try transaction.move() else { return }
-            try CustomerMove(move, transaction).finish(besides: UnmovedRows())
-        }
     }
 
     private static func unread(_ row: JournalRow, _ error: any Error) -> AuditFinding {
@@ -186,7 +175,6 @@ struct LedgerAudit {
     ) async throws {
         let total = try await ledger.database.read(.lists) { try JournalTable(connection: $0).last() }
         var state = ReplayState()
-        state.unmoved = try await ledger.database.read(.lists) { try UnmovedRows(of: $0) }
         var page = try await readPage(after: ReplayEntries.Position(), erasures)
         while let end = page.rows.last?.position {
             let (start, current, verifier) = (state, page, ledger.verifier)

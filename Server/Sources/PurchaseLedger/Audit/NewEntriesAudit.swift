@@ -268,10 +268,6 @@ struct NewEntriesAudit {
 
     /// Compares owners, entitlements, lots and balances with the rules.
     private mutating func compareRules() async throws {
-        report.isMerging = try await ledger.database.read(.lists) {
-            try CustomerMovesTable(connection: $0).row() != nil
-        }
-        guard !report.isMerging else { return }
         let customers = touched.customers
         for (kind, keys) in [(RuleAuditPage.Kind.originals, touched.originals), (.customers, customers)] {
             for batch in batches(of: keys) {

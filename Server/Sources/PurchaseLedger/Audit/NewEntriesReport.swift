@@ -14,8 +14,6 @@ public struct NewEntriesReport: Sendable, Equatable {
     public var findings: [AuditFinding] = []
     /// The number of further findings.
     public var omitted = 0
-    /// Whether a merge is in progress. The rules know no stage of it, so owners and entitlements were not compared.
-    public var isMerging = false
 
     /// What the audit did not examine.
     public static let unexamined = [

@@ -5,6 +5,4 @@ struct ReplayState: Sendable {
     /// The settings so far.
     var registry = Registry(apps: [])
     var order = EntryOrder()
-    /// What the ledger has not moved yet of the merge in progress.
-    var unmoved = UnmovedRows()
 }

@@ -70,9 +70,6 @@ final class CustomerIdentities {
         return assignment?.customer
     }
 
-    /// Whether one of the customers that were read was merged into another.
-    var hasMerges: Bool { !merges.isEmpty }
-
     /// Reads the merges of the customers who acted on a history.
     func readMerges(of history: PurchaseHistory) throws(LedgerStorageError) {
         for act in history.acts where act.isMerged {

@@ -22,8 +22,8 @@ public final class LedgerTransaction {
     let attempt: WriteAttempt?
     /// The refusals that are counted once the write is committed; `nil` in a query and in a rebuild.
     let refusalNotes: RefusalNotes?
-    /// What the ledger of this rebuild has not moved yet of a merge; `nil` outside of a rebuild.
-    let unmoved: UnmovedRows?
+    /// The greatest number of originals that a merge renames while other writes wait.
+    let mergeOriginals: Int
     /// What a write of several pieces of evidence knows; `nil` for any other.
     private(set) var situation: Situation?
     /// The change that wrote facts last.
@@ -31,16 +31,14 @@ public final class LedgerTransaction {
     private var hasWritten = false
     /// Whether all facts that were written belong to one change.
     private(set) var hasOneChange = true
-    /// The merge in progress, once it was read.
-    private var knownMove: CustomerMoveRow??
 
     init(
         connection: any LedgerConnection, now: Timestamp, registry: Registry, entryKey: EntryKey? = nil,
         entitlementWrites: EntitlementWrites? = nil,
         verifier: PurchaseVerifier? = nil, erasures: Erasures? = nil,
-        attempt: WriteAttempt? = nil, refusalNotes: RefusalNotes? = nil, unmoved: UnmovedRows? = nil
+        attempt: WriteAttempt? = nil, refusalNotes: RefusalNotes? = nil, mergeOriginals: Int = 0
     ) {
-        self.unmoved = unmoved
+        self.mergeOriginals = mergeOriginals
         self.connection = connection
         self.now = now
         self.registry = registry
@@ -62,20 +60,6 @@ public final class LedgerTransaction {
         EntitlementsTable(connection: connection, writes: entitlementWrites)
     }
 
-    /// The merge whose rows still move, if there is one. It is read once.
-    func move() throws(LedgerStorageError) -> CustomerMoveRow? {
-        if let knownMove { return knownMove }
-        let row = try CustomerMovesTable(connection: connection).row()
-        knownMove = .some(row)
-        return row
-    }
-
-    /// The keys under which rows of a customer are stored: their own and, during a merge, that of the merged customer.
-    func keys(of customer: Int64) throws(LedgerStorageError) -> [Int64] {
-        guard let move = try move(), move.targetKey == customer else { return [customer] }
-        return [customer, move.customerKey]
-    }
-
     /// Begins to note what the write knows, so that each decision sees the effects of those before it without reading
     /// them.
     func beginSituation() -> Situation {
@@ -90,9 +74,6 @@ public final class LedgerTransaction {
         if hasWritten, lastChange !== change { hasOneChange = false }
         (lastChange, hasWritten) = (change, true)
     }
-
-    /// Reads the merge in progress again.
-    func forgetMove() { knownMove = nil }
 
     /// A draft of a journal entry at this transaction's time.
     func draft(_ app: RegistryApp?) -> JournalDraft { JournalDraft(at: now, app: app) }

@@ -11,19 +11,14 @@ struct PassReader {
     private var connection: any LedgerConnection { transaction.connection }
 
     /// What the passes give together.
-    ///
-    /// - Parameter customers: the customer, and one whose passes still move to them.
     func grounds(
-        of customers: [Int64], product: Int64, environment: Int64
+        of customer: Int64, product: Int64, environment: Int64
     ) throws(LedgerStorageError) -> [AccessGround] {
-        guard let customer = customers.first else { return [] }
         var histories = changed ?? []
         var known = Set(histories.map(\.original.key))
-        for key in customers {
-            for history in try stored(of: key, product: product, environment: environment)
-            where known.insert(history.original.key).inserted {
-                histories.append(history)
-            }
+        for history in try stored(of: customer, product: product, environment: environment)
+        where known.insert(history.original.key).inserted {
+            histories.append(history)
         }
         // Its number can be as new as the passes, and is not read back.
         let named = histories.lazy.flatMap(\.records).first { $0.row.productKey == product && !$0.isErased }
@@ -34,7 +29,7 @@ struct PassReader {
         where history.original.environment == environment
             && history.records.contains(where: { $0.row.kind == .nonRenewing })
         {
-            let owners = Ownership.stored(history, counting: customers)
+            let owners = Ownership.stored(history)
             for holder in history.holders {
                 purchases += history.purchases(of: holder, owners)
                 revocations += history.handRevocations(of: holder)

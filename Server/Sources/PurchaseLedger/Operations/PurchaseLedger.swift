@@ -20,6 +20,9 @@ public struct PurchaseLedger: Sendable {
     /// The refusals beyond the daily budget that were not recorded yet. A ledger under other settings goes on with
     /// them.
     var refusalCounts = RefusalCounts()
+    /// The greatest number of originals of a customer who is merged into another: a greater merge would hold the writes
+    /// of all customers for long (`MergeCustomers.holdsWrites`).
+    public var mergeOriginals = 5_000
     /// Called at the end of each verification of evidence for a claim, restore, notification or answer, on its thread.
     /// It must not wait.
     public var onVerification: (@Sendable (VerifiedPiece) -> Void)?
@@ -63,7 +66,7 @@ public struct PurchaseLedger: Sendable {
             }
         return PurchaseLedger(
             database: database, verifier: verifier, settings: settings, clock: clock, entryKey: entryKey,
-            refusalCounts: refusalCounts, onVerification: onVerification)
+            refusalCounts: refusalCounts, mergeOriginals: mergeOriginals, onVerification: onVerification)
     }
 
     /// Opens the ledger with the settings that the latest start recorded, and records nothing.
@@ -103,12 +106,7 @@ public struct PurchaseLedger: Sendable {
     /// Performs an operation and returns after its commit.
     public func perform<Operation: LedgerOperation>(_ operation: Operation) async throws -> Operation.Outcome {
         do {
-            let outcome = try await write(operation)
-            if operation is MergeCustomers { await followMerge() }
-            return outcome
-        } catch is MergeInProgress {
-            try await finishMerges()
-            return try await perform(operation)
+            return try await write(operation)
         } catch let revised as RevisedOperation<Operation> {
             // It is revised again only if another write came between, and each time there is less to decide.
             return try await perform(revised.operation)
@@ -117,6 +115,7 @@ public struct PurchaseLedger: Sendable {
 
     private func write<Operation: LedgerOperation>(_ operation: Operation) async throws -> Operation.Outcome {
         let (settings, clock, entryKey, verifier) = (settings, clock, entryKey, verifier)
+        let mergeOriginals = mergeOriginals
         let counted = Mutex<[CountedRefusals]>([])
         let outcome = try await RepeatedWrite(database: database, plan: { operation.writePlan(settings.registry) })
             .perform { connection, attempt in
@@ -124,8 +123,7 @@ public struct PurchaseLedger: Sendable {
                 let transaction = LedgerTransaction(
                     connection: connection, now: clock(), registry: try settings.registry(of: connection),
                     entryKey: entryKey, entitlementWrites: EntitlementWrites(), verifier: verifier,
-                    attempt: attempt, refusalNotes: notes)
-                if operation is any FinishesMerges, try transaction.move() != nil { throw MergeInProgress() }
+                    attempt: attempt, refusalNotes: notes, mergeOriginals: mergeOriginals)
                 let outcome = try operation.perform(transaction)
                 counted.withLock { $0 = notes.counted }
                 return outcome

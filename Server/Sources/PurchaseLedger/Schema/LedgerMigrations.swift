@@ -6,7 +6,7 @@ import PurchaseVerification
 /// bytes.
 enum LedgerTables {
     static let all =
-        journal + refusedClaims + events + evidence + log + registry + customers + moves + access + console + facts
+        journal + refusedClaims + events + evidence + log + registry + customers + access + console + facts
         + entitlements
         + orders + seats + claims + tasks + notifications + refunds + extensions + offers + appReceipts + webhooks
 }

@@ -85,20 +85,6 @@ extension LedgerTables {
         """,
     ]
 
-    /// The merge whose rows still move; at most one. The rows that are left are those of the merged customer, so the
-    /// queue is the tables themselves.
-    static let moves: [LedgerMigration.Statement] = [
-        """
-        CREATE TABLE customer_moves (
-            target_key INTEGER NOT NULL,
-            customer_key INTEGER NOT NULL,
-            entry_key INTEGER NOT NULL,
-            PRIMARY KEY (target_key, customer_key)) WITHOUT ROWID
-        """,
-        // An order is read with the customer to whom it moves.
-        "CREATE UNIQUE INDEX customer_moves_by_customer ON customer_moves (customer_key, target_key)",
-    ]
-
     /// Keys, repeated requests and readiness.
     static let access: [LedgerMigration.Statement] = [
         """

@@ -8,19 +8,15 @@ struct EntitlementsTable {
         DO UPDATE SET kind = excluded.kind, balance = excluded.balance, shortfall = excluded.shortfall,
         timeline = excluded.timeline, reason = excluded.reason
         """)
-    /// The customer whose rows still move to the first parameter.
-    private static let moving = "(SELECT customer_key FROM customer_moves WHERE target_key = ?1)"
     /// The columns of the row that stands for a claimed seat.
     private static let seat = """
         seats.customer_key, seat_access.product_key, seat_access.environment,
         \(EntitlementRow.seatGround) - seats.entry_key, '\(ProductKind.autoRenewable.rawValue)', 0, 0, NULL, NULL
         """
-    /// The grounds of the customer with a name, for the product with an id, those that a merge still moves to them, and
-    /// claimed seats.
+    /// The grounds of the customer with a name, for the product with an id, and claimed seats.
     static let ofName = ReadShape(
         """
-        \(EntitlementRow.table.select("WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3")) UNION ALL
-        \(EntitlementRow.table.select("WHERE customer_key = \(moving) AND product_key = ?2 AND environment = ?3"))
+        \(EntitlementRow.table.select("WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3"))
         UNION ALL SELECT \(seat) FROM seats JOIN seat_access ON seat_access.original_key = seats.original_key
         WHERE seats.customer_key = ?1 AND seat_access.product_key = ?2 AND seat_access.environment = ?3
         """,
@@ -42,8 +38,8 @@ struct EntitlementsTable {
     /// The rows that this write has changed already.
     var writes: EntitlementWrites?
 
-    /// Every ground of a customer, claimed seats included, with the ids of the products, and those that a merge still
-    /// moves to them. The rows of a product follow each other.
+    /// Every ground of a customer, claimed seats included, with the ids of the products. The rows of a product follow
+    /// each other.
     func rows(of customer: Int64) throws(LedgerStorageError) -> [(row: EntitlementRow, productID: String)] {
         var rows: [(row: EntitlementRow, productID: String)] = []
         let query = """
@@ -54,15 +50,12 @@ struct EntitlementsTable {
         // The database would sort the claimed seats, which nearly nobody has, in a table of their own.
         for row in try connection.rows(
             """
-            \(query) ?1 UNION ALL \(query) \(Self.moving)
-            UNION ALL SELECT \(Self.seat), product_id FROM seats
+            \(query) ?1 UNION ALL SELECT \(Self.seat), product_id FROM seats
             JOIN seat_access ON seat_access.original_key = seats.original_key
             JOIN products ON products.product_key = seat_access.product_key
             WHERE seats.customer_key = ?1
             """, [.integer(customer)],
-            of: [
-                EntitlementRow.table.name, CustomerMoveRow.table.name, SeatRow.table.name, SeatAccessRow.table.name,
-            ])
+            of: [EntitlementRow.table.name, SeatRow.table.name, SeatAccessRow.table.name])
         {
             var reader = row.reader
             rows.append((try EntitlementRow(&reader), try reader.text()))
@@ -74,36 +67,18 @@ struct EntitlementsTable {
         }
     }
 
-    /// The grounds of a customer's access to one product, claimed seats included, and those that a merge still moves to
-    /// them.
+    /// The grounds of a customer's access to one product, claimed seats included.
     func rows(
         of customer: Int64, product: Int64, environment: Int64
     ) throws(LedgerStorageError) -> [EntitlementRow] {
         let parameters: [LedgerValue] = [.integer(customer), .integer(product), .integer(environment)]
         let product = EntitlementWrites.Product(customer: customer, product: product, environment: environment)
-        if let writes, writes.isKnown(product) {
-            var rows: [EntitlementRow] = []
-            for row in try connection.rows(
-                Self.ofName.sql, parameters,
-                of: [CustomerMoveRow.table.name, SeatRow.table.name, SeatAccessRow.table.name])
-            {
-                var reader = row.reader
-                rows.append(try EntitlementRow(&reader))
-            }
-            if rows.allSatisfy({ $0.customerKey == customer }) {
-                return writes.applied(to: rows, of: product).sorted { $0.ground < $1.ground }
-            }
-        } else {
-            let rows = try EntitlementRow.query(Self.ofName, parameters, connection)
-            if rows.allSatisfy({ $0.customerKey == customer }) { return rows.sorted { $0.ground < $1.ground } }
+        guard let writes, writes.isKnown(product) else {
+            return try EntitlementRow.query(Self.ofName, parameters, connection).sorted { $0.ground < $1.ground }
         }
-        // The rows of a merged customer are read with the changes of this write, which can concern both.
-        return try EntitlementRow.query(
-            Self.ofName.sql,
-            of: [
-                EntitlementRow.table.name, CustomerMoveRow.table.name, SeatRow.table.name, SeatAccessRow.table.name,
-            ], parameters, connection
-        ).sorted { ($0.ground, $0.customerKey) < ($1.ground, $1.customerKey) }
+        let rows = try EntitlementRow.query(
+            Self.ofName.sql, of: [SeatRow.table.name, SeatAccessRow.table.name], parameters, connection)
+        return writes.applied(to: rows, of: product).sorted { $0.ground < $1.ground }
     }
 
     func row(
@@ -123,21 +98,21 @@ struct EntitlementsTable {
     /// Adds to a balance and to its shortfall. The lots must be written first, because the newest one explains an empty
     /// balance.
     ///
-    /// - Returns: both new values, and whether a merge still moves rows to the customer, which are not in them.
+    /// - Returns: both new values.
     @discardableResult
     func add(
         _ balance: Int64, shortfall: Int64, to row: EntitlementRow
-    ) throws(LedgerStorageError) -> (balance: Int64, shortfall: Int64, isMoving: Bool) {
+    ) throws(LedgerStorageError) -> Balances.Value {
         var row = row
-        let rows = try rows(of: row.customerKey, product: row.productKey, environment: row.environment)
-        let former = rows.first { $0.ground == row.ground && $0.customerKey == row.customerKey }
+        let former = try rows(of: row.customerKey, product: row.productKey, environment: row.environment)
+            .first { $0.ground == row.ground }
         // Without a row, both were 0.
         row.balance = former.map { $0.balance + balance } ?? max(0, balance)
         row.shortfall = former.map { $0.shortfall + shortfall } ?? max(0, shortfall)
         row.reason = nil
         try write(row)
         if row.balance == 0 { try explain(row) }
-        return (row.balance, row.shortfall, rows.contains { $0.customerKey != row.customerKey })
+        return (row.balance, row.shortfall)
     }
 
     /// Records why a balance is empty: the reason of its newest lot, or that the used units belong to another customer.
@@ -174,12 +149,6 @@ struct EntitlementsTable {
     /// Records why balances are empty that were left to the end of the write.
     func explainRest() throws(LedgerStorageError) {
         for row in writes?.takeUnexplained() ?? [] { try explain(row) }
-    }
-
-    /// Some rows of a customer whose grounds are originals.
-    func ofOriginals(_ customer: Int64, limit: Int64) throws(LedgerStorageError) -> [EntitlementRow] {
-        try EntitlementRow.all(
-            "WHERE customer_key = ?1 AND ground > 0 LIMIT ?2", [.integer(customer), .integer(limit)], connection)
     }
 
     func deleteAll(of customer: Int64) throws(LedgerStorageError) {

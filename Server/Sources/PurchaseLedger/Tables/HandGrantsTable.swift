@@ -120,10 +120,4 @@ struct HandGrantsTable {
         try connection.send(
             to: "hand_grants", "UPDATE hand_grants SET product_key = 0 WHERE revoked_original = ?1", [.integer(key)])
     }
-
-    func move(_ key: Int64, to customer: Int64) throws(LedgerStorageError) {
-        try connection.send(
-            to: "hand_grants",
-            "UPDATE hand_grants SET customer_key = ?2 WHERE grant_key = ?1", [.integer(key), .integer(customer)])
-    }
 }

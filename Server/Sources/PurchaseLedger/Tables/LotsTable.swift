@@ -63,9 +63,7 @@ struct LotsTable {
     }
 
     /// The originals of all other lots that a customer has, had or used.
-    ///
-    /// - Parameter other: a further key of the customer, whose lots are read as well.
-    func touched(of customer: Int64, besides other: Int64) throws(LedgerStorageError) -> [Int64] {
+    func touched(of customer: Int64) throws(LedgerStorageError) -> [Int64] {
         var grounds: [Int64] = []
         for row in try connection.rows(
             """
@@ -74,8 +72,8 @@ struct LotsTable {
             AND NOT (\(Self.untouched))
             UNION SELECT ground FROM takes WHERE customer_key = ?1 AND ground > 0
             UNION SELECT original_key FROM transactions WHERE owner_key = ?1 AND kind = 'consumable'
-            AND NOT EXISTS (SELECT 1 FROM lots WHERE ground = original_key AND customer_key IN (?1, ?2))
-            """, [.integer(customer), .integer(other)], of: ["lots", "takes", "hand_grants", "transactions"])
+            AND NOT EXISTS (SELECT 1 FROM lots WHERE ground = original_key AND customer_key = ?1)
+            """, [.integer(customer)], of: ["lots", "takes", "hand_grants", "transactions"])
         {
             var reader = row.reader
             grounds.append(try reader.integer())
@@ -115,42 +113,6 @@ struct LotsTable {
             of: ReadScope("lots", by: "customer_key", "product_key", "environment"))
         guard var reader = rows.first?.reader else { return nil }
         return NoAccessReason(rawValue: try reader.text()) ?? .consumed
-    }
-
-    /// The newest lot of a balance of several customers.
-    func newest(of customers: [Int64], product: Int64, environment: Int64) throws(LedgerStorageError) -> LotRow? {
-        var lots: [LotRow] = []
-        for customer in customers {
-            for condition in ["available = 0", "available > 0"] {
-                lots += try LotRow.all(
-                    """
-                    WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 AND \(condition)
-                    ORDER BY purchased_at DESC LIMIT 16
-                    """, [.integer(customer), .integer(product), .integer(environment)], connection)
-            }
-        }
-        return lots.max {
-            ($0.purchasedAt, $0.reason?.rawValue ?? "") < ($1.purchasedAt, $1.reason?.rawValue ?? "")
-        }
-    }
-
-    /// The lots of a customer from which another one took units, with these units.
-    func taken(
-        from owner: Int64, by customer: Int64, product: Int64, environment: Int64
-    ) throws(LedgerStorageError) -> [(lot: LotRow, units: Int64)] {
-        let columns = LotRow.table.columns.split(separator: ", ").map { "lots.\($0)" }.joined(separator: ", ")
-        var lots: [(lot: LotRow, units: Int64)] = []
-        for row in try connection.rows(
-            """
-            SELECT \(columns), takes.units FROM takes JOIN lots ON lots.ground = takes.ground
-            WHERE takes.customer_key = ?1 AND lots.customer_key = ?2 AND product_key = ?3 AND environment = ?4
-            """, [.integer(customer), .integer(owner), .integer(product), .integer(environment)],
-            of: ["lots", "takes"])
-        {
-            var reader = row.reader
-            lots.append((try LotRow(&reader), try reader.integer()))
-        }
-        return lots
     }
 
     /// The lots of a balance that have no units left, the newest purchase first.

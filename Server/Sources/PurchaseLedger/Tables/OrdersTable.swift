@@ -5,42 +5,24 @@ import struct Foundation.UUID
 struct OrdersTable {
     let connection: any LedgerConnection
 
-    /// A query of whole rows, in which an order that a merge still moves has its new customer.
-    private static func select(_ condition: String) -> String {
-        let customer = """
-            coalesce((SELECT target_key FROM customer_moves WHERE customer_moves.customer_key = orders.customer_key),
-            customer_key)
-            """
-        let columns = OrderRow.table.columns.replacing("customer_key", with: customer)
-        return "SELECT \(columns) FROM orders \(condition)"
-    }
-
     /// Fulfilled orders with a payment. It scans the table; only a repair calls it.
     func fulfilled() throws(LedgerStorageError) -> [OrderRow] {
         try OrderRow.all("WHERE status = 'fulfilled' AND paid_by IS NOT NULL ORDER BY order_key", [], connection)
     }
 
-    private static let byNumber = select("WHERE order_key = ?1")
+    private static let byNumber = OrderRow.table.select("WHERE order_key = ?1")
     static let byID = ReadShape(
-        select("WHERE order_id = ?1"), of: ReadScope(OrderRow.table.name, by: "order_id"), [.value])
+        OrderRow.table.select("WHERE order_id = ?1"), of: ReadScope(OrderRow.table.name, by: "order_id"), [.value])
     static let byPayment = ReadShape(
-        select("WHERE paid_by = ?1"), of: ReadScope(OrderRow.table.name, by: "paid_by"),
+        OrderRow.table.select("WHERE paid_by = ?1"), of: ReadScope(OrderRow.table.name, by: "paid_by"),
         [.column(0, of: TransactionsTable.byKey)])
-    /// The condition of open orders of a customer, for a quantity of a product.
-    private static func open(of customer: String) -> String {
-        let rows = select(
-            """
-            WHERE status = 'created' AND customer_key = \(customer) AND product_key = ?2 AND quantity = ?3
-            AND (expires_at, order_key) > (?4, ?5) ORDER BY expires_at, order_key LIMIT ?6
-            """)
-        return "SELECT * FROM (\(rows)) AS open"
-    }
-    /// The customer whose rows still move to the first parameter.
-    private static let moving = "(SELECT customer_key FROM customer_moves WHERE target_key = ?1)"
-    /// Open orders of the customer with a name, for a quantity of the product with an id, and those that a merge still
-    /// moves to them.
+    /// Open orders of the customer with a name, for a quantity of the product with an id.
     static let openOfName = ReadShape(
-        "\(open(of: "?1")) UNION ALL \(open(of: moving))", of: [OrderRow.table.name, CustomerMoveRow.table.name],
+        OrderRow.table.select(
+            """
+            WHERE status = 'created' AND customer_key = ?1 AND product_key = ?2 AND quantity = ?3
+            AND (expires_at, order_key) > (?4, ?5) ORDER BY expires_at, order_key LIMIT ?6
+            """), of: [OrderRow.table.name],
         [
             .column(0, of: CustomersTable.byName), .column(0, of: ProductsTable.byID), .value, .value, .value, .value,
         ])
@@ -68,7 +50,7 @@ struct OrdersTable {
             LedgerValue.blob([UInt8](hexadecimal: digits + String(repeating: filler, count: 32 - digits.utf8.count)))
         }
         return try OrderRow.query(
-            Self.select("WHERE order_id BETWEEN ?1 AND ?2 ORDER BY order_id LIMIT ?3"), of: [OrderRow.table.name],
+            OrderRow.table.select("WHERE order_id BETWEEN ?1 AND ?2 ORDER BY order_id LIMIT ?3"), of: [OrderRow.table.name],
             bounds + [.integer(limit)], connection)
     }
 
@@ -92,13 +74,12 @@ struct OrdersTable {
     func open(
         of customer: Int64, product: Int64, quantity: Int64, after cursor: OrderCursor, limit: Int64, skipsChanges: Bool
     ) throws(LedgerStorageError) -> [OrderRow] {
-        let rows = try OrderRow.query(
-            Self.openOfName.sql, of: skipsChanges ? [CustomerMoveRow.table.name] : Self.openOfName.scope,
+        try OrderRow.query(
+            Self.openOfName.sql, of: skipsChanges ? [] : Self.openOfName.scope,
             [
                 .integer(customer), .integer(product), .integer(quantity), .time(cursor.expiresAt),
                 .integer(cursor.key), .integer(limit),
             ], connection)
-        return Array(rows.sorted { ($0.expiresAt, $0.key) < ($1.expiresAt, $1.key) }.prefix(Int(limit)))
     }
 
     func insert(_ row: OrderRow) throws(LedgerStorageError) -> OrderRow {
@@ -146,31 +127,6 @@ struct OrdersTable {
             [.id(id), .integer(transactionKey), .time(time), .text(status)])
     }
 
-    /// Moves orders of a merged customer to the other one, the oldest first.
-    ///
-    /// - Returns: how many were moved.
-    func move(from customer: Int64, to target: Int64, limit: Int64) throws(LedgerStorageError) -> Int {
-        let orders = try ids(of: customer, limit: limit)
-        guard let last = orders.last else { return 0 }
-        try connection.send(
-            to: "orders", "UPDATE orders SET customer_key = ?2 WHERE customer_key = ?1 AND order_key <= ?3",
-            [.integer(customer), .integer(target), .integer(last.key)])
-        return orders.count
-    }
-
-    /// Moves an order.
-    func move(_ key: Int64, to target: Int64) throws(LedgerStorageError) {
-        try connection.send(
-            to: "orders", "UPDATE orders SET customer_key = ?2 WHERE order_key = ?1", [.integer(key), .integer(target)])
-    }
-
-    /// The first orders of a customer.
-    func ids(of customer: Int64, limit: Int64) throws(LedgerStorageError) -> [(key: Int64, id: UUID)] {
-        try OrderRow.all(
-            "WHERE customer_key = ?1 ORDER BY order_key LIMIT ?2", [.integer(customer), .integer(limit)], connection
-        ).map { ($0.key, $0.id) }
-    }
-
     /// Orders of an app, newest first.
     func page(appKey: Int64, cursor: OrderCursor?, limit: Int64) throws(LedgerStorageError) -> [OrderRow] {
         try OrderRow.all(
@@ -185,7 +141,7 @@ struct OrdersTable {
         var rows: [OrderRow] = []
         for key in customers {
             rows += try OrderRow.query(
-                Self.select("WHERE customer_key = ?1 AND order_key < ?2 ORDER BY order_key DESC LIMIT ?3"),
+                OrderRow.table.select("WHERE customer_key = ?1 AND order_key < ?2 ORDER BY order_key DESC LIMIT ?3"),
                 of: [OrderRow.table.name],
                 [.integer(key), .integer(cursor?.key ?? .max), .integer(limit)], connection)
         }

@@ -155,24 +155,6 @@ struct TransactionsTable {
         return keys
     }
 
-    /// The originals of a customer's first transactions.
-    ///
-    /// - Parameter limit: how many transactions are read. The engine does not make them distinct, because it would read
-    ///   all of them.
-    func originals(of customer: Int64, limit: Int64) throws(LedgerStorageError) -> [Int64] {
-        var keys: [Int64] = []
-        var known: Set<Int64> = []
-        for row in try connection.rows(
-            "SELECT original_key FROM transactions WHERE owner_key = ?1 ORDER BY transaction_key LIMIT ?2",
-            [.integer(customer), .integer(limit)], of: ["transactions"])
-        {
-            var reader = row.reader
-            let key = try reader.integer()
-            if known.insert(key).inserted { keys.append(key) }
-        }
-        return keys
-    }
-
     /// The originals with an account token whose transactions have no owner by that token yet.
     func originals(token: UUID, appKey: Int64) throws(LedgerStorageError) -> [Int64] {
         var keys: [Int64] = []

@@ -36,6 +36,7 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
         case tokenTaken = "token_taken"
         case customerUnknown = "customer_unknown"
         case customerMergeCircular = "customer_merge_circular"
+        case mergeTooLarge = "merge_too_large"
         case purchaseUnknown = "purchase_unknown"
         case purchaseAmbiguous = "purchase_ambiguous"
         case purchaseNotMovable = "purchase_not_movable"
@@ -79,6 +80,8 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
             case .tokenTaken: "The account token belongs to another customer."
             case .customerUnknown: "There is no such customer."
             case .customerMergeCircular: "The two customers are already merged."
+            case .mergeTooLarge:
+                "The merge would hold all writes; an operator makes it at a quiet time: assay customers merge --hold-writes."
             case .purchaseUnknown: "There is no such purchase."
             case .purchaseAmbiguous: "There are several purchases of this id; name the environment."
             case .purchaseNotMovable: "The purchase already belongs to the customer."

@@ -90,6 +90,8 @@ public struct ServerConfiguration: Sendable {
         public var requestSeconds: Int64 = 30
         /// The time limit for the head of a connection's next request to arrive, in seconds.
         public var idleSeconds: Int64 = 60
+        /// The greatest number of purchases of a customer who is merged into another by a request.
+        public var mergeOriginals = 5_000
         /// The maximum number of connections; further ones wait in the system's queue.
         public var connections = 4096
         /// Connections of one address (or /64 network of IPv6) at the same time; more are closed at once. An eighth of

@@ -243,6 +243,13 @@ extension ServerSetting {
         configuration.limits.idleSeconds = try number(value, in: 1...86_400)
     }
 
+    package static let mergeOriginals = ServerSetting(
+        "limits.merge_originals", default: "5000",
+        "The greatest number of purchases of a customer whom a request merges into another; a greater merge holds all writes"
+    ) { value, _, configuration throws(SettingFault) in
+        configuration.limits.mergeOriginals = Int(try number(value, in: 1...1_000_000_000))
+    }
+
     package static let appStoreProduction = ServerSetting(
         "app_store.verify_receipt_production", default: "https://buy.itunes.apple.com/verifyReceipt",
         "The address of verifyReceipt for claims of apps with mode apple or both, for production"
@@ -309,7 +316,7 @@ extension ServerSetting {
             trustedProxies, logLevel, logFormat,
             entryKey, signingKey, origin, checkpoints, bodyBytes, apiBodyBytes, connections, connectionsPerAddress,
             connectionsPerNetwork, uncountedAddresses,
-            requestSeconds, idleSeconds,
+            requestSeconds, idleSeconds, mergeOriginals,
         ]
         + rate("limits.per_key", \.perKey, 1000, 2000, "requests to /v1 with one key")
         + [addressPercentOfKey, networkPercentOfKey]

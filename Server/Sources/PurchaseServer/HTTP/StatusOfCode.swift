@@ -39,7 +39,7 @@ extension HTTPResponse.Status {
         case .orderUnknown, .customerUnknown, .purchaseUnknown, .grantUnknown, .groundUnknown, .seatUnknown:
             self = .notFound
         case .orderNotPaid, .orderNotCancellable, .orderNotClosable, .orderConsumed, .orderRevoked,
-            .orderEnvironmentMismatch, .balanceInsufficient, .tokenTaken, .customerMergeCircular, .purchaseAmbiguous,
+            .orderEnvironmentMismatch, .balanceInsufficient, .tokenTaken, .customerMergeCircular, .mergeTooLarge, .purchaseAmbiguous,
             .purchaseNotMovable, .groundDiffers, .seatsNotHosted, .noSeat, .seatUnclaimed, .seatTaken,
             .offerNotForCustomer, .offerExhausted, .cursorAhead:
             self = .conflict

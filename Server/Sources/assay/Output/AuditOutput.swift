@@ -26,9 +26,6 @@ enum AuditOutput {
             \(report.findings.count) findings\(omitted)
 
             """)
-        if report.isMerging {
-            Terminal.write("assay: owners and entitlements were not compared, because a merge is in progress\n")
-        }
         for subject in NewEntriesReport.unexamined { Terminal.write("assay: not examined: \(subject)\n") }
     }
 

@@ -10,7 +10,6 @@ import Testing
 struct MergedMoneyTests {
     private static func merge(_ world: LedgerWorld, _ customer: String, into other: String) async throws {
         _ = try await world.ledger.perform(MergeCustomers(app: "example", customerID: customer, into: other))
-        _ = try await world.ledger.finishMerges()
     }
 
     private static func revoke(_ world: LedgerWorld, _ transaction: String, of customer: String) async throws -> UUID {

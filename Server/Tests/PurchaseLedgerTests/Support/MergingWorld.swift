@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// A ledger in which the customer `device` is merged into `alice`, and the merge stops after its first transaction.
+/// A ledger in which the customer `device` is merged into `alice`.
 ///
 /// Both have purchases of every kind, and purchases that the other one had before.
 struct MergingWorld {
@@ -20,14 +20,12 @@ struct MergingWorld {
         try await TestEngine.withDatabases(mayBeMigrated: true) { database in
             let merging = try await MergingWorld(database)
             try await body(merging)
-            _ = try await merging.world.ledger.finishMerges()
             try await merging.world.requireConsistency()
         }
     }
 
     init(_ database: any LedgerDatabase) async throws {
-        let stopping = StoppingDatabase(database)
-        let world = try await LedgerWorld(stopping, apps: [Self.app])
+        let world = try await LedgerWorld(database, apps: [Self.app])
         self.world = world
         let ledger = world.ledger
         func coins(_ id: String, of customer: String, _ quantity: Int64, day: Double = 0) async throws {
@@ -95,9 +93,7 @@ struct MergingWorld {
                 $0.quantity = 3
             })
         try await Self.fillNews(world)
-        stopping.allow(1)
         try await ledger.perform(MergeCustomers(app: "example", customerID: "device", into: "alice"))
-        stopping.allow(.max)
     }
 
     /// Subscriptions that are sold by the seat, of one customer and of a third one; grounds of other shops; and a
@@ -259,6 +255,4 @@ struct MergingWorld {
         }
         return answers
     }
-
-    func moveOriginal() async throws -> Bool { try await world.ledger.movePiece(rows: 1) != nil }
 }

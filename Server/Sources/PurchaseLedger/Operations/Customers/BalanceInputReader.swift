@@ -16,21 +16,15 @@ struct BalanceInputReader {
     func input(of customer: Int64) throws(LedgerStorageError) -> EntitlementInput {
         let number = CustomerNumber(rawValue: customer)
         var input = EntitlementInput(customer: number, purchases: [])
-        let keys = try reader.keys(of: customer)
-        var touched: Set<Int64> = []
-        for key in keys {
-            touched.formUnion(
-                try LotsTable(connection: connection)
-                    .touched(of: key, besides: keys.last { $0 != key } ?? key))
-            input.grants += try untouched(of: key, for: number, after: input.grants.count)
-        }
+        let touched = Set(try LotsTable(connection: connection).touched(of: customer))
+        input.grants = try untouched(of: customer, for: number)
         var lots = Lots()
         for page in Self.pages(touched) {
             lots.rows.merge(try LotsTable(connection: connection).rows(page)) { first, _ in first }
             for history in try HistoryReader(transaction: reader).histories(page) {
                 lots.grounds[history.key] = history.original.key
                 for holder in history.holders {
-                    input.purchases += history.purchases(of: holder, Ownership.stored(history, counting: keys))
+                    input.purchases += history.purchases(of: holder, Ownership.stored(history))
                     input.revocations += history.handRevocations(of: holder)
                 }
             }
@@ -43,7 +37,7 @@ struct BalanceInputReader {
             input.grants.append(grant)
             input.revocations += revocations
         }
-        input.consumptions = try consumptions(of: customer, keys, lots)
+        input.consumptions = try consumptions(of: customer, lots)
         return input
     }
 
@@ -77,17 +71,15 @@ struct BalanceInputReader {
 
     /// The untouched lots of each product as one grant of their sum, and one for those that have not begun. Together
     /// they give at this time what the lots give.
-    ///
-    /// - Parameter count: the number of grants that were made of other lots.
     private func untouched(
-        of key: Int64, for customer: CustomerNumber, after count: Int
+        of key: Int64, for customer: CustomerNumber
     ) throws(LedgerStorageError) -> [HandGrant] {
         var grants: [HandGrant] = []
         for sum in try LotsTable(connection: connection).untouched(of: key, at: moment) {
             grants.append(
                 HandGrant(
                     // No entry has such a number.
-                    entry: -Int64(count + grants.count) - 1, customer: customer,
+                    entry: -Int64(grants.count) - 1, customer: customer,
                     productID: ExactText(try reader.products.id(sum.product)),
                     environment: try reader.environments.environment(sum.environment), kind: .consumable,
                     quantity: sum.quantity, from: sum.date))
@@ -106,12 +98,9 @@ struct BalanceInputReader {
     /// The customer's consumption with its lots, from the journal: units that were consumed, delivered with an order,
     /// or delivered before an import.
     private func consumptions(
-        of customer: Int64, _ keys: [Int64], _ lots: Lots
+        of customer: Int64, _ lots: Lots
     ) throws(LedgerStorageError) -> [ConsumedUnits] {
-        var taken: [Int64: Int64] = [:]
-        for key in keys {
-            taken.merge(try TakesTable(connection: connection).units(by: key), uniquingKeysWith: +)
-        }
+        let taken = try TakesTable(connection: connection).units(by: customer)
         guard !taken.isEmpty else { return [] }
         let journal = JournalTable(connection: connection)
         // Entries stay under the customer who was merged, and so do consumptions whose id both customers used.

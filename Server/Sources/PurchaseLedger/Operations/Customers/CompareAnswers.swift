@@ -104,7 +104,7 @@ private struct AnswerComparer {
                 transaction: TransactionKey(
                     environment: environment, transactionID: ExactText(row.transactionID), second: row.xcodeSecond),
                 owner: try row.ownerKey.map { key throws(LedgerStorageError) in try owner(key) },
-                ownerReason: try reason(of: row))
+                ownerReason: row.ownerReason)
         }
         guard let ours = situation.ours, let id = ours.transactionID,
             let row = try rows(id, in: ours.environment).first
@@ -113,23 +113,15 @@ private struct AnswerComparer {
         if let key = row.ownerKey {
             let isOwn = try owner(key).rawValue == customer?.key
             if isOwn || ours.state != .active {
-                situation.ownerReason = try isOwn ? reason(of: row) : row.ownerReason
+                situation.ownerReason = row.ownerReason
             }
         }
         let original = try OriginalsTable(connection: reader.connection).row(row.originalKey)
         let history = try HistoryReader(transaction: reader).history(original)
-        let ownership = Ownership.stored(
-            history, counting: try customer.map { row throws(LedgerStorageError) in try reader.keys(of: row.key) } ?? []
-        )
+        let ownership = Ownership.stored(history)
         var purchases: [OwnedPurchase] = []
         for holder in history.holders { purchases += history.purchases(of: holder, ownership) }
         situation.purchases = purchases.sorted { $0.start < $1.start }
-    }
-
-    /// Why a purchase belongs to its owner, after all merges: one in progress may not have moved the row yet.
-    private func reason(of row: TransactionRow) throws(LedgerStorageError) -> String? {
-        guard let key = row.ownerKey, try reader.customers.row(key).mergedInto != nil else { return row.ownerReason }
-        return "merge"
     }
 
     /// The customer that a row of an owner stands for, after all merges.

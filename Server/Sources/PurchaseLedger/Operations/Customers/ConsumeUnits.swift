@@ -72,9 +72,10 @@ public struct ConsumeUnits: LedgerOperation {
                 .balanceInsufficient, expected: "\(quantity)", found: "\(entitlement?.balance ?? 0)")
         }
         var (left, takes): (Int64, [(lot: LotRow, units: Int64)]) = (quantity, [])
-        for found in try available(customer, product, key, transaction) {
+        let available = try LotsTable(connection: transaction.connection).available(
+            customer.key, product: product, environment: key, limit: Self.lotLimit)
+        for lot in available {
             guard left > 0 else { break }
-            guard let lot = try transaction.moved(found, to: customer.key, app), lot.available > 0 else { continue }
             takes.append((lot, min(left, lot.available)))
             left -= min(left, lot.available)
         }
@@ -103,21 +104,6 @@ public struct ConsumeUnits: LedgerOperation {
             consumptionID: consumptionID, productID: productID, environment: environment, quantity: quantity,
             balance: balance - quantity, shortfall: shortfall, consumedAt: transaction.now, isReplayed: false,
             mergedInto: customer.survivor(of: customerID))
-    }
-
-    /// The lots that have units left, the oldest purchase first.
-    private func available(
-        _ customer: CustomerRow, _ product: Int64, _ environment: Int64, _ transaction: LedgerTransaction
-    ) throws(LedgerStorageError) -> [LotRow] {
-        var lots: [LotRow] = []
-        let keys = try transaction.keys(of: customer.key)
-        for key in keys {
-            lots += try LotsTable(connection: transaction.connection).available(
-                key, product: product, environment: environment, limit: Self.lotLimit)
-        }
-        guard keys.count > 1 else { return lots }
-        lots.sort { ($0.purchasedAt, $0.ground) < ($1.purchasedAt, $1.ground) }
-        return Array(lots.prefix(Int(Self.lotLimit)))
     }
 
     private func replay(

@@ -100,8 +100,7 @@ extension LedgerTransaction {
         of customer: Int64, product: Int64, kind: ProductKind?, productID: String, environment: Int64, app: RegistryApp
     ) throws(LedgerStorageError) -> (whole: UncountedEntitlement?, own: UncountedEntitlement?) {
         let question = AccessQuestion.now(now)
-        let rows = try joined(
-            try entitlements.rows(of: customer, product: product, environment: environment), of: customer)
+        let rows = try entitlements.rows(of: customer, product: product, environment: environment)
         let name = try environments.environment(environment)
         let reading = EntitlementReading(
             app: app.settings, question: question, news: NewsSource(reader: self, app: app))

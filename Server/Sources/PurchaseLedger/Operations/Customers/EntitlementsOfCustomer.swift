@@ -102,7 +102,7 @@ public struct EntitlementsOfCustomer: LedgerQuery {
             rows = rows.dropFirst(group.count)
             let environment = try reader.environments.environment(first.row.environment)
             entitlements += try reading.entitlements(
-                try reader.joined(group.map(\.row), of: customer.key), productID: first.productID,
+                group.map(\.row), productID: first.productID,
                 environment: environment)
         }
         return entitlements

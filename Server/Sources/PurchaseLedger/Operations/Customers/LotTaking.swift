@@ -1,17 +1,5 @@
 import PurchaseVerification
 
-extension LedgerTransaction {
-    /// A lot, after its original was moved if the merge in progress concerns it: the merged customer can own it, or
-    /// have taken from it.
-    func moved(_ lot: LotRow, to customer: Int64, _ app: RegistryApp) throws(LedgerStorageError) -> LotRow? {
-        guard lot.ground > 0, let move = try move(), move.targetKey == customer else { return lot }
-        let takes = try TakesTable(connection: connection).units(of: lot.ground)
-        guard lot.customerKey == move.customerKey || takes[move.customerKey] != nil else { return lot }
-        try CustomerMove(move, self, app: app).move(original: lot.ground)
-        return try LotsTable(connection: connection).row(lot.ground)
-    }
-}
-
 /// Takes units from lots.
 struct LotTaking {
     let transaction: LedgerTransaction
@@ -46,7 +34,7 @@ struct LotTaking {
         if let lot = takes.first?.lot {
             let row = EntitlementRow(
                 balance: (0, 0), of: customer, product: lot.productKey, environment: lot.environment)
-            taken.balance = try transaction.add(balance, shortfall: shortfall, to: row)
+            taken.balance = try transaction.entitlements.add(balance, shortfall: shortfall, to: row)
         }
         return taken
     }

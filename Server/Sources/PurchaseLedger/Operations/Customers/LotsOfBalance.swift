@@ -38,14 +38,8 @@ public struct LotsOfBalance: LedgerQuery {
         else { return Answer(available: [], empty: [], hasMore: false) }
         let table = LotsTable(connection: reader.connection)
         let most = Int64(limit) + 1
-        var (available, empty): ([LotRow], [LotRow]) = ([], [])
-        // Until a merge has moved the rows, they are under several keys.
-        for key in try reader.keys(of: customer.key) {
-            available += try table.available(key, product: product, environment: environment, limit: most)
-            empty += try table.empty(key, product: product, environment: environment, limit: most)
-        }
-        available.sort { ($0.purchasedAt, $0.ground) < ($1.purchasedAt, $1.ground) }
-        empty.sort { ($1.purchasedAt, $1.ground) < ($0.purchasedAt, $0.ground) }
+        let available = try table.available(customer.key, product: product, environment: environment, limit: most)
+        let empty = try table.empty(customer.key, product: product, environment: environment, limit: most)
         return Answer(
             available: try available.prefix(limit).map { try BalanceLot($0, reader) },
             empty: try empty.prefix(limit).map { try BalanceLot($0, reader) },

@@ -29,12 +29,7 @@ public struct PurchasesOfCustomer: LedgerQuery {
     public func answer(_ reader: LedgerTransaction) throws -> Answer {
         let app = try reader.app(app)
         guard let customer = try reader.customer(customerID, app) else { return Answer(purchases: [], next: nil) }
-        var rows: [TransactionRow] = []
-        let keys = try reader.keys(of: customer.key)
-        for key in keys {
-            rows += try reader.transactions.rows(of: key, before: before, limit: Int64(max(1, limit)) + 1)
-        }
-        if keys.count > 1 { rows = Array(rows.sorted { $0.key > $1.key }.prefix(max(1, limit) + 1)) }
+        var rows = try reader.transactions.rows(of: customer.key, before: before, limit: Int64(max(1, limit)) + 1)
         var next: Int64?
         if rows.count > max(1, limit) {
             rows.removeLast()

@@ -32,7 +32,7 @@ struct RenewalReading {
         if let history, let known = history.records.first(where: { Self.isMeant($0.facts, id, entitlement) }) {
             // A merge moved an original before it was opened, so its rows have no former owner.
             return added(
-                to: entitlement, known, among: history.records, history.renewal, keys: [customer.key])
+                to: entitlement, known, among: history.records, history.renewal)
         }
         for row in try reader.transactions.rows(id: id.string) {
             guard try reader.environments.environment(row.environment) == entitlement.environment else { continue }
@@ -49,7 +49,7 @@ struct RenewalReading {
                     TransactionRecord(row, facts: try row.observed(in: entitlement.environment), productID: ""))
             }
             return added(
-                to: entitlement, record, among: records, renewal, keys: try reader.keys(of: customer.key))
+                to: entitlement, record, among: records, renewal)
         }
         return entitlement
     }
@@ -62,11 +62,11 @@ struct RenewalReading {
     /// The entitlement with what is signed about a purchase among the transactions of one original.
     private func added(
         to entitlement: Entitlement, _ record: TransactionRecord, among records: [TransactionRecord],
-        _ renewal: ObservedRenewal?, keys: [Int64]
+        _ renewal: ObservedRenewal?
     ) -> Entitlement {
         guard let productID = record.facts.productID else { return entitlement }
         var shown = entitlement
-        let owners = Ownership.stored(records, counting: keys)
+        let owners = Ownership.stored(records)
         let purchases = records.purchases(of: record.facts.ownership.holder, owners)
         let purchase: OwnedPurchase?
         if entitlement.productKind == .autoRenewable {

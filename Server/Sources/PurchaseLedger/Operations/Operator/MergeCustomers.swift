@@ -1,10 +1,6 @@
 import PurchaseVerification
 
 /// Merges a customer into another, who keeps the purchases of both. It cannot be undone.
-///
-/// The entry and the alias are committed first, and every later read answers as after the merge. The rows of purchases
-/// follow in pieces (`PurchaseLedger.finishMerges`): those of two seconds before `PurchaseLedger.perform` returns, the
-/// rest later.
 public struct MergeCustomers: LedgerOperation {
     public var app: String
     /// The customer to merge, such as an anonymous one.
@@ -12,14 +8,20 @@ public struct MergeCustomers: LedgerOperation {
     /// The customer that remains.
     public var into: String
     public var reason: String?
+    /// Whether the merge may hold all writes for its time, however many purchases it renames: otherwise
+    /// `PurchaseLedger.mergeOriginals` is the limit.
+    public var holdsWrites: Bool
 
     /// Merges two customers.
-    public init(app: String, customerID: String, into: String, reason: String? = nil) {
+    public init(app: String, customerID: String, into: String, reason: String? = nil, holdsWrites: Bool = false) {
         self.app = app
         self.customerID = customerID
         self.into = into
         self.reason = reason
+        self.holdsWrites = holdsWrites
     }
+
+    public var locks: LedgerLocks { .parts([.customer(customerID), .customer(into)]) }
 
     public func perform(_ transaction: LedgerTransaction) throws {
         let app = try transaction.app(app)
@@ -29,6 +31,15 @@ public struct MergeCustomers: LedgerOperation {
         guard ExactText(into).isIdentifier else { throw LedgerRefusal(.fieldMalformed, expected: "customer_id") }
         let target = try transaction.customerToWrite(into, app)
         guard customer.key != target.key else { throw LedgerRefusal(.customerMergeCircular) }
+        let count = try CustomerRenaming.count(of: customer.key, transaction.connection)
+        guard holdsWrites || count <= transaction.mergeOriginals else {
+            throw LedgerRefusal(
+                .mergeTooLarge,
+                expected: "at most \(transaction.mergeOriginals) purchases (limits.merge_originals)", found: "\(count)")
+        }
+        try transaction.connection.lock { () throws(LedgerStorageError) in
+            try CustomerRenaming.locks(of: customer, into: target, transaction)
+        }
         var draft = transaction.draft(app)
         draft.customer = target
         let entry = try transaction.journal.append(
@@ -41,17 +52,12 @@ public struct MergeCustomers: LedgerOperation {
         _ customer: CustomerRow, into target: CustomerRow, _ transaction: LedgerTransaction, _ app: RegistryApp,
         _ entry: JournalEntry, reason: String? = nil
     ) throws {
+        let purchases = try CustomerRenaming.count(of: customer.key, transaction.connection)
         try transaction.customers.merge(customer.key, into: target.key, entry: entry.key)
         if target.token == nil, let token = customer.token { try transaction.customers.setToken(token, of: target.key) }
-        let row = CustomerMoveRow(targetKey: target.key, customerKey: customer.key, entryKey: entry.key)
-        try CustomerMovesTable(connection: transaction.connection).insert(row)
-        transaction.forgetMove()
-        let move = try CustomerMove(row, transaction, app: app)
-        try move.begin()
-        let events = LedgerEvents(transaction, app: app, entry: entry)
-        var event = events.event(.customerMerged)
-        (event.formerKey, event.figures.reason) = (customer.key, reason)
+        var event = LedgerEvents(transaction, app: app, entry: entry).event(.customerMerged)
+        (event.formerKey, event.figures.reason, event.figures.units) = (customer.key, reason, purchases)
         try transaction.tell(event, to: target.key)
-        if let unmoved = transaction.unmoved { try move.finish(besides: unmoved.of(entry.id)) }
+        try CustomerRenaming(transaction: transaction, app: app, from: customer.key, to: target.key, entry: entry).run()
     }
 }

@@ -29,7 +29,6 @@ struct OrderDelivery {
             return
         }
         let found = try LotsTable(connection: transaction.connection).row(paid.originalKey)
-            .flatMap { lot throws(LedgerStorageError) in try transaction.moved(lot, to: customer.key, app) }
         lot = found.flatMap { $0.customerKey == customer.key ? $0 : nil }
         remaining = min(ordered, lot?.available ?? 0)
     }

@@ -32,7 +32,7 @@ public struct SubscriptionsOfCustomer: LedgerQuery {
                 $0.row.productKey == first.row.productKey && $0.row.environment == first.row.environment
             }
             rows = rows.dropFirst(group.count)
-            for row in try reader.joined(group.map(\.row), of: customer.key) where row.kind == .autoRenewable {
+            for row in group.map(\.row) where row.kind == .autoRenewable {
                 let seat = try row.seatEntry.flatMap { try SeatsTable(connection: reader.connection).row(entry: $0) }
                 guard let key = seat?.originalKey ?? (row.ground > 0 ? row.ground : nil) else { continue }
                 let environment = try reader.environments.environment(row.environment)

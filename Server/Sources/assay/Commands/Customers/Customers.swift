@@ -56,6 +56,11 @@ struct MergeCustomer: AsyncParsableCommand {
     @OptionGroup var options: OperatorOptions
     @OptionGroup var reason: ReasonOption
 
+    @Flag(
+        help: ArgumentHelp(
+            "Merges however many purchases the customer has. All other writes wait: 50,000 purchases take some seconds."))
+    var holdWrites = false
+
     @Argument(help: "The customer that is merged, such as an anonymous one.")
     var customer: String
 
@@ -65,8 +70,8 @@ struct MergeCustomer: AsyncParsableCommand {
     func run() async throws {
         try await options.withLedger { ledger, app in
             try await ledger.perform(
-                MergeCustomers(app: app, customerID: customer, into: into, reason: reason.reason))
-            try await ledger.finishMerges()
+                MergeCustomers(
+                    app: app, customerID: customer, into: into, reason: reason.reason, holdsWrites: holdWrites))
             Terminal.write("assay: merged \(customer.printable) into \(into.printable)\n")
         }
     }

@@ -38,7 +38,7 @@ public struct OriginalsToAsk: LedgerQuery {
                 throw LedgerRefusal(.customerUnknown, expected: name)
             }
             var keys: Set<Int64> = []
-            for key in try reader.keys(of: customer.key) { keys.formUnion(try reader.transactions.originals(of: key)) }
+            keys.formUnion(try reader.transactions.originals(of: customer.key))
             rows = try keys.sorted().map { key throws(LedgerStorageError) in try table.row(key) }
         case .transaction(let id):
             var keys: Set<Int64> = []

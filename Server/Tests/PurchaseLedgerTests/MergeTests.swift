@@ -5,31 +5,77 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-@Suite("A merge in pieces", .tags(.everyEngine))
-struct MergeInPiecesTests {
-    @Test("Every read of both names answers at each stage of a merge as after it, and audits between them are clean")
-    func stages() async throws {
+@Suite("A merge", .tags(.everyEngine))
+struct MergeTests {
+    @Test("Every read of both names answers alike after a merge, and one event tells of it")
+    func answers() async throws {
         try await MergingWorld.with { merging in
-            var stages = [try await merging.answers()]
-            try await merging.world.requireConsistency()
-            while try await merging.moveOriginal() {
-                stages.append(try await merging.answers())
-                // An audit of a stage takes as long as four stages.
-                if stages.count % 4 == 0 { try await merging.world.requireConsistency() }
-            }
-            #expect(stages.count > 10)
-            for (number, stage) in stages.enumerated() {
-                #expect(stage.count == stages[stages.count - 1].count)
-                for (found, expected) in zip(stage, stages[stages.count - 1]) where found != expected {
-                    Issue.record("stage \(number): \(found) instead of \(expected)")
-                }
-            }
-            let events = try await merging.world.events()
+            let world = merging.world
+            let events = try await world.events()
             #expect(events.count { $0 == "customer_merged" } == 1)
+            #expect(events.last { $0 != "order_paid" } == "customer_merged")
+            for product in MergingWorld.app.products.keys.sorted() {
+                let (own, other) = (
+                    try await world.entitlement(product, of: "device"), try await world.entitlement(product, of: "alice")
+                )
+                #expect(own == other, "\(product)")
+            }
         }
     }
 
-    /// What happens while a merge is in progress.
+    @Test("What both had before a merge and what it gives are one: the same history by one customer gives the same")
+    func renamedAsOne() async throws {
+        func balances(_ device: String) async throws -> [Int64?] {
+            var found: [Int64?] = []
+            try await LedgerWorld.with { world in
+                for (index, customer) in [device, "alice", device, "alice"].enumerated() {
+                    _ = try await world.claim(
+                        "\(index + 1)", customer: customer, try MergingWorld.coins("\(index + 1)", 5, day: Double(index)))
+                    let pass = try MergingWorld.pass("3\(index)", day: Double(index))
+                    _ = try await world.claim("3\(index)", product: LedgerWorld.pass, customer: customer, pass)
+                }
+                world.clock.advance(days: 10)
+                _ = try await world.consume(3, "a", of: device)
+                _ = try await world.consume(6, "b", of: "alice")
+                if device != "alice" {
+                    try await world.ledger.perform(
+                        MergeCustomers(app: "example", customerID: device, into: "alice"))
+                }
+                for customer in [device, "alice"] {
+                    found.append(try await world.entitlement(of: customer)?.balance)
+                    found.append(
+                        try await world.entitlement(LedgerWorld.pass, of: customer)?.until?.millisecondsSince1970)
+                }
+            }
+            return found
+        }
+        #expect(try await balances("device") == balances("alice"))
+    }
+
+    @Test("A merge of more purchases than the limit is refused with the command for it, and holdsWrites allows it")
+    func tooLarge() async throws {
+        try await LedgerWorld.with { world in
+            for number in 1...3 {
+                _ = try await world.claim("\(number)", customer: "device", try LedgerWorld.signed("\(number)"))
+            }
+            var ledger = world.ledger
+            ledger.mergeOriginals = 2
+            let merge = MergeCustomers(app: "example", customerID: "device", into: "alice")
+            let error = await #expect(throws: LedgerRefusal.self) { try await ledger.perform(merge) }
+            #expect(error?.code == .mergeTooLarge && error?.found == "3")
+            #expect(error.map { "\($0)" }?.contains("assay customers merge --hold-writes") == true)
+            #expect(try await world.entitlement(of: "alice") == nil)
+            ledger.mergeOriginals = 3
+            try await ledger.perform(merge)
+            #expect(try await world.entitlement(of: "alice")?.balance == 3)
+            ledger.mergeOriginals = 0
+            try await ledger.perform(
+                MergeCustomers(app: "example", customerID: "alice", into: "carol", holdsWrites: true))
+            #expect(try await world.entitlement(of: "device")?.balance == 3)
+        }
+    }
+
+    /// What happens after a merge.
     enum Act: CaseIterable {
         case claim, claimOfAnother, refund, newPurchase, newPeriod, restore, consumption, repeatedConsumption,
             fulfilment
@@ -38,38 +84,12 @@ struct MergeInPiecesTests {
     }
 
     @Test(
-        "Claims, refunds, consumption and deliveries in the middle of a merge answer as after it",
+        "Claims, refunds, consumption and deliveries under both names after a merge leave the tables as a rebuild",
         arguments: [Act.allCases, Act.allCases.reversed()])
     func acts(_ acts: [Act]) async throws {
-        // The stages differ most at their ends; a write of one stage meets moved and unmoved rows at the others.
-        var answers: [[String]] = []
-        for stage in [Int.max, 0, 5] {
-            try await MergingWorld.with { merging in
-                var moved = 0
-                while moved < stage, try await merging.moveOriginal() { moved += 1 }
-                var answer: [String] = []
-                for act in acts {
-                    answer.append("\(act): \(try await Self.perform(act, merging))")
-                }
-                let outcomes = answer
-                answer += try await merging.answers()
-                try await merging.world.requireConsistency()
-                _ = try await merging.world.ledger.finishMerges()
-                answers.append(answer.map(Self.comparable))
-                answers.append((outcomes + (try await merging.answers())).map(Self.comparable))
-            }
+        try await MergingWorld.with { merging in
+            for act in acts { _ = try await Self.perform(act, merging) }
         }
-        for answer in answers {
-            #expect(answer.count == answers[0].count)
-            for (found, expected) in zip(answer, answers[0]) where found != expected {
-                Issue.record("\(found) instead of \(expected)")
-            }
-        }
-    }
-
-    /// Without random ids.
-    private static func comparable(_ text: String) -> String {
-        text.replacing(/[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}/, with: "ID")
     }
 
     private static func perform(_ act: Act, _ merging: MergingWorld) async throws -> String {
@@ -174,11 +194,10 @@ struct MergeInPiecesTests {
         }
     }
 
-    @Test("An erasure, a transfer, a grant and a second merge finish the merge in progress first")
+    @Test("After a merge, an erasure, a transfer, a revocation and further merges leave the tables as a rebuild")
     func actsOfOperators() async throws {
         for act in 0..<5 {
             try await MergingWorld.with { merging in
-                _ = try await merging.moveOriginal()
                 let ledger = merging.world.ledger
                 switch act {
                 case 0:
@@ -195,52 +214,7 @@ struct MergeInPiecesTests {
                             app: "example", customerID: "alice", .purchase(transactionID: "21", environment: nil),
                             reason: "test"))
                 }
-                // The caller of a merge waits for its rows only for a moment; the first one has ended before.
-                if [1, 2].contains(act) { try await ledger.finishMerges() }
-                #expect(try await !merging.moveOriginal())
-                try await merging.world.requireConsistency()
             }
-        }
-    }
-
-    @Test("A merge of 300 originals changes at most 520 rows in one transaction, and resumes after each")
-    func pieces() async throws {
-        try await TemporaryFolder.with { folder in
-            let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
-            let stopping = StoppingDatabase(database)
-            let world = try await LedgerWorld(stopping)
-            let purchases = (0..<300).map { number in
-                PurchaseTemplate.consumable(
-                    productID: LedgerWorld.coins, transactionID: "\(1000 + number)", purchaseDate: MintedWorld.moment)
-            }
-            _ = try await world.ledger.restore(
-                RestoreSubmission(
-                    app: "example", customerID: "device", evidence: [try LedgerWorld.receipt(purchases)]))
-            func changes() async throws -> Int64 {
-                try await database.write { connection in
-                    guard case .integer(let count)? = try connection.rows("SELECT total_changes()", []).first?.values[0]
-                    else { return 0 }
-                    return count
-                }
-            }
-            var (counts, last): ([Int64], Int64) = ([], try await changes())
-            stopping.allow(1)
-            try await world.ledger.perform(MergeCustomers(app: "example", customerID: "device", into: "alice"))
-            repeat {
-                let now = try await changes()
-                counts.append(now - last)
-                last = now
-                let balance = try await world.entitlement(environment: .sandbox)?.balance
-                #expect(balance == 300)
-                // A killed process: each piece runs in a ledger that was opened again, which writes once itself.
-                stopping.allow(2)
-            } while try await world.restarted([LedgerWorld.app()]).ledger.movePiece() != nil
-            stopping.allow(.max)
-            print("rows changed by each piece of a merge: \(counts)")
-            #expect(counts.count > 4)
-            #expect(counts.allSatisfy { $0 <= 520 })
-            try await world.requireConsistency()
-            try await database.close()
         }
     }
 }

@@ -1,2 +1,0 @@
-/// A write found a merge in progress that has to be finished first.
-struct MergeInProgress: Error {}
