@@ -12,8 +12,7 @@ extension LedgerTransaction {
             guard case .success(let observation) = piece.verified,
                 let observer = registry.observer(of: piece, claimedFor: app)
             else { continue }
-            let open = OpenHistories(
-                self, app: observer, CustomerIdentities(self, app: observer), situation, movesMerged: true)
+            let open = OpenHistories(self, app: observer, CustomerIdentities(self, app: observer), situation)
             for facts in observation.transactionFacts where facts.productID != nil { try open.load(facts) }
         }
     }

@@ -58,7 +58,7 @@ public struct OrderList: LedgerQuery {
             // First as many as the limit; if the state excludes orders, more at a time.
             let size = readCount == 0 ? count + 1 : max(count + 1, Self.pageAfterFirst)
             let rows = try reader.orders.page(
-                customers: try reader.keys(of: customer.key), cursor: place, limit: Int64(size))
+                customer: customer.key, cursor: place, limit: Int64(size))
             found += rows.filter { row in status.map { row.status(at: reader.now) == $0 } ?? true }
             if found.count > count { return try answer(found, isMore: true, reader) }
             guard rows.count == size else { return try answer(found, isMore: false, reader) }

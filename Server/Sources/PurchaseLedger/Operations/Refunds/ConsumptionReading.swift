@@ -50,7 +50,6 @@ struct ConsumptionReading {
     /// others took before it was transferred to them is not theirs.
     private func used(of row: TransactionRow, by owner: CustomerRow) throws(LedgerStorageError) -> Int64 {
         guard row.kind == .consumable else { return 0 }
-        let takes = try TakesTable(connection: connection).units(of: row.originalKey)
-        return try reader.keys(of: owner.key).reduce(0) { $0 + (takes[$1] ?? 0) }
+        return try TakesTable(connection: connection).units(of: row.originalKey)[owner.key] ?? 0
     }
 }
