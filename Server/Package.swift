@@ -52,6 +52,7 @@ let package = Package(
             dependencies: [
                 "CPostgreSQL", "CZlib",
                 .product(name: "PurchaseVerification", package: "assay"),
+                .product(name: "TextFormats", package: "assay"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -91,6 +92,7 @@ let package = Package(
                 "HTTPConnections", "PurchaseLedger",
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
+                .product(name: "TextFormats", package: "assay"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Mustache", package: "swift-mustache"),
@@ -164,6 +166,7 @@ let package = Package(
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
+                .product(name: "TextFormats", package: "assay"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),

@@ -370,7 +370,7 @@ app_store: {{ server_api_production: {store.address}, server_api_sandbox: {store
             return output, time.monotonic() - begin
 
         def said(output):
-            first = seconds(re.search(r"fetching them takes (.*) at Apple's limits", output).group(1))
+            first = seconds(re.search(r"fetching takes (.*) at Apple's limits", output).group(1))
             later = re.findall(r"numbers took (.*); at this pace the rest takes (.*)", output)
             return first, sum(map(seconds, later[-1])) if later else first
 

@@ -1,4 +1,5 @@
 import PurchaseVerification
+import TextFormats
 
 /// Starts a copy: writes a note to both databases, or changes nothing and throws the reason.
 struct CopyStart {
@@ -124,7 +125,7 @@ struct CopyStart {
                 throw CopyError(
                     .pendingRefused,
                     """
-                    \(round.refused.count) entries cannot be sealed, the first is \(round.refused[0]): no server with the \
+                    \(counted(round.refused.count, "entry", "entries")) cannot be sealed, the first is \(round.refused[0]): no server with the \
                     key wrote them; run assay audit verify
                     """)
             }
@@ -148,7 +149,7 @@ struct CopyStart {
         guard found == 0 else {
             throw CopyError(
                 .sourceInUse,
-                "\(found) connections of other processes of Assay are open; stop the servers of the source and try again"
+                "\(counted(found, "connection")) of other processes of Assay \(found == 1 ? "is" : "are") open; stop the servers of the source and try again"
             )
         }
     }

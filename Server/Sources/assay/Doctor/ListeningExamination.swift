@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import PurchaseServer
+import TextFormats
 
 /// Whether the server runs or could run on its port, and whether clients are told apart there.
 struct ListeningExamination {
@@ -92,7 +93,10 @@ struct ListeningExamination {
         }
         guard configuration.trustedProxies.isEmpty else {
             return [
-                .fine(.proxies, "the client addresses that \(configuration.trustedProxies.count) proxies state count")
+                .fine(
+                    .proxies,
+                    "client addresses count as \(counted(configuration.trustedProxies.count, "proxy states", "proxies state"))"
+                )
             ]
         }
         return [
