@@ -181,6 +181,7 @@ struct RateLimitTests {
             #expect(refused.status == 429 && refused.headers[.retryAfter] == "100")
             #expect(try refused.problem == "rate_limited")
             #expect(try refused.document?.detail?.contains("limits.per_key.address_percent") == true)
+            #expect(try refused.document?.detail?.contains("a backend has a key of the scope backend") == true)
             #expect(try refused.document?.expected == "at most 0.01 a second, and 4 at once")
             for _ in 0..<20 { #expect(try await Self.send(from: "192.0.2.1", to: world).status == 429) }
             // None of that was charged to the key.

@@ -86,7 +86,11 @@ struct ListeningExamination {
 
     private func proxies() -> [DoctorFinding] {
         guard !["127.0.0.1", "::1", "localhost"].contains(configuration.host) else {
-            return [.fine(.proxies, "only this machine reaches \(configuration.host)")]
+            return [
+                .fine(
+                    .proxies,
+                    "by these settings the server listens on \(configuration.host), which only this machine reaches")
+            ]
         }
         if configuration.tls != nil {
             return [.fine(.proxies, "\(configuration.host) is reached with TLS")]
