@@ -357,8 +357,7 @@ app_store: {{ server_api_production: {store.address}, server_api_sandbox: {store
             """The output and the time of a command, which is killed when so many purchases are there."""
             begin = time.monotonic()
             with open(f"{folder}/report", "w+") as report:
-                process = subprocess.Popen([options.program, *arguments, "--config", "assay.yaml", "--database", current.database.url],
-                                           cwd=folder, stdout=report, stderr=report)
+                process = subprocess.Popen(current.command(*arguments), cwd=folder, stdout=report, stderr=report)
                 while process.poll() is None:
                     if kill_at and count(current) >= kill_at:
                         process.kill()
