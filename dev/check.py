@@ -81,14 +81,6 @@ class Files(dict):
         return {str(parent) for name in self for parent in pathlib.PurePosixPath(name).parents}
 
 
-RULES = {}
-
-
-def rule(function):
-    RULES[function.__name__] = function
-    return function
-
-
 def without_literals(text):
     """Swift without comments and texts, which name things without using them."""
     return re.sub(r'"""(?:.|\n)*?"""|/\*(?:.|\n)*?\*/|#"(?:[^"]|"(?!#))*"#|"(?:\\.|[^"\\\n])*"|//[^\n]*',
@@ -99,27 +91,20 @@ def without_literals(text):
 
 def rewrapped(lines, marker=""):
     """Lines of Markdown, each after a marker such as '/// ', with the paragraphs of long lines wrapped again."""
-    result, paragraph, is_code = [], [], False
-
-    def flush():
-        texts = [line[len(marker):] for line in paragraph]
-        result.extend(paragraph if all(len(line) <= COLUMNS for line in paragraph) else wrapped_paragraph(texts, marker))
-        paragraph.clear()
-
+    paragraphs, is_code, is_open = [], False, False
     for line in lines:
         text = line[len(marker):]
         is_fence = bool(re.match(r"\s*```", text))
         is_code ^= is_fence
-        is_other = re.match(r"\s*(\||#|<|\[[^\]]+\]: |> )|(    |\t)(?![-*] |\s*\d+\. )", text) and not re.match(r"\s+[-*] ", text)
-        if is_code or is_fence or is_other or not text.strip():
-            flush()
-            result.append(line)
+        is_prose = text.strip() and not is_code and not is_fence and (re.match(r"\s+[-*] ", text) or not re.match(
+            r"\s*(\||#|<|\[[^\]]+\]: |> )|(    |\t)(?![-*] |\s*\d+\. )", text))
+        if is_open and is_prose and not re.match(r"\s*([-*] |\d+\. )", text):
+            paragraphs[-1][1].append(line)
         else:
-            if re.match(r"\s*([-*] |\d+\. )", text):
-                flush()
-            paragraph.append(line)
-    flush()
-    return result
+            paragraphs.append((is_prose, [line]))
+        is_open = is_prose
+    return [line for is_prose, each in paragraphs for line in (
+        wrapped_paragraph([line[len(marker):] for line in each], marker) if is_prose and max(map(len, each)) > COLUMNS else each)]
 
 
 def wrapped_paragraph(texts, marker):
@@ -144,7 +129,6 @@ def wrapped(name, text):
     return "\n".join(line for prefix, lines in blocks for line in (rewrapped(lines, prefix + " ") if prefix else lines))
 
 
-@rule
 def columns(files):
     texts = list(files.texts((".md", ".swift")))
     found = [f"{name}:{number} is longer than {COLUMNS} columns; wrap it with dev/check.py --fix" for name, text in texts
@@ -154,7 +138,6 @@ def columns(files):
 
 # MARK: what is committed
 
-@rule
 def committed(files):
     found = [f"{name} is made by a build; do not commit it" for name in files if BUILT.search(name)]
     if not CORPUS.exists():
@@ -179,7 +162,6 @@ def modules(files):
             yield next((place for place in places if place in files.folders), name), set(re.findall(r"\w+", cell + http * ("¹" in cell)))
 
 
-@rule
 def imports(files):
     found, count = [], 0
     pattern = re.compile(rf"^ *(?:@[\w()]+ +)*(?:{ACCESS} +)?import +(?:(?:{TYPES}|func|let|var) +)?(\w+)", re.M)
@@ -204,7 +186,6 @@ MEMBER = re.compile(r"^    ((?:\w+ )*)(?:var|let|func) (\w+)", re.M)
 EXTENSION = re.compile(r"^((?:\w+ )*)extension [^{]*\{(.*?)^\}", re.M | re.S)
 
 
-@rule
 def folders(files):
     """The folders of a module cannot import each other, so their order is checked by the names of types, and of members of extensions."""
     found, count = [], 0
@@ -242,7 +223,6 @@ def folders(files):
 
 # MARK: availability
 
-@rule
 def availability(files):
     found, count = [], 0
     if FLOOR not in files["Package.swift"].decode():
@@ -277,7 +257,6 @@ def lines_for_apple(text):
         yield "" if word.startswith("#") or not all(apple for apple, _ in branches) else line
 
 
-@rule
 def compiled(files):
     import compiler
     return compiler.check()
@@ -303,7 +282,6 @@ def prose(text):
     return re.sub(r"`[^`\n]*`", "", text), headings
 
 
-@rule
 def links(files):
     """Each file and heading that a link names exists, each test that is named as in "Its name" (`SomeTests`), and docs/README.md
     leads to every document."""
@@ -340,7 +318,7 @@ def samples(files, program):
     """Every command and option of assay that a document names is in its help; blocks of JSON and Python parse, the program accepts
     settings, and Swift that imports our modules compiles against those beside the program."""
     found, commands, blocks, program = [], 0, 0, os.path.abspath(program)
-    checks = {"json": ("", parse_fault(json.loads)), "python": ("", parse_fault(lambda block: compile(block, "sample", "exec"))),
+    checks = {"json": ("", lambda _, block: json.loads(block) and None), "python": ("", lambda _, block: compile(block, name, "exec") and None),
               "yaml": (r"^(apps|server|limits|record):", settings_fault),
               "swift": (r"^import (PurchaseVerification|PurchaseKit|EvidenceMint)", swift_fault)}
     for name, text in files.texts(".md"):
@@ -356,8 +334,11 @@ def samples(files, program):
             pattern, fault_of = checks.get(language, ("(?!)", None))
             if re.search(pattern, block, re.M):
                 blocks += 1
-                if fault := fault_of(program, block):
-                    found.append(f"{name}: a block of {language} is refused: {fault}")
+                try:
+                    fault = fault_of(program, block)
+                except (ValueError, SyntaxError) as error:
+                    fault = str(error)
+                found += [f"{name}: a block of {language} is refused: {fault}"] * bool(fault)
     if commands < 50 or blocks < 3:
         found.append(f"{commands} commands and {blocks} samples were found, so hardly anything was checked")
     return found, f"{commands} commands have the options that they name; {blocks} blocks parse"
@@ -381,15 +362,6 @@ def command_fault(program, words):
     for option in re.findall(r"(?<!\S)--[a-z][a-z-]*", " ".join(rest)):
         if option != "--help" and not re.search(rf"(?<![\w-]){option}(?![\w-])", help_of(program, command)):
             return f"'assay {' '.join(command)}' has no option {option}"
-
-
-def parse_fault(parse):
-    def fault(_, block):
-        try:
-            parse(block)
-        except (ValueError, SyntaxError) as error:
-            return str(error)
-    return fault
 
 
 def settings_fault(program, block):
@@ -418,6 +390,7 @@ def swift_fault(program, block):
 
 # MARK: the rules themselves
 
+RULES = {rule.__name__: rule for rule in (columns, committed, imports, folders, availability, compiled, links)}
 # A rule, a file, what is put at its end, and whether the rule must find it.
 FAULTS = [
     ("columns", "README.md", "word " * 30, True),
