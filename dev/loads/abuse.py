@@ -138,7 +138,8 @@ def abuse_all(port, key, evidence, end, results):
     counts, running = collections.Counter(), []
     for kind, rate, request in KINDS:
         sender = Sender([port], 32)
-        work = ((None, request(key, evidence)) for _ in range(math.ceil((end - time.monotonic()) * rate)))
+        # A generator would look for the request of its kind when it is asked, after the loop.
+        work = map(lambda _, request=request: (None, request(key, evidence)), range(math.ceil((end - time.monotonic()) * rate)))
         running.append((kind, sender, beside(sender.run, work, rate, lambda: time.monotonic() > end)))
     pages = b"GET /openapi.yaml HTTP/1.1\r\nHost: localhost\r\n\r\n" * 8000
     slow = b"POST /verifyReceipt HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10000\r\n\r\n{"
