@@ -104,8 +104,8 @@ def mint(program, folder, *words):
 
 
 def ask(address, path, body=None, key=None, method=None, **heads):
-    """The status and the JSON of an answer. A further head is named with _ for -."""
-    heads |= {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
+    """The status and the JSON of an answer. Each request has an Idempotency-Key of its own; a further head is named with _ for -."""
+    heads = {"Content_Type": "application/json", "Idempotency_Key": os.urandom(16).hex()} | ({"Authorization": f"Bearer {key}"} if key else {}) | heads
     request = urllib.request.Request(address + path, None if body is None else json.dumps(body).encode(),
                                      {name.replace("_", "-"): value for name, value in heads.items()}, method=method)
     try:
