@@ -47,10 +47,16 @@ let package = Package(
         .target(name: "BuildInformation", swiftSettings: strict, plugins: ["RecordCommit"]),
         .plugin(name: "RecordCommit", capability: .buildTool()),
         .plugin(name: "EmbedFiles", capability: .buildTool()),
+        // The rules of the ledger, pure functions: no database, no clock, no HTTP.
+        .target(
+            name: "LedgerRules",
+            dependencies: [.product(name: "PurchaseVerification", package: "assay")],
+            swiftSettings: strict
+        ),
         .target(
             name: "PurchaseLedger",
             dependencies: [
-                "CPostgreSQL", "CZlib",
+                "CPostgreSQL", "CZlib", "LedgerRules",
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "TextFormats", package: "assay"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -206,7 +212,7 @@ let package = Package(
         .target(
             name: "SmallWorlds",
             dependencies: [
-                "PurchaseLedger", "WrittenRules", .product(name: "PurchaseVerification", package: "assay"),
+                "LedgerRules", "WrittenRules", .product(name: "PurchaseVerification", package: "assay"),
             ],
             path: "Tests/SmallWorlds",
             swiftSettings: strict
