@@ -47,11 +47,18 @@ let package = Package(
         .target(name: "BuildInformation", swiftSettings: strict, plugins: ["RecordCommit"]),
         .plugin(name: "RecordCommit", capability: .buildTool()),
         .plugin(name: "EmbedFiles", capability: .buildTool()),
+        // The rules of the ledger, pure functions: no database, no clock, no HTTP.
+        .target(
+            name: "LedgerRules",
+            dependencies: [.product(name: "PurchaseVerification", package: "assay")],
+            swiftSettings: strict
+        ),
         .target(
             name: "PurchaseLedger",
             dependencies: [
-                "CPostgreSQL", "CZlib",
+                "CPostgreSQL", "CZlib", "LedgerRules",
                 .product(name: "PurchaseVerification", package: "assay"),
+                .product(name: "TextFormats", package: "assay"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -91,6 +98,7 @@ let package = Package(
                 "HTTPConnections", "PurchaseLedger",
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
+                .product(name: "TextFormats", package: "assay"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Mustache", package: "swift-mustache"),
@@ -164,6 +172,7 @@ let package = Package(
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
+                .product(name: "TextFormats", package: "assay"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -203,7 +212,7 @@ let package = Package(
         .target(
             name: "SmallWorlds",
             dependencies: [
-                "PurchaseLedger", "WrittenRules", .product(name: "PurchaseVerification", package: "assay"),
+                "LedgerRules", "WrittenRules", .product(name: "PurchaseVerification", package: "assay"),
             ],
             path: "Tests/SmallWorlds",
             swiftSettings: strict

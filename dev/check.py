@@ -8,6 +8,7 @@
 
 A rule is a function of the files, which gives the problems and one sentence about what was checked.
 """
+import collections
 import functools
 import hashlib
 import itertools
@@ -23,69 +24,23 @@ import textwrap
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "dev/availability"))
 COLUMNS = 120
-SERVER = "HTTPTypes Hummingbird HummingbirdCore Logging NIOCore NIOHTTP1 NIOHTTPTypes NIOHTTPTypesHTTP1 NIOPosix Synchronization"
 ACCESS = "(?:public|package|internal|fileprivate|private)"
 TYPES = "struct|enum|class|protocol|actor|typealias"
 
-# What a module may import, as in CONTRIBUTING.md, and the order of its folders: one may use what is declared in itself and in those
-# before it. "." are the files beside the folders.
-MODULES = {
-    # What apps link.
-    "Sources/CBase64": ("", None),
-    "Sources/TextFormats": ("CBase64", "."),
-    "Sources/PurchaseVerification": (
-        "TextFormats Crypto CryptoExtras CryptoKit Security Synchronization Foundation FoundationEssentials",
-        "Terms Bytes ASN1 Platform Certificates CMS AppReceipt TransactionReceipt JWS Evidence Policies . Inspection"),
-    "Sources/PurchaseMessages": ("Foundation", ". Signatures"),
-    "Sources/PurchaseAPI": ("PurchaseMessages Foundation", "JSON . VerifyReceipt Requests Purchases"),
-    # FoundationNetworking has URLSession where it is not in Foundation; the C libraries have the calls that make a file durable.
-    "Sources/PurchaseKit": (
-        "PurchaseMessages PurchaseVerification Combine Crypto CryptoKit Foundation FoundationNetworking SwiftUI os Darwin Glibc Musl",
-        "Terms Products Outside Record Server Events Device Engine Screen"),
-    # Apple's frameworks, and nothing else outside of the kit.
-    "Sources/PurchaseKitStoreKit": (
-        "PurchaseKit PurchaseVerification Foundation StoreKit AppKit UIKit WatchKit IOKit Network Security", None),
-    "Sources/PurchaseKitSimulator": ("PurchaseKit PurchaseVerification Foundation FoundationNetworking", "."),
-    # Never PurchaseVerification: a misreading of the format must not cancel itself out.
-    "Sources/EvidenceMint": (
-        "Crypto CryptoExtras Foundation FoundationEssentials",
-        "Encoding Authority Receipt TransactionReceipt SignedPayload Faults Signing"),
-    # What runs on servers.
-    "Server/Sources/BuildInformation": ("", None),
-    "Server/Sources/CPostgreSQL": ("", None),
-    "Server/Sources/CZlib": ("", None),
-    "Server/Sources/PurchaseLedger": (
-        "PurchaseVerification CPostgreSQL CZlib Crypto Dispatch Foundation GRDB GRDBSQLite Synchronization",
-        "Store Terms Decisions Tables Record Schema Loading Applying Operations Audit Copy"),
-    "Server/Sources/AppStoreConnection": (
-        "PurchaseAPI PurchaseVerification AsyncHTTPClient Crypto Foundation NIOCore NIOHTTP1 NIOHTTPCompression NIOPosix NIOSSL "
-        "Synchronization", ". ServerAPI"),
-    "Server/Sources/HTTPConnections": ("HTTPTypes NIOCore NIOHTTP1 NIOHTTPTypes Synchronization", "."),
-    # No HTTP: requests and pages are plain values. HTTPConnections has the style sheet that the simulator's page shares.
-    "Server/Sources/PurchaseConsole": (
-        "HTTPConnections PurchaseAPI PurchaseLedger PurchaseVerification Crypto CryptoExtras Foundation Mustache NIOPosix Synchronization",
-        "."),
-    "Server/Sources/PurchaseServer": (
-        "AppStoreConnection HTTPConnections PurchaseAPI PurchaseConsole PurchaseLedger PurchaseVerification AsyncHTTPClient Crypto "
-        f"Foundation HummingbirdTLS Metrics NIOSSL NIOTLS ServiceLifecycle Yams {SERVER}",
-        "Answers Configuration Metrics HTTP Record Webhooks VerifyReceipt AppStore Purchases Notifications ."),
-    # Never PurchaseVerification, for the same reason.
-    "Server/Sources/AppStoreSimulator": (
-        "EvidenceMint HTTPConnections PurchaseAPI TextFormats AsyncHTTPClient Crypto Foundation GRDB HummingbirdTLS NIOSSL ServiceLifecycle "
-        f"Yams {SERVER}",
-        "Store Evidence Requests Storage ServerAPI Service VerifyReceipt ServerAPIAnswers Attacks Notifications Scenario Server"),
-    "Server/Sources/assay": (
-        "AppStoreConnection AppStoreSimulator BuildInformation EvidenceMint PurchaseAPI PurchaseConsole PurchaseLedger PurchaseServer "
-        "PurchaseVerification ArgumentParser Foundation Hummingbird Logging NIOCore ServiceLifecycle Synchronization UnixSignals",
-        "Terminal Input Output Minting Importing Doctor Commands ."),
-    # Never PurchaseLedger: what is expected of the ledger must be worked out by other code.
-    "Server/Tests/ExpectedEntitlements": ("AppStoreSimulator Foundation", None),
-    # Nothing at all: the second implementation of the rules that are compared in small worlds.
-    "Server/Tests/WrittenRules": ("", None),
-    # What tests share must not verify either, because the tests of EvidenceMint use it.
-    "Tests/TestSupport": ("EvidenceMint Foundation FoundationEssentials Glibc Musl Darwin", None),
-    "Tests/EvidenceMintTests": ("EvidenceMint TestSupport Testing Crypto Foundation FoundationEssentials", None),
-}
+# The order of the folders of a module: one may use what is declared in itself and in those before it. "." are the files beside them.
+ORDER = {
+    "PurchaseVerification": "Terms Bytes ASN1 Platform Certificates CMS AppReceipt TransactionReceipt JWS Evidence Policies . Inspection",
+    "PurchaseMessages": ". Signatures",
+    "PurchaseAPI": "JSON . VerifyReceipt Requests Purchases",
+    "PurchaseKit": "Terms Products Outside Record Server Events Device Engine Screen",
+    "EvidenceMint": "Encoding Authority Receipt TransactionReceipt SignedPayload Faults Signing",
+    "LedgerRules": "Terms Observe Own Entitle Receipt Claim Order Refund Offer Tell Compare State",
+    "PurchaseLedger": "Store Terms Tables Record Schema Loading Applying Operations Audit Copy",
+    "AppStoreConnection": ". ServerAPI",
+    "PurchaseServer": "Answers Configuration Metrics HTTP Record Webhooks VerifyReceipt AppStore Purchases Notifications .",
+    "AppStoreSimulator": "Store Evidence Requests Storage ServerAPI Service VerifyReceipt ServerAPIAnswers Attacks Notifications Scenario Server",
+    "assay": "Terminal Input Output Minting Importing Doctor Commands .",
+} | dict.fromkeys("TextFormats PurchaseKitSimulator HTTPConnections PurchaseConsole".split(), ".")
 # Code for one engine stays in its driver.
 ENGINES = {"GRDB": "Store/SQLite/", "CPostgreSQL": "Store/PostgreSQL/"}
 
@@ -97,11 +52,9 @@ NEWER = [(re.compile(pattern), needs) for pattern, needs in [
     (r"\b(InlineArray|UTF8Span)\b|\.utf8\.span\b|\.utf8Span\b|\.unicodeScalars\.span\b", "the 26 systems"),
     (r"\b(ContinuousClock|SuspendingClock|Duration|Clock)\b|\bTask\.sleep\(for:|\bany [A-Z]\w*<", "iOS 16, macOS 13"),
     (r"\b(Regex|RegexBuilder)\b|\.(wholeMatch|firstMatch|prefixMatch)\(of:|=\s*/[^/ ]", "iOS 16, macOS 13"),
-    (r"\.(replacing|trimmingPrefix|ranges)\(|\bOSAllocatedUnfairLock\b", "iOS 16, macOS 13"),
+    (r"\.(replacing|trimmingPrefix|ranges)\(|\bOSAllocatedUnfairLock\b|\bURL\.\w*(temporary|documents|home)Directory\b", "iOS 16, macOS 13"),
     (r"\.(appending|append)\((path|component|queryItems|components):|\bURL\(filePath:|\.path\(percentEncoded:", "iOS 16, macOS 13"),
-    (r"\bURL\.\w*(temporary|documents|home)Directory\b", "iOS 16, macOS 13"),
-    (r"\bString\(validating:|\b(Int128|UInt128)\b", "iOS 18, macOS 15"),
-    (r"\bISO8601FormatStyle\(.*includingFractionalSeconds|\.iso8601\w*Components", "iOS 18, macOS 15"),
+    (r"\bString\(validating:|\bU?Int128\b|\bISO8601FormatStyle\(.*includingFractionalSeconds|\.iso8601\w*Components", "iOS 18, macOS 15"),
 ]]
 
 # Build products; the compiler can leave them in the folder in which it was called.
@@ -121,21 +74,12 @@ class Files(dict):
 
     def texts(self, suffixes, *folders):
         """The names and texts of files with one of the suffixes, below one of the folders."""
-        for name, content in self.items():
-            if name.endswith(suffixes) and (not folders or name.startswith(folders)):
-                yield name, content.decode()
+        return ((name, content.decode()) for name, content in self.items()
+                if name.endswith(suffixes) and (not folders or name.startswith(folders)))
 
     @functools.cached_property
     def folders(self):
         return {str(parent) for name in self for parent in pathlib.PurePosixPath(name).parents}
-
-
-RULES = {}
-
-
-def rule(function):
-    RULES[function.__name__] = function
-    return function
 
 
 def without_literals(text):
@@ -148,27 +92,20 @@ def without_literals(text):
 
 def rewrapped(lines, marker=""):
     """Lines of Markdown, each after a marker such as '/// ', with the paragraphs of long lines wrapped again."""
-    result, paragraph, is_code = [], [], False
-
-    def flush():
-        texts = [line[len(marker):] for line in paragraph]
-        result.extend(paragraph if all(len(line) <= COLUMNS for line in paragraph) else wrapped_paragraph(texts, marker))
-        paragraph.clear()
-
+    paragraphs, is_code, is_open = [], False, False
     for line in lines:
         text = line[len(marker):]
         is_fence = bool(re.match(r"\s*```", text))
         is_code ^= is_fence
-        is_other = re.match(r"\s*(\||#|<|\[[^\]]+\]: |> )|(    |\t)(?![-*] |\s*\d+\. )", text) and not re.match(r"\s+[-*] ", text)
-        if is_code or is_fence or is_other or not text.strip():
-            flush()
-            result.append(line)
+        is_prose = text.strip() and not is_code and not is_fence and (re.match(r"\s+[-*] ", text) or not re.match(
+            r"\s*(\||#|<|\[[^\]]+\]: |> )|(    |\t)(?![-*] |\s*\d+\. )", text))
+        if is_open and is_prose and not re.match(r"\s*([-*] |\d+\. )", text):
+            paragraphs[-1][1].append(line)
         else:
-            if re.match(r"\s*([-*] |\d+\. )", text):
-                flush()
-            paragraph.append(line)
-    flush()
-    return result
+            paragraphs.append((is_prose, [line]))
+        is_open = is_prose
+    return [line for is_prose, each in paragraphs for line in (
+        wrapped_paragraph([line[len(marker):] for line in each], marker) if is_prose and max(map(len, each)) > COLUMNS else each)]
 
 
 def wrapped_paragraph(texts, marker):
@@ -182,6 +119,7 @@ def wrapped_paragraph(texts, marker):
     return [line.replace("\0", " ") for line in lines]
 
 
+@functools.cache
 def wrapped(name, text):
     """A document, or a Swift source with its comments, with at most COLUMNS in lines of prose that can be broken."""
     if len(max(text.split("\n"), key=len)) <= COLUMNS:
@@ -192,23 +130,15 @@ def wrapped(name, text):
     return "\n".join(line for prefix, lines in blocks for line in (rewrapped(lines, prefix + " ") if prefix else lines))
 
 
-@rule
 def columns(files):
-    found, count = [], 0
-    for name, text in files.texts((".md", ".swift")):
-        count += 1
-        kept = None
-        for number, line in enumerate(text.split("\n"), 1):
-            if len(line) > COLUMNS:
-                kept = kept or set(wrapped(name, text).split("\n"))
-                if line not in kept:
-                    found.append(f"{name}:{number} is longer than {COLUMNS} columns; wrap it with dev/check.py --fix")
-    return found, f"prose in {count} files has at most {COLUMNS}"
+    texts = list(files.texts((".md", ".swift")))
+    found = [f"{name}:{number} is longer than {COLUMNS} columns; wrap it with dev/check.py --fix" for name, text in texts
+             for number, line in enumerate(text.split("\n"), 1) if len(line) > COLUMNS and line not in wrapped(name, text).split("\n")]
+    return found, f"prose in {len(texts)} files has at most {COLUMNS}"
 
 
 # MARK: what is committed
 
-@rule
 def committed(files):
     found = [f"{name} is made by a build; do not commit it" for name in files if BUILT.search(name)]
     if not CORPUS.exists():
@@ -216,31 +146,39 @@ def committed(files):
     # Apple publishes its root certificates; they may be committed.
     items = json.loads((CORPUS / "MANIFEST.json").read_text())["items"]
     private = {item["sha256"]: item["file"] for item in items if item["kind"] != "certificate-root"}
-    for name, content in files.items():
-        if (digest := hashlib.sha256(content).hexdigest()) in private:
-            found.append(f"{name} is {private[digest]} of the corpus; do not commit it")
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    found += [f"{name} is {private[digest]} of the corpus; do not commit it" for name, digest in digests.items() if digest in private]
     return found + [] if private else ["the corpus lists no file"], f"{len(files)} files, none of {len(private)} in the corpus"
 
 
 # MARK: modules
 
-@rule
+def modules(files):
+    """The folder of each module, and the modules that it may import, by the tables of CONTRIBUTING.md."""
+    text = files["CONTRIBUTING.md"].decode()
+    http = re.search(r"^¹ ((?:.+\n)+)", text, re.M).group(1)
+    for names, cell in re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|.*\|([^|\n]*)\|$", text, re.M):
+        for name in re.findall(r"\w+", names):
+            places = [f"{part}/{name}" for part in ("Sources", "Server/Sources", "Tests", "Server/Tests")]
+            yield next((place for place in places if place in files.folders), name), set(re.findall(r"\w+", cell + http * ("¹" in cell)))
+
+
 def imports(files):
     found, count = [], 0
     pattern = re.compile(rf"^ *(?:@[\w()]+ +)*(?:{ACCESS} +)?import +(?:(?:{TYPES}|func|let|var) +)?(\w+)", re.M)
-    for module, (allowed, _) in MODULES.items():
+    table = dict(modules(files))
+    for module, allowed in table.items():
         if module not in files.folders:
-            found.append(f"{module} is in the table of dev/check.py, and does not exist")
+            found.append(f"{module} is in the table of CONTRIBUTING.md, and does not exist")
         for name, text in files.texts(".swift", module + "/"):
             count += 1
             for imported in pattern.findall(text):
-                if imported not in allowed.split():
+                if imported not in allowed:
                     found.append(f"{name} imports {imported}, which {module} may not; see the table in CONTRIBUTING.md")
                 if module.endswith("/PurchaseLedger") and not name.startswith(f"{module}/{ENGINES.get(imported, '')}"):
                     found.append(f"{name} imports {imported}, which only {ENGINES[imported]} may")
-    for folder in files.folders:
-        if re.fullmatch(r"(Server/)?Sources/[^/]+", folder) and folder not in MODULES:
-            found.append(f"{folder} is not in the table of dev/check.py")
+    found += [f"{folder} is not in the table of CONTRIBUTING.md" for folder in files.folders
+              if re.fullmatch(r"(Server/)?Sources/[^/]+", folder) and folder not in table]
     return found, f"{count} files, all as the table allows"
 
 
@@ -249,14 +187,12 @@ MEMBER = re.compile(r"^    ((?:\w+ )*)(?:var|let|func) (\w+)", re.M)
 EXTENSION = re.compile(r"^((?:\w+ )*)extension [^{]*\{(.*?)^\}", re.M | re.S)
 
 
-@rule
 def folders(files):
     """The folders of a module cannot import each other, so their order is checked by the names of types, and of members of extensions."""
     found, count = [], 0
-    for module, (_, order) in MODULES.items():
-        if order is None:
+    for module, _ in modules(files):
+        if not (order := ORDER.get(module.rpartition("/")[2], "").split()):
             continue
-        order = order.split()
         sources = [(name, name[len(module) + 1:].rpartition("/")[0].split("/")[0] or ".", without_literals(text))
                    for name, text in files.texts(".swift", module + "/")]
         types, members = {}, {}
@@ -272,33 +208,31 @@ def folders(files):
                         names.setdefault(declaration, set()).add(place)
         for name, place, source in sources:
             # A name that something else has as well may be that of the other.
-            others = re.findall(r"\b(?:var|let|func) (\w+)", EXTENSION.sub(" ", source))
-            others += re.findall(r"\w+", " ".join(re.findall(r"^ *(?:indirect )?case (\w+[^:{\n]*)$", source, re.M)))
-            for other in others:
+            cases = " ".join(re.findall(r"^ *(?:indirect )?case (\w+[^:{\n]*)$", source, re.M))
+            for other in re.findall(r"\b(?:var|let|func) (\w+)", EXTENSION.sub(" ", source)) + re.findall(r"\w+", cases):
                 members.pop(other, None)
             for other in re.findall(rf"^ +(?:\w+ )*(?:{TYPES}) (\w+)", source, re.M):
                 types.get(other, set()).add(place)
         for name, place, source in sources:
+            before = order[:order.index(place) + 1] if place in order else order
             used = [(each, types.get(each)) for each in set(re.findall(r"\b[A-Z]\w+\b", source))]
             used += [(each, members.get(each)) for each in set(re.findall(r"\.(\w+)\b", source))]
-            for each, owners in sorted(used, key=lambda pair: pair[0]):
-                if owners and place in order and all(owner in order and order.index(owner) > order.index(place) for owner in owners):
-                    found.append(f"{name} uses {each} of {', '.join(sorted(owners))}, which comes after {place}")
+            found += [f"{name} uses {each} of {', '.join(sorted(owners))}, which comes after {place}"
+                      for each, owners in sorted(used, key=lambda pair: pair[0]) if owners and owners <= set(order) - set(before)]
     return found, f"{count} files, each in the order of the folders of its module"
 
 
 # MARK: availability
 
-@rule
 def availability(files):
     found, count = [], 0
     if FLOOR not in files["Package.swift"].decode():
         found.append(f"Package.swift no longer says {FLOOR}; this rule was written for that floor")
     import compiler
     types = compiler.newer_types()
+    compiled_folders = tuple(f"Sources/{module}/" for module in compiler.LIBRARIES)
     for name, text in files.texts(".swift", "Sources/", "Tests/"):
-        count += 1
-        is_compiled = name.startswith(tuple(f"Sources/{module}/" for module in compiler.LIBRARIES))
+        count, is_compiled = count + 1, name.startswith(compiled_folders)
         for number, line in enumerate(lines_for_apple(text), 1):
             needs = [needs for pattern, needs in NEWER if pattern.search(line)]
             needs += [f"macOS {types[each]}" for each in re.findall(r"\b[A-Z]\w+\b", line) if each in types]
@@ -324,7 +258,6 @@ def lines_for_apple(text):
         yield "" if word.startswith("#") or not all(apple for apple, _ in branches) else line
 
 
-@rule
 def compiled(files):
     import compiler
     return compiler.check()
@@ -343,35 +276,24 @@ def slug(heading):
 
 def prose(text):
     """A document with the code in blocks and in lines left out, and its headings."""
-    lines, headings, is_fenced = [], [], False
-    for line in text.splitlines():
-        is_fence = bool(re.match(r"\s*(```|~~~)", line))
-        is_fenced ^= is_fence
-        is_code = is_fence or is_fenced or line.startswith("    ")
-        if not is_code and (heading := re.match(r"#{1,6} +(.*?)#*$", line)):
-            headings.append(slug(heading.group(1)))
-        lines.append("" if is_code else re.sub(r"`[^`]*`", "", line))
+    text = re.sub(r"^ *(```|~~~)(?:.|\n)*?^ *\1.*$|^    .*$", lambda block: "\n" * block.group().count("\n"), text, flags=re.M)
+    names = [slug(heading) for heading in re.findall(r"^#{1,6} +(.*?)#*$", text, re.M)]
     # The second of two equal headings has a number.
-    return "\n".join(lines), {name if not headings[:place].count(name) else f"{name}-{headings[:place].count(name)}"
-                              for place, name in enumerate(headings)}
+    headings = {f"{name}-{names[:place].count(name)}" if name in names[:place] else name for place, name in enumerate(names)}
+    return re.sub(r"`[^`\n]*`", "", text), headings
 
 
-@rule
 def links(files):
     """Each file and heading that a link names exists, each test that is named as in "Its name" (`SomeTests`), and docs/README.md
     leads to every document."""
-    found, count, named = [], 0, 0
+    found, count, named, reached, tests = [], 0, 0, set(), collections.defaultdict(str)
     documents = {name: prose(text) for name, text in files.texts(".md")}
-    tests = {}
     for name, text in files.texts("Tests.swift", "Tests/", "Server/Tests/"):
-        stem = pathlib.PurePosixPath(name).stem
-        tests[stem] = tests.get(stem, "") + text
-    reached = set()
+        tests[pathlib.PurePosixPath(name).stem] += text
     for name, (text, _) in documents.items():
         for test, suite in re.findall(r'"([^"]+)" \(`(\w+Tests)`', files[name].decode()):
-            named += 1
-            test = " ".join(test.split())
-            if f'"{test.rstrip("…").strip()}' not in tests.get(suite, ""):
+            named, test = named + 1, " ".join(test.split())
+            if f'"{test.rstrip("…").strip()}' not in tests[suite]:
                 found.append(f'{name}: {suite} has no test "{test}"')
         for link in LINK.finditer(text):
             target, place = link.group(1), f"{name}:{text.count(chr(10), 0, link.start()) + 1}: {link.group(1)}"
@@ -396,25 +318,28 @@ def links(files):
 def samples(files, program):
     """Every command and option of assay that a document names is in its help; blocks of JSON and Python parse, the program accepts
     settings, and Swift that imports our modules compiles against those beside the program."""
-    found, commands, blocks = [], 0, 0
-    program = os.path.abspath(program)
-    checks = [("json", "", parse_fault(json.loads)), ("python", "", parse_fault(lambda block: compile(block, "sample", "exec"))), ("yaml", r"^(apps|server|limits|record):", settings_fault),
-              ("swift", r"^import (PurchaseVerification|PurchaseKit|EvidenceMint)", swift_fault)]
+    found, commands, blocks, program = [], 0, 0, os.path.abspath(program)
+    checks = {"json": ("", lambda _, block: json.loads(block) and None), "python": ("", lambda _, block: compile(block, name, "exec") and None),
+              "yaml": (r"^(apps|server|limits|record):", settings_fault),
+              "swift": (r"^import (PurchaseVerification|PurchaseKit|EvidenceMint)", swift_fault)}
     for name, text in files.texts(".md"):
-        # The journals of changes and decisions also name what is gone.
         if name in ("CHANGELOG.md", "docs/decisions.md"):
+            # They also name what is gone.
             continue
         for match in re.finditer(r"(?:^|[\s`(|;&$'\"/])assay ((?:[a-z]|--)[^\n]*(?:\\\n[^\n]*)*)", text):
             words = re.split(r"[|;&)<>`'\"]| #|\$ ", match.group(1).replace("\\\n", " "))[0].split()
             commands += 1
             if fault := command_fault(program, words):
                 found.append(f"{name}:{text.count(chr(10), 0, match.start(1)) + 1}: {fault}")
-        for language, pattern, fault_of in checks:
-            for block in re.findall(rf"^```{language}\n(.*?)^```$", text, re.M | re.S):
-                if re.search(pattern, block, re.M):
-                    blocks += 1
-                    if fault := fault_of(program, block):
-                        found.append(f"{name}: a block of {language} is refused: {fault}")
+        for language, block in re.findall(r"^```(\w+)\n(.*?)^```$", text, re.M | re.S):
+            pattern, fault_of = checks.get(language, ("(?!)", None))
+            if re.search(pattern, block, re.M):
+                blocks += 1
+                try:
+                    fault = fault_of(program, block)
+                except (ValueError, SyntaxError) as error:
+                    fault = str(error)
+                found += [f"{name}: a block of {language} is refused: {fault}"] * bool(fault)
     if commands < 50 or blocks < 3:
         found.append(f"{commands} commands and {blocks} samples were found, so hardly anything was checked")
     return found, f"{commands} commands have the options that they name; {blocks} blocks parse"
@@ -440,15 +365,6 @@ def command_fault(program, words):
             return f"'assay {' '.join(command)}' has no option {option}"
 
 
-def parse_fault(parse):
-    def fault(_, block):
-        try:
-            parse(block)
-        except (ValueError, SyntaxError) as error:
-            return str(error)
-    return fault
-
-
 def settings_fault(program, block):
     """What the program says about settings, without the files that they name: those are the reader's."""
     with tempfile.TemporaryDirectory() as folder:
@@ -462,21 +378,20 @@ def swift_fault(program, block):
     """What the compiler says about a block, with the names that the text around it introduces."""
     if "import PurchaseKitStoreKit" in block and sys.platform != "darwin":
         return print("samples: a block for Apple's platforms is not compiled here")
-    parts = {True: [], False: []}
-    for line in block.splitlines():
-        parts[line.startswith("import ")].append(line)
-    source = ["import Foundation", *parts[True], "func sample(bytes: [UInt8], folder: URL) async throws {", *parts[False], "}"]
-    with tempfile.TemporaryDirectory() as folder:
-        path, built = pathlib.Path(folder, "sample.swift"), pathlib.Path(program).parent
-        path.write_text("\n".join(source))
-        # The core's one module in C.
-        maps = [part for map in built.glob("CBase64.build/module.modulemap") for part in ("-Xcc", f"-fmodule-map-file={map}")]
-        run = subprocess.run(["swiftc", "-typecheck", "-swift-version", "6", "-I", built / "Modules", *maps, path], capture_output=True, text=True)
-        return None if run.returncode == 0 else next((line for line in run.stderr.splitlines() if "error:" in line), run.stderr)
+    lines = sorted(block.splitlines(), key=lambda line: not line.startswith("import "))
+    first = sum(line.startswith("import ") for line in lines)
+    source = ["import Foundation", *lines[:first], "func sample(bytes: [UInt8], folder: URL) async throws {", *lines[first:], "}"]
+    # The core's one module in C.
+    built = pathlib.Path(program).parent
+    maps = [part for map in built.glob("CBase64.build/module.modulemap") for part in ("-Xcc", f"-fmodule-map-file={map}")]
+    command = ["swiftc", "-typecheck", "-swift-version", "6", "-I", built / "Modules", *maps, "-"]
+    run = subprocess.run(command, input="\n".join(source), capture_output=True, text=True)
+    return None if run.returncode == 0 else next((line for line in run.stderr.splitlines() if "error:" in line), run.stderr)
 
 
 # MARK: the rules themselves
 
+RULES = {rule.__name__: rule for rule in (columns, committed, imports, folders, availability, compiled, links)}
 # A rule, a file, what is put at its end, and whether the rule must find it.
 FAULTS = [
     ("columns", "README.md", "word " * 30, True),
@@ -510,21 +425,16 @@ def self_test(files):
 
 
 def main():
-    words = sys.argv[1:]
-    files = Files.read()
-    found = []
+    words, files, found = sys.argv[1:], Files.read(), []
     if "--fix" in words:
-        for name, text in files.texts((".md", ".swift")):
-            # A file that is written without a change is compiled again.
-            if (fixed := wrapped(name, text)) != text:
-                (ROOT / name).write_text(fixed)
-        return
-    if "--self-test" in words:
+        # A file that is written without a change is compiled again.
+        for name in (name for name, text in files.texts((".md", ".swift")) if wrapped(name, text) != text):
+            (ROOT / name).write_text(wrapped(name, files[name].decode()))
+    elif "--self-test" in words:
         found = list(self_test(files))
         print(f"self-test: {len(FAULTS)} cases")
     elif words[:1] == ["samples"]:
-        problems, checked = samples(files, words[1])
-        found += problems
+        found, checked = samples(files, words[1])
         print(f"samples: {checked}")
     else:
         for name in words or RULES:

@@ -12,6 +12,8 @@ import urllib.error, urllib.request
 
 from playwright.sync_api import sync_playwright
 
+from loads.server import ask
+
 PROGRAM = sys.argv[3] if len(sys.argv) > 3 else pathlib.Path(__file__).resolve().parent.parent / ".build/release/assay"
 PASSWORD = "correct horse battery"
 SETTINGS = """
@@ -83,20 +85,12 @@ def mint(world, purchase, kind="signed-transaction", bought=-2):
 
 def notify(world, notification):
     """Apple's news, without any claim."""
-    request = urllib.request.Request(f"http://127.0.0.1:{world.port}/notifications/v2",
-                                     json.dumps({"signedPayload": notification}).encode(), {"Content-Type": "application/json"})
-    assert urllib.request.urlopen(request).status == 200
+    assert ask(f"http://127.0.0.1:{world.port}", "/notifications/v2", {"signedPayload": notification})[0] == 200
 
 
 def claims(world, product, transaction, customer, evidence):
-    body = json.dumps({"signed_transaction": evidence, "product_id": product, "transaction_id": transaction,
-                       "customer_id": customer}).encode()
-    request = urllib.request.Request(f"http://127.0.0.1:{world.port}/v1/purchases", body, {
-        "Authorization": f"Bearer {world.key}", "Content-Type": "application/json"})
-    try:
-        return json.load(urllib.request.urlopen(request))
-    except urllib.error.HTTPError as error:
-        return json.load(error)
+    return ask(f"http://127.0.0.1:{world.port}", "/v1/purchases", {
+        "signed_transaction": evidence, "product_id": product, "transaction_id": transaction, "customer_id": customer}, world.key)[1]
 
 
 def claim_path(page, world):

@@ -14,10 +14,8 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
 
-from loads.server import RunningServer, ServerFailed
+from loads.server import RunningServer, ServerFailed, ask
 
 BUNDLE = "com.example.game"
 COINS, PRO, MONTHLY = "com.example.game.coins", "com.example.game.pro", "com.example.game.monthly"
@@ -110,24 +108,6 @@ class Server(RunningServer):
         tell("$ " + " ".join(arguments))
         super().__init__(arguments, folder)
         tell("  " + self.ready)
-
-
-def ask(address, path, body=None, key=None, method=None):
-    """The HTTP status and the JSON of an answer."""
-    request = urllib.request.Request(address + path, method=method or ("GET" if body is None else "POST"))
-    request.add_header("Accept", "application/json")
-    if key:
-        request.add_header("Authorization", "Bearer " + key)
-    data = None
-    if body is not None:
-        request.add_header("Content-Type", "application/json")
-        request.add_header("Idempotency-Key", os.urandom(16).hex())
-        data = json.dumps(body).encode()
-    try:
-        with urllib.request.urlopen(request, data, timeout=30) as answer:
-            return answer.status, json.loads(answer.read() or b"null")
-    except urllib.error.HTTPError as error:
-        return error.code, json.loads(error.read() or b"null")
 
 
 def short(value, limit=46):

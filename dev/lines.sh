@@ -21,7 +21,7 @@ table() {
     cat <<END
 sources                             108000 budget
 tests                                60000 budget
-PurchaseLedger                       28000 budget
+LedgerRules+PurchaseLedger           28000 budget
 PurchaseServer                       11300 aim
 assay                                 7200 aim
 AppStoreSimulator                     9800 aim

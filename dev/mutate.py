@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Changes the pure rules of the ledger, one place at a time, and expects a test to fail for each change.
 
-The rules (Server/Sources/PurchaseLedger/Decisions) are copied into a package of their own, with their terms and the tests that
-need no database: all of SmallWorldTests, and the files of FOLDERS in PurchaseLedgerTests that name neither a database nor a
-ledger. Decisions/Compare has only tests with a database, so it is not changed. All changes are compiled at once, and an
-environment variable turns one of them on, so each costs a run and no build. The exit status is 0 only if a test fails for every
+The module of the rules (Server/Sources/LedgerRules) is copied into a package of its own, with the tests that need no database:
+all of SmallWorldTests, and the files of FOLDERS in PurchaseLedgerTests that name neither a database nor a ledger. Compare has
+only tests with a database, so it is not changed. All changes are compiled at once, and an environment variable turns one of
+them on, so each costs a run and no build. The exit status is 0 only if a test fails for every
 change, and none fails without one.
 
   dev/mutate.py                   40 changes, chosen by the seed 33
@@ -15,11 +15,10 @@ change, and none fails without one.
 import argparse, concurrent.futures, hashlib, os, pathlib, re, subprocess, sys, time
 
 HOME = pathlib.Path(__file__).resolve().parent.parent
-LEDGER = HOME / "Server/Sources/PurchaseLedger"
+RULES = HOME / "Server/Sources/LedgerRules"
 TESTS = HOME / "Server/Tests"
 STEPS = ["Observe", "Own", "Entitle", "Order", "Claim"]
-FOLDERS = ["Observe", "Own", "Entitle", "Order", "Claim", "Tell"]
-HELPERS = ["PurchaseLedgerTests/Support/SeededGenerator.swift"]
+FOLDERS = [*STEPS, "Tell", "State"]
 # The corpus is genuine evidence, which takes long and is not everywhere.
 NEEDS_DATABASE = re.compile(r"\b(Corpus\.items|LedgerWorld|TestEngine|SQLiteDatabase|PostgreSQLDatabase|LedgerDatabase)\b")
 
@@ -111,7 +110,7 @@ def claim_rules(lines):
 def candidates():
     """Every possible change: file, number of the line, kind, place in the line, what it does."""
     found = []
-    for path in sorted(path for step in STEPS for path in (LEDGER / "Decisions" / step).rglob("*.swift")):
+    for path in sorted(path for step in STEPS for path in (RULES / step).rglob("*.swift")):
         lines = path.read_text().splitlines()
         for number, line in enumerate(lines):
             text = code(line)
@@ -157,7 +156,7 @@ def candidates():
 def name(change):
     path, number, _, place, what = change
     line = path.read_text().splitlines()[number].strip()
-    return f"{path.relative_to(LEDGER)}:{number + 1}: {what}: {line}"
+    return f"{path.relative_to(RULES)}:{number + 1}: {what}: {line}"
 
 
 def is_equivalent(change):
@@ -282,18 +281,18 @@ let package = Package(
     dependencies: [.package(name: "assay", path: "%s")],
     targets: [
         .target(
-            name: "PurchaseLedger", dependencies: [.product(name: "PurchaseVerification", package: "assay")],
-            swiftSettings: settings),
+            name: "LedgerRules",
+            dependencies: [.product(name: "PurchaseVerification", package: "assay")], swiftSettings: settings),
         .target(name: "WrittenRules", swiftSettings: settings),
         .target(
             name: "SmallWorlds",
             dependencies: [
-                "PurchaseLedger", "WrittenRules", .product(name: "PurchaseVerification", package: "assay"),
+                "LedgerRules", "WrittenRules", .product(name: "PurchaseVerification", package: "assay"),
             ], swiftSettings: settings),
         .testTarget(
             name: "PureTests",
             dependencies: [
-                "PurchaseLedger", "SmallWorlds", "WrittenRules",
+                "LedgerRules", "SmallWorlds", "WrittenRules",
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "TestSupport", package: "assay"),
@@ -339,21 +338,19 @@ def tests():
             if not NEEDS_DATABASE.search(path.read_text()):
                 yield path
     yield from sorted((TESTS / "SmallWorldTests").rglob("*.swift"))
-    yield from (TESTS / helper for helper in HELPERS)
 
 
 def write(folder, changes):
     """Writes the package. Files that do not change keep their time, so that they are not compiled again."""
     files = {"Package.swift": MANIFEST % HOME,
-             "Sources/PurchaseLedger/Mutants.swift": switches(changes)}
-    for part in ("Store/Timestamp.swift", "Store/LedgerValue.swift", "Terms", "Decisions"):
-        for path in [LEDGER / part] if part.endswith(".swift") else (LEDGER / part).rglob("*.swift"):
-            files[f"Sources/PurchaseLedger/{path.relative_to(LEDGER)}"] = mutated(path, changes)
+             "Sources/LedgerRules/Mutants.swift": switches(changes)}
+    for path in RULES.rglob("*.swift"):
+        files[f"Sources/LedgerRules/{path.relative_to(RULES)}"] = mutated(path, changes)
     for target in ("WrittenRules", "SmallWorlds"):
         for path in (TESTS / target).rglob("*.swift"):
             files[f"Sources/{target}/{path.name}"] = path.read_text()
     for path in tests():
-        files[f"Tests/PureTests/{path.name}"] = path.read_text()
+        files[f"Tests/PureTests/{path.name}"] = path.read_text().replace("import PurchaseLedger\n", "import LedgerRules\n")
     for path in folder.rglob("*.swift"):
         relative = str(path.relative_to(folder))
         if not relative.startswith(".build") and relative not in files:
@@ -403,7 +400,7 @@ def main():
         # By the hash of their texts: a line that is added elsewhere leaves the choice of a seed as it is.
         def order(change):
             text = re.sub(r":\d+: ", ": ", name(change), count=1)
-            return hashlib.sha256(f"{options.seed} {text}".encode()).digest()
+            return hashlib.sha256(f"{options.seed} Decisions/{text}".encode()).digest()
         chosen = sorted(possible, key=order)[:options.count]
         changes = [change for change in possible if change in chosen]
     folder = HOME / ".torture/mutants"

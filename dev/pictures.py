@@ -4,7 +4,6 @@ assay dev after three purchases; and those of every page of the console in .buil
 
 Needs the program (.build/release/assay), Chromium (Debian: `chromium`), and PyPI for playwright and axe.
 """
-import json
 import os
 import pathlib
 import re
@@ -13,9 +12,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-import urllib.request
 
-from loads.server import with_packages
+from loads.server import ask, with_packages
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / ".build/release/assay"
@@ -24,9 +22,8 @@ VIEWS = {"simulator": (1280, "light")}
 
 
 def buy(store, product):
-    body = json.dumps({"bundle_id": "com.example.app", "product_id": product, "customer_id": "alice"}).encode()
-    request = urllib.request.Request(f"{store}/control/purchases", body, {"Content-Type": "application/json"})
-    urllib.request.urlopen(request, timeout=30).close()
+    status, answer = ask(store, "/control/purchases", {"bundle_id": "com.example.app", "product_id": product, "customer_id": "alice"})
+    assert status in (200, 201), answer
 
 
 def simulator(chromium, folder):

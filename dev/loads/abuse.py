@@ -10,21 +10,18 @@ import os
 import random
 import re
 import socket
-import subprocess
 import tempfile
 import time
 
-from loads.server import BUNDLE, Sender, World, ask, beside, fail, minted, percentile, post, probe, times
+from loads.server import BUNDLE, Sender, World, ask, beside, fail, mint, minted, percentile, post, probe, times
 
 MARKS = "\u0301\u0316"
 
 
-def mint(program, folder, count, *more):
+def receipt_of(options, folder, count, *more):
     """A receipt of some purchases, in base64."""
-    purchases = [word for number in range(1, count + 1) for word in
-                 ("--purchase", f"product=com.example.app.coins,kind=consumable,transaction={number}")]
-    return subprocess.run([program, "mint", "--kind", "production", "--bundle-id", BUNDLE, *more, *purchases], cwd=folder, check=True,
-                          capture_output=True, text=True).stdout.strip()
+    purchases = [f"--purchase=product=com.example.app.coins,kind=consumable,transaction={number}" for number in range(1, count + 1)]
+    return mint(options.program, folder, "--kind", "production", "--bundle-id", BUNDLE, *more, *purchases)
 
 
 def watch(world, seconds, every, answered, healthy=()):
@@ -141,7 +138,8 @@ def abuse_all(port, key, evidence, end, results):
     counts, running = collections.Counter(), []
     for kind, rate, request in KINDS:
         sender = Sender([port], 32)
-        work = ((None, request(key, evidence)) for _ in range(math.ceil((end - time.monotonic()) * rate)))
+        # A generator would look for the request of its kind when it is asked, after the loop.
+        work = map(lambda _, request=request: (None, request(key, evidence)), range(math.ceil((end - time.monotonic()) * rate)))
         running.append((kind, sender, beside(sender.run, work, rate, lambda: time.monotonic() > end)))
     pages = b"GET /openapi.yaml HTTP/1.1\r\nHost: localhost\r\n\r\n" * 8000
     slow = b"POST /verifyReceipt HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10000\r\n\r\n{"
@@ -161,7 +159,7 @@ def abuse(options):
     seconds, reasons = options.minutes * 60, []
     with minted(options, server=", trusted_proxies: [127.0.0.1]",
                 limits="{ connections: 256, per_key: { per_second: 100, burst: 200 } }") as (signer, world):
-        evidence = mint(options.program, world.folder, 1, "--authority", "authority")
+        evidence = receipt_of(options, world.folder, 1, "--authority", "authority")
         server, examples = world.start("critical"), []
 
         def note(_, status, __, content, ___):
@@ -211,7 +209,7 @@ def attack(options):
     reasons = []
     with tempfile.TemporaryDirectory() as folder:
         def receipt(count, *more):
-            return json.dumps({"receipt-data": mint(options.program, folder, count, *more)}).encode()
+            return json.dumps({"receipt-data": receipt_of(options, folder, count, *more)}).encode()
 
         bodies = [
             ("nothing is sent", b"", 0), ("a usual receipt", receipt(2), 0),
@@ -303,7 +301,7 @@ def cost(options):
     field costs the same in each column. With --limit it fails if one probe took more than so many ms."""
     worst = 0
     with tempfile.TemporaryDirectory() as folder:
-        mint(options.program, folder, 1)
+        receipt_of(options, folder, 1)
         world = World(options.program, folder, "assay-authority/trust.pem", scope="admin")
         server = world.start()
         print("ns of processor time per byte (status); the last column is the total of the largest size, in ms")

@@ -3,11 +3,10 @@ import base64
 import datetime
 import json
 import os
-import subprocess
 import time
 import uuid
 
-from loads.server import BUNDLE, CLUB, COINS, with_packages
+from loads.server import BUNDLE, CLUB, COINS, mint, with_packages
 
 try:
     from cryptography import x509
@@ -58,9 +57,8 @@ class Mint:
 
     def __init__(self, program, folder):
         authority = os.path.join(folder, "authority")
-        sample = subprocess.run([program, "mint", "--authority", authority, "--kind", "notification"], cwd=folder, check=True,
-                                capture_output=True).stdout
-        self.header, self.trust = sample.split(b".")[0], os.path.join(authority, "trust.pem")
+        sample = mint(program, folder, "--authority", authority, "--kind", "notification")
+        self.header, self.trust = sample.split(".")[0].encode(), os.path.join(authority, "trust.pem")
         with open(f"{authority}/signed-data/leaf.key.pem", "rb") as file:
             self.key = serialization.load_pem_private_key(file.read(), None)
         with open(f"{authority}/signed-data/root.der", "rb") as file:

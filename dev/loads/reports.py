@@ -1,82 +1,45 @@
 """Six public reports of this trade, replayed on a running server: what each would meet, and whether the server has it right."""
 import base64
-import email.utils
-import http.server
 import json
-import os
 import pathlib
 import socket
 import subprocess
 import tempfile
-import threading
 import time
 import urllib.parse
-import urllib.request
 
 from loads.evidence import HOUR, NOW, Mint
-from loads.server import BUNDLE, CLUB, World, ask
+from loads.server import BUNDLE, CLUB, LocalServer, World, ask, mint, write_secret
 
 AHEAD = 30
 SECRET = "0123456789abcdef0123456789abcdef"
 ERROR = {"errorCode": 4040010, "errorMessage": "Transaction id not found."}
 
 
-class AppStore(http.server.ThreadingHTTPServer):
+class AppStore(LocalServer):
     """Apple's servers with a clock that is behind, which refuse a token from the future, as Apple does."""
 
     def __init__(self):
-        super().__init__(("127.0.0.1", 0), Answers)
+        super().__init__(self.reply, AHEAD)
         self.answers, self.refused, self.asked = {}, 0, []
-        threading.Thread(target=self.serve_forever, daemon=True).start()
 
-    def handle_error(self, *_):
-        """A client that gave up, such as a server that ends."""
-
-    @property
-    def address(self):
-        return f"http://127.0.0.1:{self.server_port}"
-
-
-class Answers(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def date_time_string(self, timestamp=None):
-        return email.utils.formatdate(time.time() - AHEAD, usegmt=True)
-
-    def log_message(self, *_):
-        pass
-
-    def do_GET(self):
-        url = urllib.parse.urlsplit(self.path)
-        self.server.asked.append(self.path)
-        part = self.headers.get("Authorization", "..").split(".")[1]
-        issued = json.loads(base64.urlsafe_b64decode(part + "=="))["iat"]
-        if issued > time.time() - AHEAD:
-            self.server.refused += 1
-            return self.answer(401, {})
-        found = self.server.answers.get(url.path)
-        self.answer(200 if found else 404, found or ERROR)
-
-    def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.asked.append(self.path)
-        self.answer(200, self.server.answers.get(self.path, {"notificationHistory": [], "hasMore": False}))
-
-    def answer(self, status, value):
-        content = json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
+    def reply(self, path, heads, body):
+        self.asked.append(path)
+        if body:
+            return 200, self.answers.get(path, {"notificationHistory": [], "hasMore": False})
+        part = heads.get("Authorization", "..").split(".")[1]
+        if json.loads(base64.urlsafe_b64decode(part + "=="))["iat"] > time.time() - AHEAD:
+            self.refused += 1
+            return 401, {}
+        found = self.answers.get(urllib.parse.urlsplit(path).path)
+        return 200 if found else 404, found or ERROR
 
 
 class Reports:
     def __init__(self, program, folder):
         self.folder, self.mint, self.store = folder, Mint(program, folder), AppStore()
-        with open(os.open(f"{folder}/AuthKey.p8", os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
-            file.write(subprocess.run(["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"], check=True,
-                                      capture_output=True, text=True).stdout)
+        write_secret(f"{folder}/AuthKey.p8", subprocess.run(
+            ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"], check=True, capture_output=True).stdout)
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         # assay doctor asks the server that runs at the port of the settings.
@@ -103,9 +66,7 @@ app_store: {{ server_api_production: {self.store.address}, server_api_sandbox: {
             "webOrderLineItemId": f"{100_000 + number}"} | more
 
     def order(self, customer):
-        request = urllib.request.Request(self.server.address + "/v1/orders", json.dumps({"customer_id": customer, "product_id": CLUB}).encode(), {
-            "Authorization": f"Bearer {self.backend}", "Content-Type": "application/json", "Idempotency-Key": customer})
-        return json.loads(urllib.request.urlopen(request).read())
+        return ask(self.server.address, "/v1/orders", {"customer_id": customer, "product_id": CLUB}, self.backend, Idempotency_Key=customer)[1]
 
     def claim(self, transaction, customer, order=None, receipt=None):
         body = {"receipt_data": receipt or self.mint.sign(transaction).decode(), "product_id": transaction["productId"],
@@ -118,11 +79,6 @@ app_store: {{ server_api_production: {self.store.address}, server_api_sandbox: {
     def access(self, customer):
         _, answer = ask(self.server.address, f"/v1/customers/{customer}/entitlements", key=self.backend)
         return {each["product_id"]: each for each in answer["entitlements"]}
-
-    def command(self, *arguments):
-        run = subprocess.run([self.world.program, *arguments, "--config", "assay.yaml", "--database", self.world.database.url],
-                             cwd=self.folder, capture_output=True, text=True, timeout=60)
-        return run.stdout + run.stderr
 
     def events(self, kind):
         return [each for each in ask(self.server.address, "/v1/events?limit=200", key=self.backend)[1]["events"] if each["type"] == kind]
@@ -158,11 +114,11 @@ app_store: {{ server_api_production: {self.store.address}, server_api_sandbox: {
     def imported(self, customer, transaction):
         path = pathlib.Path(self.folder, f"{customer}.csv")
         path.write_text(f"customer_id,transaction_id\n{customer},{transaction['transactionId']}\n")
-        return self.command("import", "--app", "example", "--consumables", "delivered", path.name)
+        return self.world.run("import", "--app", "example", "--consumables", "delivered", path.name, may_fail=True)
 
     def clock(self):
         """This machine's clock is ahead of Apple's, as in the calls of the import before."""
-        told = self.command("doctor", "--no-deliveries")
+        told = self.world.run("doctor", "--no-deliveries", may_fail=True)
         line = next((line.strip() for line in told.splitlines() if "clock" in line and "App Store" in line), "no line about the clock")
         return f"{self.store.refused} of {len(self.store.asked)} calls refused; doctor: {line}", self.store.refused == 0 and "ahead" in line
 
@@ -171,8 +127,7 @@ app_store: {{ server_api_production: {self.store.address}, server_api_sandbox: {
         start, end = NOW - 24 * HOUR, NOW + 29 * 24 * HOUR
         stamp = lambda at: time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at / 1000))
         purchase = f"product={CLUB},kind=subscription,transaction=3000001,original=3000001,purchased={stamp(start)},expires={stamp(end)}"
-        receipt = subprocess.run([self.world.program, "mint", "--authority", "authority", "--kind", "production", "--purchase", purchase],
-                                 cwd=self.folder, check=True, capture_output=True, text=True).stdout.strip()
+        receipt = mint(self.world.program, self.folder, "--authority", "authority", "--kind", "production", "--purchase", purchase)
         _, reply = ask(self.server.address, "/verifyReceipt", {"receipt-data": receipt, "password": SECRET})
         upgrade = {"is_upgraded": "true", "cancellation_date_ms": f"{NOW // 1000 * 1000}"}
         self.store.answers["/verifyReceipt"] = reply | {"latest_receipt_info": [reply["receipt"]["in_app"][0] | upgrade]}

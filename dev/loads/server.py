@@ -3,6 +3,7 @@ import base64
 import collections
 import concurrent.futures
 import contextlib
+import email.utils
 import http.server
 import json
 import math
@@ -97,12 +98,16 @@ def times(seconds, *parts):
     return [percentile(seconds, part) * 1000 for part in parts or (0.5, 0.99, 1)]
 
 
-def ask(address, path, body=None, key=None, method=None):
-    """The status and the JSON of an answer."""
-    request = urllib.request.Request(address + path, None if body is None else json.dumps(body).encode(), method=method)
-    request.add_header("Content-Type", "application/json")
-    if key:
-        request.add_header("Authorization", f"Bearer {key}")
+def mint(program, folder, *words):
+    """What `assay mint` prints."""
+    return subprocess.run([program, "mint", *words], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def ask(address, path, body=None, key=None, method=None, **heads):
+    """The status and the JSON of an answer. Each request has an Idempotency-Key of its own; a further head is named with _ for -."""
+    heads = {"Content_Type": "application/json", "Idempotency_Key": os.urandom(16).hex()} | ({"Authorization": f"Bearer {key}"} if key else {}) | heads
+    request = urllib.request.Request(address + path, None if body is None else json.dumps(body).encode(),
+                                     {name.replace("_", "-"): value for name, value in heads.items()}, method=method)
     try:
         with urllib.request.urlopen(request, timeout=600) as answer:
             return answer.status, json.loads(answer.read() or b"null")
@@ -242,18 +247,20 @@ class World:
     def new_key(self, scope):
         return re.search(r"assay_\S+", self.run("keys", "create", "--app", "example", "--scope", scope)).group()
 
-    def run(self, *arguments):
-        """Runs a command of the program over the database, and returns what it printed."""
-        run = subprocess.run([self.program, *arguments, "--config", "assay.yaml", "--database", self.database.url], cwd=self.folder,
-                             capture_output=True, text=True)
-        if run.returncode:
-            raise SystemExit(f"{' '.join(arguments)}: exit {run.returncode}: {run.stdout[-2000:]} {run.stderr[-2000:]}")
-        return run.stdout
+    def command(self, *arguments):
+        return [self.program, *arguments, "--config", "assay.yaml", "--database", self.database.url]
 
-    def start(self, log_level="error", port=0, **variables):
-        """Starts one more server, with variables of its environment."""
-        self.servers.append(RunningServer([self.program, "serve", "--config", "assay.yaml", "--database", self.database.url, "--port", str(port),
-                                           "--log-level", log_level], self.folder, **variables))
+    def run(self, *arguments, may_fail=False):
+        """Runs a command of the program over the database, and returns what it printed; with its errors, if it may fail."""
+        run = subprocess.run(self.command(*arguments), cwd=self.folder, capture_output=True, text=True)
+        if run.returncode and not may_fail:
+            raise SystemExit(f"{' '.join(arguments)}: exit {run.returncode}: {run.stdout[-2000:]} {run.stderr[-2000:]}")
+        return run.stdout + (run.stderr if may_fail else "")
+
+    def start(self, log_level="error", port=0, before=(), **variables):
+        """Starts one more server, by a program that runs it if there are words before it, with variables of its environment."""
+        command = self.command("serve", "--port", str(port), "--log-level", log_level)
+        self.servers.append(RunningServer([*before, *command], self.folder, **variables))
         return self.servers[-1]
 
     def stop(self, at_once=False):
@@ -457,33 +464,50 @@ def probe(ports, seconds, rate=100):
 SECRET = "whsec_" + base64.b64encode(b"a secret of thirty-two bytes ...").decode()
 
 
+class LocalServer(http.server.ThreadingHTTPServer):
+    """Answers requests on a free port: `answer` gets the path, the heads and the body of each, and returns a status and a value of JSON, or
+    None for no content. Its clock is so many seconds behind."""
+
+    daemon_threads = True
+    # A killed server breaks its connections.
+    handle_error = lambda *_: None
+
+    def __init__(self, answer, behind=0):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version, log_message = "HTTP/1.1", lambda *_: None
+
+            def date_time_string(self, timestamp=None):
+                return email.utils.formatdate(time.time() - behind, usegmt=True)
+
+            def do_GET(self):
+                status, value = answer(self.path, self.headers, self.rfile.read(int(self.headers["content-length"] or 0)))
+                content = b"" if value is None else json.dumps(value).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            do_POST = do_GET
+
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.server_port}"
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
 class WebhookReceiver:
     """Answers webhooks with a status, and records their messages in the order of arrival. `hook` are its settings."""
 
-    def __init__(self, status=204):
-        self.arrivals, self.ids, receiver = [], set(), self
+    def __init__(self, status=200):
+        self.arrivals, self.ids = [], set()
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
+        def answer(_, heads, body):
+            self.arrivals.append((json.loads(body).get("customer_id"), heads["webhook-id"]))
+            self.ids.add(heads["webhook-id"])
+            return status, None
 
-            def do_POST(self):
-                customer = json.loads(self.rfile.read(int(self.headers["content-length"]))).get("customer_id")
-                receiver.arrivals.append((customer, self.headers["webhook-id"]))
-                receiver.ids.add(self.headers["webhook-id"])
-                self.send_response(status)
-                if status != 204:
-                    self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        # A killed server breaks its connections.
-        self.server.handle_error = lambda *_: None
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.hook = f"{{ url: 'http://127.0.0.1:{self.server.server_port}/', secrets: [{SECRET}], allow_hosts: [127.0.0.1] }}"
+        self.server = LocalServer(answer)
+        self.hook = f"{{ url: '{self.server.address}/', secrets: [{SECRET}], allow_hosts: [127.0.0.1] }}"
 
     def wait(self, expected, limit):
         """Waits until every one of the expected messages has arrived, and checks that those of a customer came in their order."""

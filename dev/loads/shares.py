@@ -17,7 +17,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from loads.server import BUNDLE, RunningServer, percentile
+from loads.server import BUNDLE, RunningServer, World, percentile
 
 
 class Browser:
@@ -107,17 +107,14 @@ def metrics(options):
         run("strip", "--strip-debug", "-o", program, options.program)
         pathlib.Path(folder, "shim.c").write_text(SHIM)
         run("cc", "-shared", "-fPIC", "-o", f"{folder}/shim.so", "shim.c")
-        pathlib.Path(folder, "assay.yaml").write_text(
-            f"server: {{ port: 0, admin: '127.0.0.1:0', trust: ['{signer.trust}'] }}\napps: {{ example: {{ bundle_ids: [{BUNDLE}], "
-            "sandbox_access: everyone, products: { com.example.app.coins: { kind: consumable } } } }\n")
-        key = run(program, "keys", "create", "--app", "example", "--scope", "client").split()[-1]
-        server = RunningServer(["env", f"LD_PRELOAD={folder}/shim.so", "valgrind", "--tool=callgrind",
-                                f"--callgrind-out-file={folder}/callgrind.out", program, "serve"], folder)
+        world = World(program, folder, signer.trust, server=", admin: '127.0.0.1:0'")
+        server = world.start(before=["env", f"LD_PRELOAD={folder}/shim.so", "valgrind", "--tool=callgrind",
+                                     f"--callgrind-out-file={folder}/callgrind.out"])
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=600)
         for number in range(warm + options.purchases):
             if number == warm:
                 run("callgrind_control", "-z", str(server.process.pid))
-            connection.request("POST", "/v1/purchases", signer.claim(number), {"Authorization": f"Bearer {key}", "Content-Type": "application/json"})
+            connection.request("POST", "/v1/purchases", signer.claim(number), {"Authorization": f"Bearer {world.key}", "Content-Type": "application/json"})
             answer = connection.getresponse()
             if answer.status != 200:
                 raise SystemExit(f"a purchase was answered {answer.status}: {answer.read()}")

@@ -1,5 +1,6 @@
 import PurchaseLedger
 import PurchaseVerification
+import TextFormats
 
 /// A drawing of when a customer had access to what: a bar for each period or purchase, in a row for each product, with
 /// marks for what happened and dates below.
@@ -29,7 +30,7 @@ struct AccessDrawing {
         let height = Double(products.count) * rowHeight + 6
         return [
             "height": number(height + 16), "axisY": number(height), "labelY": number(height + 13), "rows": rows,
-            "now": number(timeline.place(now)), "ticks": timeline.ticks, "count": products.count,
+            "now": number(timeline.place(now)), "ticks": timeline.ticks, "count": counted(products.count, "product"),
         ]
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import PurchaseLedger
 import PurchaseVerification
+import TextFormats
 
 // The page of a customer.
 extension Console {
@@ -146,7 +147,7 @@ extension Console {
     private static func fields(_ entry: TimelineEntry, _ deliveries: [EventDelivery]) -> [String: Any] {
         [
             "at": "\(entry.at)", "text": entry.text, "product": entry.productID ?? "",
-            "reason": [entry.units.map { $0 == 1 ? "1 unit" : "\($0) units" }, entry.code, entry.reason].compactMap(
+            "reason": [entry.units.map { counted($0, "unit") }, entry.code, entry.reason].compactMap(
                 \.self
             ).joined(
                 separator: ", "),

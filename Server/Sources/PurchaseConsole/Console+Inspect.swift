@@ -1,6 +1,7 @@
 import Foundation
 import PurchaseLedger
 import PurchaseVerification
+import TextFormats
 
 // Inspection of evidence.
 extension Console {
@@ -68,7 +69,8 @@ extension Console {
             "contentFacts": Self.facts(stated.facts, styles: ["App": "state"]),
             "transactions": ConsoleTable.fields(
                 "Transactions", ["Transaction", "Product", "Bought", "Ends", "State", "Price", "Owner here"], rows),
-            "more": hidden > 0 ? ["\(hidden) earlier transactions are not shown."] : [],
+            "more": hidden > 0
+                ? ["\(counted(hidden, "earlier transaction is", "earlier transactions are")) not shown."] : [],
         ]
     }
 

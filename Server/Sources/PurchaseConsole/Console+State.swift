@@ -1,6 +1,7 @@
 import Foundation
 import PurchaseLedger
 import PurchaseVerification
+import TextFormats
 
 // The state of the installation.
 extension Console {
@@ -70,7 +71,8 @@ extension Console {
     /// How far the record is signed: everything before can be proven to anybody.
     private func checkpointWords() throws -> String {
         guard let checkpoint = try surroundings.checkpoint()?.checkpoint else { return "none yet" }
-        return "\(checkpoint.size) entries of \(checkpoint.origin); assay audit verify compares every row with them"
+        return
+            "\(counted(checkpoint.size, "entry", "entries")) of \(checkpoint.origin); assay audit verify compares every row with them"
     }
 
     /// What the examination of the installation found.
@@ -115,9 +117,10 @@ extension Console {
         switch change {
         case .enable: "The webhook is enabled."
         case .resendSince(let time):
-            "From \(time) on, \(count == WebhookList.behindLimit ? "at least " : "")\(count) events are delivered in order, "
-                + "again where they were delivered before; to a disabled webhook when it is enabled."
-        default: "\(count) events are sent again."
+            "From \(time) on, \(count == WebhookList.behindLimit ? "at least " : "")"
+                + "\(counted(count, "event is", "events are")) delivered in order, "
+                + "again where delivered before; to a disabled webhook when it is enabled."
+        default: "\(counted(count, "event is", "events are")) sent again."
         }
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import PurchaseLedger
 import PurchaseVerification
+import TextFormats
 
 /// The sentences that answer the three usual complaints, from what the ledger has decided. Nothing is decided here.
 struct CustomerCase {
@@ -170,7 +171,7 @@ struct CustomerCase {
         return lines
     }
 
-    private static func left(_ units: Int64) -> String { units == 1 ? "1 unit is left" : "\(units) units are left" }
+    private static func left(_ units: Int64) -> String { counted(units, "unit is", "units are") + " left" }
 
     private func line(_ entitlement: Entitlement) -> Line {
         let product = entitlement.productID

@@ -44,7 +44,7 @@ enum CustomerTemplates {
             points="2,10 10,10 6,2"/></svg> claim</span> <span><svg viewBox="0 0 12 12"><polygon class="claim refused" \
             points="2,10 10,10 6,2"/></svg> refused claim</span></p>
             <div class="table" tabindex="0" role="region" aria-label="Access over time">
-            <svg class="access" viewBox="0 0 600 {{height}}" role="img" aria-label="Access to {{count}} products over time">
+            <svg class="access" viewBox="0 0 600 {{height}}" role="img" aria-label="Access to {{count}} over time">
             {{#ticks}}<line class="tick" x1="{{x}}" x2="{{x}}" y1="0" y2="{{axisY}}"/>\
             <text class="axis {{style}}" x="{{x}}" y="{{labelY}}">{{words}}</text>{{/ticks}}
             {{#rows}}<text x="4" y="{{textY}}">{{product}}</text>{{#bars}}<rect class="{{style}}" x="{{x}}" y="{{y}}" \

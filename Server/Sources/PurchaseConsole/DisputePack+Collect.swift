@@ -1,5 +1,6 @@
 public import PurchaseLedger
 public import PurchaseVerification
+import TextFormats
 
 import struct Foundation.UUID
 
@@ -104,7 +105,7 @@ extension DisputePack {
         private var hasRoom: Bool { entries.count <= DisputePack.mostEntries }
 
         private mutating func add(_ entry: TimelineEntry) {
-            let words = [entry.text, entry.productID, entry.units.map { "\($0) units" }].compactMap(\.self)
+            let words = [entry.text, entry.productID, entry.units.map { counted($0, "unit") }].compactMap(\.self)
             add(entry.entryID, at: entry.at, words.joined(separator: " · "), code: entry.code)
         }
 

@@ -23,7 +23,7 @@ struct BackfillCommandTests {
             let first = try await store.assay("\(Self.importing) numbers.csv")
             #expect(first.status == 1, "\(first.output)")
             for words in [
-                "6 rows have only the number of a purchase; fetching them takes", "at Apple's limits",
+                "6 rows have only the number of a purchase; fetching takes", "at Apple's limits",
                 "line 5: rejected, number_unknown", "line 6: rejected, number_unknown",
                 "line 7: rejected, already_claimed", "accepted                   3",
             ] {
@@ -156,7 +156,7 @@ struct BackfillCommandTests {
             try await store.raiseLimits(factor: 1000)
             let result = try await store.assay("\(Self.importing) numbers.csv")
             #expect(result.status == 0 && result.output.contains("accepted  300"), "\(result.output)")
-            #expect(result.output.contains("fetching them takes 0.0 s at Apple's limits"), "\(result.output)")
+            #expect(result.output.contains("fetching takes 0.0 s at Apple's limits"), "\(result.output)")
             let said = /24[0-9] numbers took .* s; at this pace the rest takes .* s/
             #expect(result.output.contains(said), "\(result.output)")
         }
@@ -178,7 +178,7 @@ struct BackfillCommandTests {
             let later = try await store.buy("coins", by: "ada")
             let before = try await store.shown("ada")
             let one = try await store.assay("backfill --app game --customer ada")
-            #expect(one.status == 0 && one.output.contains("1 purchases: at least 1 histories"), "\(one.output)")
+            #expect(one.status == 0 && one.output.contains("1 purchase: at least 1 history"), "\(one.output)")
             let extended = try await store.shown("ada")
             #expect(extended != before, "the extension is known")
             #expect(try await store.count("SELECT count(*) FROM transactions") == 4, "and the later purchase \(later)")

@@ -26,7 +26,7 @@ struct BackupCommandTests {
                 #expect(copied.output.contains(" bytes to copy.sqlite\n"), "\(copied.output)")
                 let verified = try await Program.shell("assay backup --verify verified.sqlite", in: folder)
                 #expect(verified.status == 0, "\(verified.output)")
-                #expect(verified.output.contains("1 checkpoints, 0 findings about the log"), "\(verified.output)")
+                #expect(verified.output.contains("1 checkpoint, 0 findings about the log"), "\(verified.output)")
                 let files = try await Program.shell("ls verified.sqlite*", in: folder)
                 #expect(files.output == "verified.sqlite\n")
                 let again = try await Program.shell("assay backup copy.sqlite", in: folder)
@@ -49,7 +49,7 @@ struct BackupCommandTests {
                 d.execute("DELETE FROM testers"); d.commit()'
                 assay backup --verify altered.sqlite
                 """, in: folder)
-            #expect(altered.status == 1 && altered.output.contains(" findings"), "\(altered.output)")
+            #expect(altered.status == 1 && altered.output.contains(" finding"), "\(altered.output)")
             let missing = try await Program.shell("assay backup --database sqlite:none.sqlite other.sqlite", in: folder)
             #expect(missing.status == 2 && missing.output.contains("there is no such database"), "\(missing.output)")
             let left = try await Program.shell("ls other* *.partial* 2>/dev/null | wc -l", in: folder)

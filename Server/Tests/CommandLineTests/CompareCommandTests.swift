@@ -28,13 +28,13 @@ struct CompareCommandTests {
             let wrong = #"{"customer_id":"bob","product_id":"pro","active":true}\n"#
             let agreed = try await compare(right)
             #expect(
-                agreed.status == 0 && agreed.output.hasSuffix("\n1 answers compared: 1 agree, 0 differ\n"), "\(agreed)")
+                agreed.status == 0 && agreed.output.hasSuffix("\n1 answer compared: 1 agrees, 0 differ\n"), "\(agreed)")
             let differed = try await compare(right + wrong + "nonsense")
             #expect(differed.status == 1, "\(differed)")
             #expect(differed.output.contains("line 2: bob, pro: customer_unknown (nothing_recorded)\n"))
             #expect(differed.output.contains("  theirs: active; here: not active\n"))
             #expect(differed.output.contains("line 3: body_malformed"))
-            #expect(differed.output.contains("2 answers compared: 1 agree, 1 differ\n1 lines could not be read\n"))
+            #expect(differed.output.contains("2 answers compared: 1 agrees, 1 differs\n1 line could not be read\n"))
             let json = try await compare(right + wrong, "--json")
             #expect(
                 json.output.hasSuffix(

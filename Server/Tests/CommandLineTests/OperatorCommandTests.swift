@@ -179,7 +179,7 @@ struct OperatorCommandTests {
             #expect(
                 erased.status == 0
                     && erased.output.contains(
-                        "assay: erased alice: 1 entries, 1 pieces of evidence; 1 purchases stay claimed\n"),
+                        "assay: erased alice: 1 entry, 1 piece of evidence; 1 purchase stays claimed\n"),
                 "\(erased.output)")
             let again = try await Program.shell("\(erase) --yes", in: folder)
             #expect(again.status == 1 && again.output.contains("assay: customer_unknown: "), "\(again.output)")

@@ -276,7 +276,7 @@ struct RecordCommandTests {
             let audit = try await Self.output("audit verify --since early", folder)
             #expect(audit.status == 0, "\(audit.output)")
             #expect(
-                audit.output.contains("since the checkpoint of \(leaves) leaves 1 entries, 1 pieces of evidence")
+                audit.output.contains("since the checkpoint of \(leaves) leaves 1 entry, 1 piece of evidence")
                     && audit.output.contains("not examined: rows that no newer entry touched"), "\(audit.output)")
             // The number of leaves of the last signed checkpoint.
             let last = try await Self.output("audit verify --since \(Self.published(folder))", folder)

@@ -219,7 +219,7 @@ struct SettingsReloadTests {
                 script = Self.hangUp(server, "settings reloaded", 2)
                 #expect(try await Program.shell(script, in: folder).output.hasPrefix("2"))
                 try await order()
-                try await expect("1 events behind, 2 waiting for a retry, 0 given up")
+                try await expect("1 event behind, 2 waiting for a retry, 0 given up")
                 let log = try await Program.shell("cat log", in: folder).output
                 #expect(!log.contains("MfKQ9r8G") && !log.contains("c2hvcnQ"), "\(log)")
             }

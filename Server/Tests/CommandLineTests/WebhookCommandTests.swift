@@ -53,7 +53,7 @@ struct WebhookCommandTests {
                 let since = "assay webhooks resend --app game '\(Self.url)' --since"
                 #expect(
                     try await shell("\(since) 2020-01-01T00:00:00Z").contains(
-                        "1 events are delivered, from 2020-01-01T00:00:00Z on"))
+                        "1 event is delivered, from 2020-01-01T00:00:00Z on"))
                 #expect(try await shell("\(since) yesterday").contains("yesterday"))
                 #expect(try await shell("\(since) 2020-01-01T00:00:00Z --event 1").contains("exclude each other"))
                 // The server reads the webhook again, and attempts the event anew.

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import PurchaseLedger
+import TestSupport
 import Testing
 
 @Suite("The short form of journal details")

@@ -217,7 +217,7 @@ struct ConsolePageTests {
             let sent = try await admin.post("/console/state", since)
             #expect(
                 sent.status == 200
-                    && ConsoleBrowser.words(sent.text).contains("From 1 Jan 2020, 00:00 UTC on, 1 events are"))
+                    && ConsoleBrowser.words(sent.text).contains("From 1 Jan 2020, 00:00 UTC on, 1 event is"))
             #expect(sent.text.contains("it is not in the settings, so nothing is delivered"))
             #expect(try await admin.post("/console/state", since.merging(["act": "x"]) { $1 }).status == 400)
             let log = ConsoleBrowser.words(try await admin.get("/console/operators").text)

@@ -65,6 +65,39 @@ struct RateLimitTests {
         }
     }
 
+    @Test(
+        "48.8 A backend pays for each piece of a restore, its address for wrong keys, and its bodies have the limits of all"
+    )
+    func budgetsOfBackend() async throws {
+        try await PurchaseServerWorld.run(uptime: TestUptime()) { configuration in
+            configuration.limits.perKey = RateLimit(perSecond: 0.4, burst: 40)
+            configuration.trustedProxies = ["127.0.0.1", "::1"].compactMap(AddressRange.init)
+        } _: { world async throws in
+            for count in [30, 20] {
+                #expect(try await Self.restore(count, from: "192.0.2.1", as: .backend, to: world).status == 200)
+            }
+            let owed = try await Self.restore(1, from: "192.0.2.2", as: .backend, to: world)
+            #expect(owed.status == 429)
+            #expect(try owed.document?.detail?.contains("(limits.per_key)") == true)
+        }
+        try await PurchaseServerWorld.run(uptime: TestUptime()) { configuration in
+            configuration.limits.perAddress = RateLimit(perSecond: 0.01, burst: 3)
+            configuration.limits.bodyBytes = 20_000
+        } _: { world async throws in
+            let large = Data(String(repeating: " ", count: 20_001).utf8)
+            #expect(try await world.send(.post, "/v1/purchases", data: large, as: .backend).status == 413)
+            let wrong: HTTPFields = [
+                .authorization: "Bearer assay_0123456789abcdef_" + String(repeating: "A", count: 43)
+            ]
+            for _ in 0..<2 {
+                #expect(try await world.send(.get, "/v1/orders", as: nil, headers: wrong).status == 401)
+            }
+            let refused = try await world.send(.get, "/v1/orders", as: .backend)
+            #expect(refused.status == 429)
+            #expect(try refused.document?.detail?.contains("(limits.per_address)") == true)
+        }
+    }
+
     @Test("B.1 Evidence that does not verify costs its address 41 tokens, evidence that does costs one")
     func rejectedVerifications() async throws {
         let forged = try MintedWorld.mint(fault: .crossSigned)
@@ -78,6 +111,7 @@ struct RateLimitTests {
         )
         for (path, bad, genuine, scope) in [
             ("/sandbox/verifyReceipt", rejected, accepted, nil), ("/v1/purchases", claim, good, APIKeyScope.client),
+            ("/v1/purchases", claim, good, .backend),
         ] {
             try await PurchaseServerWorld.run { configuration in
                 configuration.limits.perAddress = RateLimit(perSecond: 0.001, burst: 100)
@@ -147,6 +181,7 @@ struct RateLimitTests {
             #expect(refused.status == 429 && refused.headers[.retryAfter] == "100")
             #expect(try refused.problem == "rate_limited")
             #expect(try refused.document?.detail?.contains("limits.per_key.address_percent") == true)
+            #expect(try refused.document?.detail?.contains("a backend has a key of the scope backend") == true)
             #expect(try refused.document?.expected == "at most 0.01 a second, and 4 at once")
             for _ in 0..<20 { #expect(try await Self.send(from: "192.0.2.1", to: world).status == 429) }
             // None of that was charged to the key.
@@ -261,12 +296,12 @@ struct RateLimitTests {
 
     /// Sends a restore of pieces that are not genuine, from an address behind a proxy.
     private static func restore(
-        _ count: Int, from address: String, to world: PurchaseServerWorld
+        _ count: Int, from address: String, as scope: APIKeyScope = .client, to world: PurchaseServerWorld
     ) async throws -> PurchaseServerWorld.Answer {
         let name = try #require(HTTPField.Name("X-Forwarded-For"))
         let request = RestoreRequest(
             customerID: "alice", signedTransactions: (0..<count).map { "e30.e30.\($0)" })
-        return try await world.send(.post, "/v1/restores", request, as: .client, headers: [name: address])
+        return try await world.send(.post, "/v1/restores", request, as: scope, headers: [name: address])
     }
 
     @Test("B.4 The pieces of a restore count for the network, too: many addresses of one network do not take the key")

@@ -1,4 +1,4 @@
-import PurchaseLedger
+import LedgerRules
 import PurchaseVerification
 import WrittenRules
 

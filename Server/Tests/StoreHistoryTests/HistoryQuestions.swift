@@ -2,6 +2,7 @@ import AppStoreSimulator
 import ExpectedEntitlements
 import Foundation
 import ServerTestSupport
+import TestSupport
 
 /// Questions for every product of random customers, at random times and around everything that begins and ends.
 struct HistoryQuestions: Sendable {

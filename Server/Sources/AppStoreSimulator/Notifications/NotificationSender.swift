@@ -5,6 +5,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import TextFormats
 
 /// Sends one notification to a server, with redirects, and names the result.
 struct NotificationSender: Sendable {
@@ -122,7 +123,8 @@ struct NotificationSender: Sendable {
             }
             guard visited.insert(next).inserted, visited.count <= Self.maximumRedirects + 1 else {
                 return (
-                    .circularRedirect, status, "a redirect to \(next.prefix(200)), after \(visited.count - 1) others"
+                    .circularRedirect, status,
+                    "a redirect to \(next.prefix(200)), after \(counted(visited.count - 1, "other"))"
                 )
             }
             url = next

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import TextFormats
 
 /// A year of a shop: its customers buy, renew, fail to pay, get refunds, and some cheat. The story is drawn from a
 /// seed; the store and the server are asked over HTTP, as apps and backends do.
@@ -141,7 +142,8 @@ public struct DemoYear: Sendable {
         }
         _ = try await store("clock", ["rate": 1])
         return
-            "\(customers) customers, \(bought.count) purchases; \(accepted) claims were accepted and \(refused) refused"
+            "\(counted(customers, "customer")), \(counted(bought.count, "purchase")); "
+            + "\(counted(accepted, "claim was", "claims were")) accepted and \(refused) refused"
     }
 
     private func change(_ subscription: String?, _ act: String, _ body: [String: any Sendable]) async throws {

@@ -70,7 +70,10 @@ public struct ScenarioRun: Sendable {
 
     private func prepare(_ scenario: Scenario) async throws(ScenarioError) {
         if let time = scenario.time { try await mustSucceed("/control/clock", ["time": time, "rate": 0], nil) }
-        try await mustSucceed("/control/apps", scenario.app.json(), scenario.app.line)
+        let app = try await send("POST", "/control/apps", scenario.app.json(), scenario.app.line)
+        // A running store may have the app that a scenario only names.
+        let isThere = scenario.app.names == ["bundle_id"] && app.object["code"] as? String == "already_exists"
+        if app.isRefused, !isThere { throw ScenarioError(scenario.app.line, Self.refusal(app)) }
         for product in scenario.products {
             var fields = product.json()
             if fields["bundle_id"] == nil { fields["bundle_id"] = scenario.bundleID }

@@ -1,4 +1,5 @@
 public import Foundation
+import TextFormats
 
 extension AppStore {
     /// Creates the customer's receipt again, without finished consumables.
@@ -10,7 +11,7 @@ extension AppStore {
         let customer = try customer(customerID)
         let receipt = makeReceipt(bundleID, customer)
         record(
-            .receiptRefreshed, "the receipt of \(customerID) has \(receipt.transactions.count) purchases",
+            .receiptRefreshed, "the receipt of \(customerID) has \(counted(receipt.transactions.count, "purchase"))",
             bundleID: bundleID, customerID: customerID)
         return receipt
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TextFormats
 
 extension AppStore {
     /// The largest number of seats of one transaction.
@@ -44,7 +45,8 @@ extension AppStore {
         store(subscription)
         added = try transaction(transactionID)
         record(
-            .seatsAdded, "\(added.customerID) adds \(seats) seats of \(added.productID)", added, subscription,
+            .seatsAdded, "\(added.customerID) adds \(counted(seats, "seat")) of \(added.productID)", added,
+            subscription,
             notify: notificationType.map { ($0, "INCREASE_QUANTITY") })
         makeReceipt(added.bundleID, try customer(added.customerID))
         return added
@@ -65,14 +67,15 @@ extension AppStore {
         guard seats != earlier, subscription.status != .expired, subscription.status != .revoked else {
             throw StoreError(
                 .wrongState,
-                "The subscription is \(subscription.status.rawValue), and its next period has \(earlier) seats already."
+                "The subscription is \(subscription.status.rawValue), and its next period has "
+                    + "\(counted(earlier, "seat")) already."
             )
         }
         subscription.renewalSeats = seats
         store(subscription)
         record(
             .renewalSeatsChanged,
-            "the next period of \(subscription.productID) of \(subscription.customerID) has \(seats) seats",
+            "the next period of \(subscription.productID) of \(subscription.customerID) has \(counted(seats, "seat"))",
             state.transactions[subscription.transactionID], subscription,
             notify: notificationType.map { ($0, seats > earlier ? "INCREASE_QUANTITY" : "DECREASE_QUANTITY") })
         return subscription
@@ -95,7 +98,8 @@ extension AppStore {
         let left = transaction.quantity - revoked
         guard (1...left).contains(seats) else {
             throw StoreError(
-                .invalidValue, "The transaction '\(transactionID)' has \(left) seats to refund, not \(seats).")
+                .invalidValue,
+                "The transaction '\(transactionID)' has \(counted(left, "seat")) to refund, not \(seats).")
         }
         if seats == left {
             transaction.revocation = StoreTransaction.Revocation(
@@ -105,7 +109,9 @@ extension AppStore {
         transaction.seats?.revoked = revoked + seats
         state.transactions[transactionID] = transaction
         record(
-            .refunded, "\(seats) seats of \(transaction.productID) are refunded to \(transaction.customerID)",
+            .refunded,
+            "\(counted(seats, "seat")) of \(transaction.productID) \(seats == 1 ? "is" : "are") refunded to "
+                + "\(transaction.customerID)",
             transaction, state.subscriptions[transaction.originalTransactionID], notify: ("REFUND", "SEATS"))
         return transaction
     }
@@ -160,7 +166,9 @@ extension AppStore {
             throw StoreError(.wrongState, "'\(customerID)' has a seat already, or is in the other environment.")
         }
         guard members.count < seats(of: subscription) else {
-            throw StoreError(.wrongState, "All \(members.count) seats are assigned.")
+            throw StoreError(
+                .wrongState,
+                members.count == 1 ? "The one seat is assigned." : "All \(members.count) seats are assigned.")
         }
         let shared = mintShared(from: first, for: customerID, original: nil, as: .assigned)
         var follower = StoreSubscription(

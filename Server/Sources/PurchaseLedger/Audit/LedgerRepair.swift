@@ -1,4 +1,5 @@
 import PurchaseVerification
+import TextFormats
 
 /// Replaces the derived tables of a ledger by those of a rebuild.
 ///
@@ -133,7 +134,7 @@ struct LedgerRepair {
         let entry = try transaction.journal.append(
             transaction.draft(nil),
             RulesDetails(
-                version: SchemaNumber.rules, repair: "\(findings) findings", corrections: subjects.count,
+                version: SchemaNumber.rules, repair: counted(findings, "finding"), corrections: subjects.count,
                 correctionsSHA256: subjects.digest))
         try RulesTable(connection: connection).insertIfNew(SchemaNumber.rules, entry: entry.key)
         for (app, customer, product, environment) in events {

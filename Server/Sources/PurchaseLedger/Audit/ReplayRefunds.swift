@@ -2,7 +2,7 @@ import PurchaseVerification
 
 /// The consent to tell Apple of use, answers to refund requests, extensions, and signed offers.
 extension ReplayStep {
-    func consent(_ details: ConsumptionConsentDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
+    func consumptionConsent(_ details: ConsumptionConsentDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
         let customer = try existing(details.customer, app)
         try ConsumptionConsentsTable(connection: connection).write(
             ConsumptionConsentRow(

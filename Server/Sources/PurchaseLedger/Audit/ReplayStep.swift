@@ -80,7 +80,7 @@ struct ReplayStep {
         case .actLifted: try lift(try ActLiftedDetails(encoded: details), entry, app)
         case .seatClaimed: try claimSeat(try SeatClaimedDetails(encoded: details), entry, app)
         case .seatUnclaimed: try unclaimSeat(try SeatUnclaimedDetails(encoded: details), entry, app)
-        case .consumptionConsent: try consent(try ConsumptionConsentDetails(encoded: details), entry, app)
+        case .consumptionConsent: try consumptionConsent(try ConsumptionConsentDetails(encoded: details), entry, app)
         case .consumptionAnswered: try answer(try ConsumptionAnsweredDetails(encoded: details), entry, app)
         case .extensionRequested: try extend(try ExtensionRequestedDetails(encoded: details), entry, app)
         case .extensionAnswered: try answer(try ExtensionAnsweredDetails(encoded: details), entry, app)

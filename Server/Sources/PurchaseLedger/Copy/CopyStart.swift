@@ -1,4 +1,5 @@
 import PurchaseVerification
+import TextFormats
 
 /// Starts a copy: writes a note to both databases, or changes nothing and throws the reason.
 struct CopyStart {
@@ -124,8 +125,8 @@ struct CopyStart {
                 throw CopyError(
                     .pendingRefused,
                     """
-                    \(round.refusedInAll) entries are not in the log: no server with the key wrote them; run assay audit \
-                    verify
+                    \(counted(Int(round.refusedInAll), "entry is", "entries are")) not in the log: no server with the key \
+                    wrote them; run assay audit verify
                     """)
             }
             let isStopped = try await source.write { connection in
@@ -148,7 +149,7 @@ struct CopyStart {
         guard found == 0 else {
             throw CopyError(
                 .sourceInUse,
-                "\(found) connections of other processes of Assay are open; stop the servers of the source and try again"
+                "\(counted(found, "connection")) of other processes of Assay \(found == 1 ? "is" : "are") open; stop the servers of the source and try again"
             )
         }
     }

@@ -135,17 +135,10 @@ struct OrdersTable {
     }
 
     /// Orders of a customer, newest first.
-    ///
-    /// - Parameter customers: the customer's keys.
-    func page(customers: [Int64], cursor: OrderCursor?, limit: Int64) throws(LedgerStorageError) -> [OrderRow] {
-        var rows: [OrderRow] = []
-        for key in customers {
-            rows += try OrderRow.query(
-                OrderRow.table.select("WHERE customer_key = ?1 AND order_key < ?2 ORDER BY order_key DESC LIMIT ?3"),
-                of: [OrderRow.table.name],
-                [.integer(key), .integer(cursor?.key ?? .max), .integer(limit)], connection)
-        }
-        return customers.count == 1 ? rows : Array(rows.sorted { $0.key > $1.key }.prefix(Int(limit)))
+    func page(customer: Int64, cursor: OrderCursor?, limit: Int64) throws(LedgerStorageError) -> [OrderRow] {
+        try OrderRow.query(
+            OrderRow.table.select("WHERE customer_key = ?1 AND order_key < ?2 ORDER BY order_key DESC LIMIT ?3"),
+            of: [OrderRow.table.name], [.integer(customer), .integer(cursor?.key ?? .max), .integer(limit)], connection)
     }
 
     /// Orders of an app in a state, in the order of expiry, latest first.

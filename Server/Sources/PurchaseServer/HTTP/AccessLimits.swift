@@ -20,6 +20,8 @@ struct AccessLimits: Sendable {
         keys = RateLimiter(limits.perKey, uptime: uptime)
     }
 
+    private static let appKey = "a key of apps, which others share; a backend has a key of the scope backend"
+
     /// The limits that a request with a key takes tokens of, each with its name for people and its setting.
     func parts(
         _ id: [UInt8], _ share: [UInt8], _ network: [UInt8], isShared: Bool
@@ -27,8 +29,8 @@ struct AccessLimits: Sendable {
         let ofKey = (limiter: keys, name: id, whose: "this key", setting: "limits.per_key")
         guard isShared else { return [ofKey] }
         return [
-            (shares, share, "this address with a key that others share", "limits.per_key.address_percent"),
-            (networks, network, "this network with a key that others share", "limits.per_key.network_percent"),
+            (shares, share, "this address with \(Self.appKey)", "limits.per_key.address_percent"),
+            (networks, network, "this network with \(Self.appKey)", "limits.per_key.network_percent"),
             ofKey,
         ]
     }

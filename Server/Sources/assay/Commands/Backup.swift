@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import PurchaseLedger
 import PurchaseServer
+import TextFormats
 
 /// `assay backup`: a copy of the database while the server runs.
 struct Backup: AsyncParsableCommand {
@@ -80,7 +81,7 @@ struct Backup: AsyncParsableCommand {
                 defer { bar.clear() }
                 let rows = try await LedgerBackup(of: database, to: target).write { bar.show($0) }
                 bar.clear()
-                Terminal.write("assay: copied \(rows) rows to \(file)\n")
+                Terminal.write("assay: copied \(counted(rows, "row")) to \(file)\n")
             }
         } catch let failure as SQLiteBackup.Failure {
             Terminal.complain("\(failure.code): \(failure.description)")
@@ -102,6 +103,6 @@ struct Backup: AsyncParsableCommand {
                 note: progress.isVerifying ? "verifying" : "")
         }
         bar.clear()
-        Terminal.write("assay: copied \(bytes) bytes to \(file)\n")
+        Terminal.write("assay: copied \(counted(bytes, "byte")) to \(file)\n")
     }
 }

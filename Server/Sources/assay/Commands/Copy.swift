@@ -3,6 +3,7 @@ import Foundation
 import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
+import TextFormats
 
 /// `assay copy`: moves a ledger to another database.
 struct Copy: AsyncParsableCommand {
@@ -145,8 +146,8 @@ struct Copy: AsyncParsableCommand {
     ) {
         Terminal.write(
             """
-            assay: copied \(outcome.rows) rows; the target equals the source
-            assay: the log has \(outcome.leaves) leaves and the root \(outcome.root), as before
+            assay: copied \(counted(outcome.rows, "row")); the target equals the source
+            assay: the log has \(counted(outcome.leaves, "leaf", "leaves")) and the root \(outcome.root), as before
             assay: servers can use the target now, and no longer the source
 
             Files that belong to the ledger and are not in the database. Move them to where the target's server finds them:
@@ -155,7 +156,8 @@ struct Copy: AsyncParsableCommand {
             """)
         if let signed {
             let size =
-                signed.checkpoint.map { "\($0.checkpoint.size) leaves signed, which the log has" } ?? "nothing signed"
+                signed.checkpoint.map { "\(counted($0.checkpoint.size, "leaf", "leaves")) signed, which the log has" }
+                ?? "nothing signed"
             Terminal.write(
                 """
                   signing key     \(keys.signingKeyFile) (\(signed.verifier.text))

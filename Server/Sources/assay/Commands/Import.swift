@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import PurchaseLedger
 import PurchaseVerification
+import TextFormats
 
 /// `assay import`: brings the receipts of an existing system into the ledger.
 struct Import: AsyncParsableCommand {
@@ -84,7 +85,7 @@ struct Import: AsyncParsableCommand {
         let numbers = ImportedNumbers(
             ledger: ledger, app: app, access: try ServerAPIAccess(app, options.ledger, trust), count: count)
         Terminal.remark(
-            "\(count) rows have only the number of a purchase; fetching them takes "
+            "\(counted(count, "row has", "rows have")) only the number of a purchase; fetching takes "
                 + "\(ImportReport.duration(numbers.seconds)) at Apple's limits")
         return numbers
     }

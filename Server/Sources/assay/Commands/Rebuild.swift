@@ -1,5 +1,6 @@
 import ArgumentParser
 import PurchaseLedger
+import TextFormats
 
 /// `assay rebuild`: computes facts, owners and entitlements again from the journal.
 struct Rebuild: AsyncParsableCommand {
@@ -34,7 +35,9 @@ struct Rebuild: AsyncParsableCommand {
                 for finding in report.repairedIndexes {
                     Terminal.write("\(finding.kind.rawValue)  \(finding.detail.printable)\n")
                 }
-                Terminal.write("assay: these \(report.repairedIndexes.count) differences of indexes were repaired\n")
+                Terminal.write(
+                    "assay: \(counted(report.repairedIndexes.count, "difference of an index was", "differences of indexes were")) repaired\n"
+                )
             }
             guard !report.findings.isEmpty else {
                 Terminal.write("assay: the tables equal the rebuild\n")

@@ -4,6 +4,7 @@ import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
+import TextFormats
 
 /// `assay refunds`: what Apple is told about refund requests.
 struct Refunds: AsyncParsableCommand {
@@ -86,7 +87,8 @@ struct ReplayRefunds: AsyncParsableCommand {
             if !replay.lines.isEmpty { Terminal.write(table.text(indent: 0)) }
             Terminal.write(
                 """
-                \(replay.compared) requests of \(days) days, \(replay.differences) with another answer; \
+                \(counted(replay.compared, "request")) of \(counted(days, "day")), \(replay.differences) with another \
+                answer; \
                 \(replay.undecided) without a recorded decision
 
                 """)

@@ -2,6 +2,7 @@ import AppStoreSimulator
 import ArgumentParser
 import EvidenceMint
 import Foundation
+import TextFormats
 
 /// `assay simulate attacks`: a red team for a running server.
 struct SimulateAttacks: AsyncParsableCommand {
@@ -62,7 +63,7 @@ struct SimulateAttacks: AsyncParsableCommand {
                 case .locked: Terminal.write("  the server requires a key here (--api-key-file); skipped\n")
                 }
             }
-            Terminal.write("\(made) attacks, \(wrong) answered wrongly\n")
+            Terminal.write("\(counted(made, "attack")), \(wrong) answered wrongly\n")
             if wrong > 0 { throw ExitCode.rejected }
         } catch let error as AttackError {
             Terminal.complain(error.description)

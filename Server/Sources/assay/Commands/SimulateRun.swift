@@ -6,6 +6,7 @@ import Hummingbird
 import Logging
 import PurchaseServer
 import ServiceLifecycle
+import TextFormats
 
 /// `assay simulate run`: a script for the store.
 struct SimulateRun: AsyncParsableCommand {
@@ -138,7 +139,7 @@ struct SimulateRun: AsyncParsableCommand {
             for field in quiet ? [] : result.fields { Terminal.write("      \(field.printable)\n") }
             for difference in result.differences { Terminal.write("      \(place)\(difference.printable)\n") }
         }
-        Terminal.write("\(steps) steps, \(wrong) with another answer than expected\n")
+        Terminal.write("\(counted(steps, "step")), \(wrong) with another answer than expected\n")
         return wrong
     }
 }

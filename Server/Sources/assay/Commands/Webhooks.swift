@@ -2,6 +2,7 @@ import ArgumentParser
 import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
+import TextFormats
 
 /// `assay webhooks`: the state of deliveries.
 struct Webhooks: AsyncParsableCommand {
@@ -60,9 +61,9 @@ struct ListWebhooks: AsyncParsableCommand {
                 return Terminal.complain("no server delivered events or notifications of this app yet")
             }
             for webhook in webhooks {
-                var (heading, what) = (webhook.url, "events")
+                var (heading, what) = (webhook.url, "event")
                 if case .notifications(let environment) = webhook.stream {
-                    (heading, what) = ("\(webhook.url) (forward \(environment.name))", "notifications")
+                    (heading, what) = ("\(webhook.url) (forward \(environment.name))", "notification")
                 }
                 let state =
                     webhook.disabledAt.map { "disabled since \($0): \(webhook.disabledReason ?? "")" } ?? "enabled"
@@ -70,13 +71,13 @@ struct ListWebhooks: AsyncParsableCommand {
                     """
                     \(heading.printable)
                       \(state.printable)
-                      cursor \(webhook.cursor), \(webhook.behind) \(what) behind, \(webhook.pending) waiting for a retry, \
+                      cursor \(webhook.cursor), \(counted(webhook.behind, what)) behind, \(webhook.pending) waiting for a retry, \
                     \(webhook.dead.count) given up
 
                     """)
                 guard !webhook.dead.isEmpty else { continue }
                 var table = TextTable([
-                    what == "events" ? "EVENT" : "ENTRY", "TYPE", "ATTEMPTS", "FIRST ATTEMPT", "REASON",
+                    what == "event" ? "EVENT" : "ENTRY", "TYPE", "ATTEMPTS", "FIRST ATTEMPT", "REASON",
                 ])
                 for event in webhook.dead {
                     table.append([
@@ -148,10 +149,11 @@ struct ResendEvents: AsyncParsableCommand {
         try await webhook.options.withLedger { ledger, app in
             if let since {
                 let count = try await webhook.change(.resendSince(since), ledger, app)
-                return Terminal.write("assay: \(count) events are delivered, from \(since) on\n")
+                return Terminal.write(
+                    "assay: \(counted(count, "event is", "events are")) delivered, from \(since) on\n")
             }
             let count = try await webhook.change(.resend(event: event), ledger, app)
-            Terminal.write("assay: \(count) events are sent again\n")
+            Terminal.write("assay: \(counted(count, "event is", "events are")) sent again\n")
             if count == 0, event != nil { throw ExitCode.rejected }
         }
     }

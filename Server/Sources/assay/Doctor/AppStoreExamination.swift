@@ -1,6 +1,7 @@
 import AppStoreConnection
 import PurchaseServer
 import PurchaseVerification
+import TextFormats
 
 /// Whether the App Store accepts the keys of the apps, and this machine's clock is as Apple's.
 struct AppStoreExamination {
@@ -16,7 +17,7 @@ struct AppStoreExamination {
             return clock(knownSkew)
                 + apps.map { app in
                     .warning(
-                        .appStore, "\(app.bundleID) has \(app.keys.count) keys, which were not tried",
+                        .appStore, "\(app.bundleID) has \(counted(app.keys.count, "key")), not tried yet",
                         do: "Run it with --ask-apple before going live: it has a test notification sent.")
                 }
         }

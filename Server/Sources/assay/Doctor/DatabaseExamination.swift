@@ -2,6 +2,7 @@ import Foundation
 import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
+import TextFormats
 
 /// Whether the database can be used, is safe, and has space.
 struct DatabaseExamination {
@@ -161,7 +162,7 @@ struct DatabaseExamination {
         for (unit, scale) in [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)] where Double(bytes) >= scale {
             return "\((Double(bytes) / scale * 10).rounded() / 10) \(unit)"
         }
-        return "\(bytes) bytes"
+        return counted(bytes, "byte")
     }
 }
 

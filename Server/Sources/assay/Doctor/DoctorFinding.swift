@@ -1,4 +1,5 @@
 import Foundation
+import TextFormats
 
 /// What one check found about an installation.
 struct DoctorFinding: Sendable, Equatable, Encodable {
@@ -70,7 +71,8 @@ struct DoctorReport: Encodable {
             let action = finding.action.map { "\n\(String(repeating: " ", count: width + 11))\($0.printable)" } ?? ""
             return "\(state)  \(check)  \(finding.found.printable)\(action)\n"
         }
-        return lines.joined() + "assay: \(failed) failed, \(warnings) warnings, \(findings.count) checks\n"
+        return lines.joined()
+            + "assay: \(failed) failed, \(counted(warnings, "warning")), \(counted(findings.count, "check"))\n"
     }
 
     func json() throws -> String {

@@ -4,6 +4,7 @@ import PurchaseConsole
 import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
+import TextFormats
 
 /// Examines an installation: every check of `assay doctor`.
 struct InstallationExamination: Sendable {
@@ -65,7 +66,8 @@ struct InstallationExamination: Sendable {
                 .settings, "\(name): no app, so purchases cannot be claimed",
                 do: "Add apps with their bundle_ids and products to the settings file.")
         }
-        return .fine(.settings, "\(name): \(configuration.apps.count) apps, \(configuration.webhooks.count) receivers")
+        let apps = counted(configuration.apps.count, "app")
+        return .fine(.settings, "\(name): \(apps), \(counted(configuration.webhooks.count, "receiver"))")
     }
 
     /// Why the settings cannot be used.

@@ -1,6 +1,7 @@
 import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
+import TextFormats
 
 /// Whether limits refused anything since midnight (UTC).
 struct LimitExamination {
@@ -37,8 +38,9 @@ struct LimitExamination {
             let counts = try await ledger.answer(
                 CountedRefusalsOfDay(since: Timestamp(millisecondsSince1970: midnight)))
             let refusals = counts.sorted { $0.key < $1.key }.map { key, count in
-                DoctorFinding.warning(
-                    .limits, "\(count) refused claims of the key \(key.isEmpty ? "none" : key) today are only counted",
+                let (claims, name) = (counted(count, "refused claim"), key.isEmpty ? "none" : key)
+                return DoctorFinding.warning(
+                    .limits, "today \(claims) of the key \(name) \(count == 1 ? "is" : "are") only counted",
                     do: "Find out who sends them; the app's unverified_evidence is the daily budget.")
             }
             var spread: [DoctorFinding] = []

@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import PurchaseServer
+import TextFormats
 
 /// Whether the server runs or could run on its port, and whether clients are told apart there.
 struct ListeningExamination {
@@ -85,14 +86,21 @@ struct ListeningExamination {
 
     private func proxies() -> [DoctorFinding] {
         guard !["127.0.0.1", "::1", "localhost"].contains(configuration.host) else {
-            return [.fine(.proxies, "only this machine reaches \(configuration.host)")]
+            return [
+                .fine(
+                    .proxies,
+                    "by these settings the server listens on \(configuration.host), which only this machine reaches")
+            ]
         }
         if configuration.tls != nil {
             return [.fine(.proxies, "\(configuration.host) is reached with TLS")]
         }
         guard configuration.trustedProxies.isEmpty else {
             return [
-                .fine(.proxies, "the client addresses that \(configuration.trustedProxies.count) proxies state count")
+                .fine(
+                    .proxies,
+                    "client addresses count as \(counted(configuration.trustedProxies.count, "proxy states", "proxies state"))"
+                )
             ]
         }
         return [

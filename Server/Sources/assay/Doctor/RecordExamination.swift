@@ -2,6 +2,7 @@ import Foundation
 import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
+import TextFormats
 
 /// Whether the record is sealed, signed and published, and its clock goes forward.
 struct RecordExamination {
@@ -46,9 +47,9 @@ struct RecordExamination {
                 do: "Run 'assay audit verify': it names them.")
         }
         guard let oldest = state.pending.oldest else {
-            return .fine(.record, "all entries are sealed, in \(state.size) leaves")
+            return .fine(.record, "all entries are sealed, in \(counted(state.size, "leaf", "leaves"))")
         }
-        let found = "\(state.pending.count) entries are not sealed, the oldest of \(oldest)"
+        let found = "\(counted(state.pending.count, "entry is", "entries are")) not sealed, the oldest of \(oldest)"
         guard now.millisecondsSince1970 - oldest.millisecondsSince1970 > Self.sealing else {
             return .fine(.record, found)
         }
@@ -69,7 +70,8 @@ struct RecordExamination {
         if signed > state.size {
             return [
                 .failed(
-                    .checkpoints, "a checkpoint of \(signed) leaves was signed, and the log has \(state.size)",
+                    .checkpoints,
+                    "a checkpoint of \(counted(signed, "leaf", "leaves")) was signed, and the log has \(state.size)",
                     do: "If a backup was restored, run 'assay audit continue'; else find out who shortened the log.")
             ]
         }
@@ -88,8 +90,9 @@ struct RecordExamination {
             + (files.count < places.count
                 ? [
                     .warning(
-                        .checkpoints, "\(places.count - files.count) places of checkpoints cannot be read from here",
-                        do: "Look at them where they are received: they must change within seconds of a purchase.")
+                        .checkpoints,
+                        "\(counted(places.count - files.count, "place")) of checkpoints cannot be read from here",
+                        do: "Look there: checkpoints must change within seconds of a purchase.")
                 ] : [])
     }
 
@@ -102,7 +105,8 @@ struct RecordExamination {
                 return .warning(.checkpoints, "the age of \(path) is not known", do: action)
             }
             let time = Timestamp(changed)
-            let found = "\(path) has a checkpoint of \(checkpoint.size) leaves from \(time), the log has \(state.size)"
+            let found =
+                "\(path) has a checkpoint of \(counted(checkpoint.size, "leaf", "leaves")) from \(time), the log has \(state.size)"
             let age = now.millisecondsSince1970 - time.millisecondsSince1970
             guard checkpoint.size < state.size, age > Self.publishing else { return .fine(.checkpoints, found) }
             return .failed(.checkpoints, found, do: action)

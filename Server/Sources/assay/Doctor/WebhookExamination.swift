@@ -1,6 +1,7 @@
 import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
+import TextFormats
 
 /// Whether the receivers of events accept a signed test delivery, and what waits for them.
 struct WebhookExamination {
@@ -49,7 +50,8 @@ struct WebhookExamination {
         guard !webhook.dead.isEmpty || webhook.pending > 0 else { return nil }
         return .warning(
             .webhooks,
-            "\(webhook.url) (\(app)): \(webhook.pending) wait for a retry, \(webhook.dead.count) were given up",
+            "\(webhook.url) (\(app)): \(counted(webhook.pending, "waits", "wait")) for a retry, "
+                + "\(counted(webhook.dead.count, "was", "were")) given up",
             do: "See 'assay webhooks list --app \(app)'; 'assay webhooks resend' sends what was given up.")
     }
 }

@@ -5,6 +5,7 @@ import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
 import Synchronization
+import TextFormats
 import UnixSignals
 
 /// A backfill: the history of one original after another, several at the same time.
@@ -169,8 +170,8 @@ struct BackfillRun {
         let seconds = access.seconds(
             count, of: GetTransactionHistory.self, in: environment == .sandbox ? .sandbox : .production)
         Terminal.remark(
-            "\(count) purchases: at least \(count) histories and as many statuses, in \(ImportReport.duration(seconds)) "
-                + "at Apple's limits")
+            "\(counted(count, "purchase")): at least \(counted(count, "history", "histories")) and as many statuses, in "
+                + "\(ImportReport.duration(seconds)) at Apple's limits")
     }
 
     private func end(
@@ -178,8 +179,8 @@ struct BackfillRun {
     ) -> ExitCode {
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         Terminal.write(
-            "assay: \(totals.originals) purchases read in \(ImportReport.duration(seconds)), \(totals.pages) pages with "
-                + "\(totals.transactions) transactions\n")
+            "assay: \(counted(totals.originals, "purchase")) read in \(ImportReport.duration(seconds)), "
+                + "\(counted(totals.pages, "page")) with \(counted(totals.transactions, "transaction"))\n")
         if let failure {
             Terminal.complain("\(failure)\(advice)")
             return .unusable

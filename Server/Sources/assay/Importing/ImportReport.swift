@@ -1,5 +1,6 @@
 import PurchaseLedger
 import PurchaseVerification
+import TextFormats
 
 /// The results of an import's rows, by verdict and reason.
 struct ImportReport: Sendable {
@@ -51,7 +52,7 @@ struct ImportReport: Sendable {
     ///   - isDry: whether nothing was written.
     func text(seconds: Double, isDry: Bool) -> String {
         let rate = Int(Double(count) / max(seconds, 0.001))
-        var text = "assay: \(count) rows in \(Self.duration(seconds)), \(rate) rows/s"
+        var text = "assay: \(counted(count, "row")) in \(Self.duration(seconds)), \(rate) rows/s"
         text += isDry ? "; nothing was written\n" : "\n"
         var lines: [(String, Int, String)] = [("accepted", accepted, "")]
         for (code, number) in Self.ordered(rejected) {

@@ -1,5 +1,6 @@
 import Foundation
 import PurchaseLedger
+import TextFormats
 
 /// An import: rows are read one after the other, verified on every core, and recorded in their order.
 struct ImportRun {
@@ -203,7 +204,7 @@ struct ImportBar {
         shown = now
         let note = Self.note(done, share: share, seconds: (now - start) / .seconds(1))
         guard Terminal.isErrorsTerminal else {
-            Terminal.remark("\(done) rows" + note.trimmingCharacters(in: .whitespaces))
+            Terminal.remark(counted(done, "row") + note.trimmingCharacters(in: .whitespaces))
             return
         }
         bar.show(done: done, share: share ?? 0, note: note)

@@ -1,3 +1,5 @@
+import TextFormats
+
 /// How long fetching numbers really takes. Apple's limits give the time that is printed before the first call; a slow
 /// network, database or machine needs longer, and only a measured pace can tell.
 ///
@@ -46,7 +48,7 @@ struct NumbersPace {
         let whole = seconds + rest
         guard abs(whole - said) > 0.05 * whole else { return nil }
         said = whole
-        return "\(asked) numbers took \(ImportReport.duration(seconds)); at this pace the rest takes "
+        return "\(counted(asked, "number")) took \(ImportReport.duration(seconds)); at this pace the rest takes "
             + ImportReport.duration(rest)
     }
 }

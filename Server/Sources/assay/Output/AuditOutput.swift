@@ -1,4 +1,5 @@
 import PurchaseLedger
+import TextFormats
 
 /// The report of an audit or a rebuild, for people and `grep`: one finding a line, then the numbers of entries and of
 /// pieces of evidence.
@@ -9,8 +10,8 @@ enum AuditOutput {
         }
         let omitted = report.omitted > 0 ? ", and at least \(report.omitted) more" : ""
         Terminal.write(
-            "assay: \(report.entries) journal entries, \(report.evidence) pieces of evidence, "
-                + "\(report.findings.count) findings\(omitted)\n")
+            "assay: \(counted(report.entries, "journal entry", "journal entries")), \(counted(report.evidence, "piece")) of "
+                + "evidence, \(counted(report.findings.count, "finding"))\(omitted)\n")
     }
 
     /// The audit of what is new since a checkpoint.
@@ -21,9 +22,10 @@ enum AuditOutput {
         let omitted = report.omitted > 0 ? ", and at least \(report.omitted) more" : ""
         Terminal.write(
             """
-            assay: since the checkpoint of \(report.since) leaves \(report.entries) entries, \(report.evidence) pieces of \
-            evidence; \(report.originals) purchases and \(report.customers) customers compared; \
-            \(report.findings.count) findings\(omitted)
+            assay: since the checkpoint of \(counted(report.since, "leaf", "leaves")) \
+            \(counted(report.entries, "entry", "entries")), \(counted(report.evidence, "piece")) of evidence; \
+            \(counted(report.originals, "purchase")) and \(counted(report.customers, "customer")) compared; \
+            \(counted(report.findings.count, "finding"))\(omitted)
 
             """)
         for subject in NewEntriesReport.unexamined { Terminal.write("assay: not examined: \(subject)\n") }
@@ -34,13 +36,15 @@ enum AuditOutput {
         for finding in log.findings {
             Terminal.write("\(finding.kind.rawValue)  \(finding.detail.printable)\n")
         }
-        if log.omitted > 0 { Terminal.write("assay: \(log.omitted) more findings about the log\n") }
+        if log.omitted > 0 { Terminal.write("assay: \(counted(log.omitted, "more finding")) about the log\n") }
         for continuation in log.continuations { Terminal.write("assay: \(continuation.printable)\n") }
         Terminal.write(
-            "assay: \(log.size) leaves, \(checkpoints) checkpoints, \(log.findings.count) findings about the log\n")
+            "assay: \(counted(log.size, "leaf", "leaves")), \(counted(checkpoints, "checkpoint")), "
+                + "\(counted(log.findings.count, "finding")) about the log\n")
         if let oldest = log.pending.oldest {
             let late = log.isSealingLate ? "sealing_late: " : ""
-            Terminal.write("assay: \(late)\(log.pending.count) entries wait for the log, the oldest since \(oldest)\n")
+            let waiting = counted(log.pending.count, "entry waits", "entries wait")
+            Terminal.write("assay: \(late)\(waiting) for the log, the oldest since \(oldest)\n")
         }
         if !log.hasCheckedCodes {
             Terminal.write("assay: the codes of entries were not checked, because there is no \(entryKeyFile)\n")

@@ -1,5 +1,6 @@
 import Foundation
 import PurchaseAPI
+import TextFormats
 
 /// A line of a bulk comparison as text for people.
 struct ComparisonText {
@@ -52,8 +53,9 @@ struct ComparisonText {
 
     private static func text(_ counts: ComparisonSummary.Counts) -> String {
         var text =
-            "\(counts.compared) answers compared: \(counts.agreed) agree, \(counts.differed) differ\n"
-        if counts.invalid > 0 { text += "\(counts.invalid) lines could not be read\n" }
+            "\(counted(counts.compared, "answer")) compared: \(counted(counts.agreed, "agrees", "agree")), "
+            + "\(counted(counts.differed, "differs", "differ"))\n"
+        if counts.invalid > 0 { text += "\(counted(counts.invalid, "line")) could not be read\n" }
         guard !counts.causes.isEmpty else { return text }
         var table = TextTable(["CAUSE", "ANSWERS"])
         for (cause, count) in counts.causes.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {

@@ -3,6 +3,7 @@ import Foundation
 import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
+import TextFormats
 
 /// The result of `inspect`, for people or as JSON.
 struct InspectionReport {
@@ -31,7 +32,7 @@ struct InspectionReport {
         if let evidence = inspection.evidence {
             text +=
                 "  \(evidence.kind.map(\.words) ?? "signed data (JWS) of no known kind"), \(evidence.encoding.rawValue)"
-            text += inspection.containerBytes.map { ", \($0) bytes\n" } ?? "\n"
+            text += inspection.containerBytes.map { ", \(counted($0, "byte"))\n" } ?? "\n"
         } else {
             text += "  not recognised\n"
         }

@@ -3,6 +3,7 @@
 import Foundation
 import PurchaseAPI
 import PurchaseVerification
+import TextFormats
 
 /// The output formats of verdicts.
 protocol VerdictFormat: Sendable {
@@ -92,7 +93,7 @@ struct TextVerdictFormat: VerdictFormat {
 
     private func accepted(_ verdict: EvidenceVerdict, _ receipt: AppReceipt) -> String {
         let purchases = receipt.inAppPurchases
-        let count = purchases.count == 1 ? "1 purchase" : "\(purchases.count) purchases"
+        let count = counted(purchases.count, "purchase")
         var text = Self.heading(verdict)
         text += "          \(receipt.bundleID.plain) \(receipt.applicationVersion.plain)"
         text += ", \(receipt.receiptType.plain), made \(receipt.creationDate?.description ?? "-"), \(count)\n"

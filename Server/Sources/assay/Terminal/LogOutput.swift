@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TextFormats
 
 /// The queue of log lines for standard error.
 ///
@@ -58,6 +59,10 @@ final class LogOutput: Sendable {
             return waiting
         }
         if !taken.lines.isEmpty { write(taken.lines) }
-        if taken.dropped > 0 { write(Array("assay: \(taken.dropped) lines of the log were dropped\n".utf8)) }
+        if taken.dropped > 0 {
+            write(
+                Array("assay: \(counted(taken.dropped, "line of the log was", "lines of the log were")) dropped\n".utf8)
+            )
+        }
     }
 }

@@ -34,6 +34,19 @@ struct ScenarioValueTests {
         }
     }
 
+    @Test("48.13 A scenario that only names its app runs in a store that has the app; one that describes it does not")
+    func knownApp() async throws {
+        try await SimulatorClient.run { client in
+            let run = try ScenarioRun(store: "http://127.0.0.1:\(client.http.port)")
+            _ = try await run.run(try Scenario(yaml: scenario("ada", "1"))) { _ in }
+            let steps = "\nsteps: [{ buy: { customer_id: ada, product_id: 2024 } }]"
+            #expect(try await run.run(try Scenario(yaml: "app: { bundle_id: com.example.app }" + steps)) { _ in } == 0)
+            let described = try Scenario(yaml: "app: { bundle_id: com.example.app, app_id: 78 }" + steps)
+            let error = await #expect(throws: ScenarioError.self) { _ = try await run.run(described) { _ in } }
+            #expect(error?.words.contains("already_exists") == true)
+        }
+    }
+
     @Test(
         "ids are texts and numbers are decimal, as in settings",
         arguments: ["1001", "\"010\"", "12345678901234567890123", "yes", "1.10", "'0x10'"])

@@ -1,6 +1,7 @@
 import AppStoreSimulator
 import Foundation
 import ServerTestSupport
+import TestSupport
 import Testing
 
 @Suite("Any script")

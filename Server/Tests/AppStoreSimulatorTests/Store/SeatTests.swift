@@ -40,6 +40,7 @@ struct SeatTests {
         #expect(store.events.last?.notification == nil)
         try store.addSeats(1, to: first.transactionID, notificationType: "DID_CHANGE_RENEWAL_PREF")
         #expect(store.events.last?.notification?.subtype == "INCREASE_QUANTITY")
+        #expect(store.events.last?.summary.contains(" adds 1 seat of ") == true)
         try store.setRenewalSeats(6, of: first.transactionID, notificationType: "DID_CHANGE_RENEWAL_PREF")
         #expect(store.events.last?.notification?.subtype == "DECREASE_QUANTITY")
         try store.letFallDue(first.transactionID)

@@ -7,7 +7,7 @@ import Testing
 /// duplication and split of the evidence gives equal facts, owners and entitlements at every time.
 ///
 /// `ASSAY_RANDOM_HISTORIES` sets the number of histories; `dev/torture.sh histories` runs 10,000.
-@Suite("Random histories of evidence", .tags(.everyEngine))
+@Suite("Random histories of evidence")
 struct RandomHistoryTests {
     #if DEBUG
         private static let few = 300

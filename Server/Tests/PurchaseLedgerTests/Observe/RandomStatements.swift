@@ -1,5 +1,6 @@
 import PurchaseLedger
 import PurchaseVerification
+import TestSupport
 
 /// Statements at random, chosen from so few values that many disagree, tie or repeat.
 struct RandomStatements {

@@ -1,5 +1,6 @@
 import Foundation
 import PurchaseLedger
+import TestSupport
 import Testing
 
 /// `ASSAY_TREE_SIZES=all` has every size up to 300; without it, the sizes up to 80, and those around 128 and 256

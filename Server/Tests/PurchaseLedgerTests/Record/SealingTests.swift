@@ -1,6 +1,7 @@
 import Foundation
 import PurchaseLedger
 import PurchaseVerification
+import TestSupport
 import Testing
 
 @Suite("Sealing", .tags(.everyEngine))

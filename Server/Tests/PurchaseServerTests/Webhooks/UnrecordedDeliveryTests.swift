@@ -1,6 +1,7 @@
 import PurchaseLedger
 import PurchaseServer
 import ServerTestSupport
+import TestSupport
 import Testing
 
 @Suite("Deliveries that are not recorded")

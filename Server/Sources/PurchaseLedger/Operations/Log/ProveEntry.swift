@@ -1,4 +1,5 @@
 import PurchaseVerification
+import TextFormats
 
 public import struct Foundation.UUID
 
@@ -32,7 +33,8 @@ public struct ProveEntry: LedgerQuery {
         guard let leaf = try LogEntriesTable(connection: connection).leaf(of: row.key), leaf < size else {
             throw LogError(
                 .notSealed,
-                "the checkpoint of \(size) leaves does not cover entry \(entryID.text) yet; take a newer one")
+                "the checkpoint of \(counted(size, "leaf", "leaves")) does not cover entry \(entryID.text) yet; take a newer one"
+            )
         }
         let tree = MerkleTree(size: size, source: LogHashes(connection, size: stored))
         guard let path = try tree.inclusionProof(of: leaf),

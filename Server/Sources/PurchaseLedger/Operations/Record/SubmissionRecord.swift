@@ -1,5 +1,6 @@
 public import Foundation
 public import PurchaseVerification
+import TextFormats
 
 /// A claim as recorded in the journal.
 public struct SubmissionRecord: Sendable, Equatable {
@@ -89,7 +90,7 @@ extension SubmissionRecord {
 extension RefusalsDetails {
     /// What was refused, as a sentence.
     fileprivate var sentence: String {
-        guard let since else { return "\(count) refused pieces of evidence" }
-        return "\(count) refusals beyond the daily budget since \(Timestamp(millisecondsSince1970: since))"
+        guard let since else { return counted(count, "refused piece") + " of evidence" }
+        return "\(counted(count, "refusal")) beyond the daily budget since \(Timestamp(millisecondsSince1970: since))"
     }
 }

@@ -1,5 +1,6 @@
 // Proofs of entries, and what only their verification creates.
 import PurchaseVerification
+import TextFormats
 
 /// The proof that a journal entry is in the log of a signed checkpoint, with the entry's details and evidence. It is
 /// one JSON file and is verified without a database.
@@ -93,7 +94,9 @@ public struct EntryProof: Sendable, Equatable {
                 .leaf(leaf), at: leafNumber, size: signed.checkpoint.size, root: signed.checkpoint.root, path: path)
         else {
             throw LogError(
-                .proofInvalid, "the entry is not leaf \(leafNumber) of the log of \(signed.checkpoint.size) leaves")
+                .proofInvalid,
+                "the entry is not leaf \(leafNumber) of the log of \(counted(signed.checkpoint.size, "leaf", "leaves"))"
+            )
         }
         guard let entry = JournalLeaf(bytes: leaf), entry.bytes == leaf else {
             throw LogError(.proofInvalid, "the leaf is not a journal entry of version \(JournalLeaf.version)")

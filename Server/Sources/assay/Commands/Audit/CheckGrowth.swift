@@ -1,5 +1,6 @@
 import ArgumentParser
 import PurchaseLedger
+import TextFormats
 
 /// `assay audit check-growth`.
 struct CheckGrowth: AsyncParsableCommand {
@@ -63,6 +64,6 @@ struct CheckGrowth: AsyncParsableCommand {
 
     private static func line(_ name: String, _ checkpoint: Checkpoint) -> String {
         let root = checkpoint.root.bytes.hexadecimal
-        return "\(name)  \(checkpoint.size) leaves, root \(root), \(checkpoint.origin.printable)\n"
+        return "\(name)  \(counted(checkpoint.size, "leaf", "leaves")), root \(root), \(checkpoint.origin.printable)\n"
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import PurchaseLedger
+import TextFormats
 
 /// `assay audit check`.
 struct CheckProof: AsyncParsableCommand {
@@ -60,7 +61,7 @@ struct CheckProof: AsyncParsableCommand {
             "leaf      \(proven.leafNumber) of \(checkpoint.size), \(checkpoint.origin.printable)",
         ]
         if let sha256 = entry.evidence {
-            let state = proven.evidence.map { ", \($0.count) bytes" } ?? ", erased"
+            let state = proven.evidence.map { ", \(counted($0.count, "byte"))" } ?? ", erased"
             lines.append("evidence  SHA-256 \(sha256.hexadecimal)\(state)")
         }
         if let details = proven.details {

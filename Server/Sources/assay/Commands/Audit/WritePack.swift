@@ -4,6 +4,7 @@ import PurchaseConsole
 import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
+import TextFormats
 
 /// `assay audit pack`.
 struct WritePack: AsyncParsableCommand {
@@ -53,7 +54,7 @@ struct WritePack: AsyncParsableCommand {
             }
         }
         try write(files)
-        Terminal.remark("wrote \(output)/index.html and \(files.count - 1) files")
+        Terminal.remark("wrote \(output)/index.html and \(counted(files.count - 1, "file"))")
     }
 
     private func write(_ files: [DisputePack.File]) throws {

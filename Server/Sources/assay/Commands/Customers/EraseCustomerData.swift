@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import PurchaseLedger
+import TextFormats
 
 /// `assay customers erase`.
 struct EraseCustomerData: AsyncParsableCommand {
@@ -43,14 +44,15 @@ struct EraseCustomerData: AsyncParsableCommand {
                 EraseCustomer(app: app, customerID: customer, reason: reason.reason))
             Terminal.write(
                 """
-                assay: erased \(customer.printable): \(erased.entries) entries, \(erased.evidence) pieces of evidence; \
-                \(erased.transactions) purchases stay claimed
+                assay: erased \(customer.printable): \(counted(erased.entries, "entry", "entries")), \
+                \(counted(erased.evidence, "piece")) of evidence; \
+                \(counted(erased.transactions, "purchase stays", "purchases stay")) claimed
 
                 """)
             if erased.keptEvidence > 0 {
                 Terminal.write(
-                    "assay: kept \(erased.keptEvidence) pieces of evidence that others sent, too, or that prove purchases of others\n"
-                )
+                    "assay: kept \(counted(erased.keptEvidence, "piece")) of evidence, because others sent it, too, or it proves "
+                        + "purchases of others\n")
             }
         }
     }

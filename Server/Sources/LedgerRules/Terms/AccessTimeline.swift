@@ -1,0 +1,157 @@
+public import PurchaseVerification
+
+/// When one ground of access gives a product, and why it does not, as a function of time: each step holds until the
+/// next one begins.
+///
+/// Consecutive periods are one step, so a subscription of ten years is two.
+public struct AccessTimeline: Sendable, Hashable {
+    /// The steps, ordered by start. Neighbours differ.
+    public let steps: [Step]
+
+    /// One step.
+    public struct Step: Sendable, Hashable {
+        /// When it begins.
+        public var at: Timestamp
+        /// How much earlier it begins for a question about now, in milliseconds: clocks of devices, of Apple and of the
+        /// server differ. 0 for what begins because something ends.
+        public var lead: Int64
+        /// Why there is no access, or `inGrace`; `nil` for any other access.
+        public var reason: NoAccessReason?
+        /// When the access ends without a gap, or ended; `nil` if it has no end.
+        public var until: Timestamp?
+        /// The transaction that began last in it; `nil` for a manual grant.
+        public var transaction: TransactionKey?
+        /// For the reason `newsMissing`: how long access may be assumed.
+        public var lapse: Lapse?
+
+        /// Creates a step. Its end follows from the steps after it.
+        public init(
+            at: Timestamp, lead: Int64 = AccessTimeline.startTolerance, reason: NoAccessReason?,
+            transaction: TransactionKey?
+        ) {
+            (self.at, self.lead, self.reason, self.transaction) = (at, lead, reason, transaction)
+        }
+
+        package init(
+            at: Timestamp, lead: Int64, reason: NoAccessReason?, until: Timestamp?, transaction: TransactionKey?,
+            lapse: Lapse?
+        ) {
+            self.init(at: at, lead: lead, reason: reason, transaction: transaction)
+            (self.until, self.lapse) = (until, lapse)
+        }
+
+        /// Whether it says the same as the step before it.
+        package func continues(_ former: Step) -> Bool {
+            reason == former.reason && transaction == former.transaction && lapse == former.lapse
+        }
+
+        /// Whether it gives access.
+        public var givesAccess: Bool { reason == nil || reason == .inGrace }
+
+        func hasBegun(_ question: AccessQuestion) -> Bool {
+            guard question.isAboutNow else { return at <= question.moment }
+            let (early, overflow) = at.millisecondsSince1970.subtractingReportingOverflow(lead)
+            return overflow || early <= question.moment.millisecondsSince1970
+        }
+    }
+
+    /// How much earlier access begins, in milliseconds, except in short periods of subscriptions.
+    public static let startTolerance: Int64 = 300_000
+
+    /// A timeline of steps whose ends are known.
+    package init(stored steps: [Step]) { self.steps = steps }
+
+    /// Joins steps in any order: of two at the same time, the later in the list counts.
+    public init(_ parts: [Step]) {
+        var steps: [Step] = []
+        let sorted = parts.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
+        for (_, part) in sorted {
+            if steps.last?.at == part.at { steps.removeLast() }
+            if let last = steps.indices.last, steps[last].givesAccess, steps[last].reason == part.reason {
+                steps[last].transaction = part.transaction
+            } else if steps.last.map({ !part.continues($0) }) ?? true {
+                steps.append(part)
+            }
+        }
+        // From the end, so that each step of access knows when the access ends.
+        var end: Timestamp?
+        for place in steps.indices.reversed() {
+            if steps[place].givesAccess { steps[place].until = end } else { end = steps[place].at }
+        }
+        var last: Timestamp?
+        for place in steps.indices {
+            if steps[place].givesAccess {
+                last = steps[place].until
+            } else {
+                steps[place].until = last ?? steps[place].at
+            }
+        }
+        self.steps = steps
+    }
+
+    /// Whether two timelines give the same access for the same reasons at all times, without the tolerance of starts.
+    package func isSame(as other: AccessTimeline) -> Bool {
+        steps.elementsEqual(other.steps) { left, right in
+            left.at == right.at && left.reason == right.reason && left.until == right.until
+                && left.transaction == right.transaction
+        }
+    }
+
+    /// The timeline of several sources of one ground, such as a purchase and a shared copy of it.
+    package static func joined(_ timelines: [AccessTimeline]) -> AccessTimeline {
+        if timelines.count == 1 { return timelines[0] }
+        let times = Set(timelines.flatMap { $0.steps.map(\.at) }).sorted()
+        return AccessTimeline(
+            times.compactMap { time in
+                let best = timelines.compactMap { $0.state(.at(time)) }.max { $0.isBefore($1) }
+                let leads = timelines.flatMap(\.steps).filter { $0.at == time }.map(\.lead)
+                return best.map {
+                    var step = Step(
+                        at: time, lead: leads.max() ?? 0, reason: $0.step.reason, transaction: $0.step.transaction)
+                    step.lapse = $0.step.lapse
+                    return step
+                }
+            })
+    }
+
+    /// The step that holds at a time, and when the access began without a gap, which may be assumed; `nil` before the
+    /// first step.
+    package func state(_ question: AccessQuestion) -> State? {
+        guard let place = steps.lastIndex(where: { $0.hasBegun(question) }) else { return nil }
+        var first = place
+        while first > 0, steps[first].givesAccess || steps[first].lapse != nil, steps[first - 1].givesAccess {
+            first -= 1
+        }
+        return State(step: steps[place], since: steps[first].at)
+    }
+
+    /// The state of a ground at a time.
+    package struct State {
+        package let step: Step
+        /// When the access began without a gap.
+        package let since: Timestamp
+
+        /// Whether it represents the grounds of a product rather than another: the one that gives access, then the one
+        /// that ends last. Ties are broken by the fields of the steps, not by an order of rows, which depends on the
+        /// order of arrival.
+        func isBefore(_ other: State) -> Bool {
+            if step.givesAccess != other.step.givesAccess { return other.step.givesAccess }
+            let ends = (step.until ?? .unending, other.step.until ?? .unending)
+            if ends.0 != ends.1 { return ends.0 < ends.1 }
+            // Of equal ends, the longer access, or the later reason.
+            let starts = step.givesAccess ? (other.since, since) : (step.at, other.step.at)
+            if starts.0 != starts.1 { return starts.0 < starts.1 }
+            if (step.reason == .ownedByAnother) != (other.step.reason == .ownedByAnother) {
+                return step.reason == .ownedByAnother
+            }
+            let ids = (step.transaction?.transactionID ?? "", other.step.transaction?.transactionID ?? "")
+            if ids.0 != ids.1 { return ids.0 < ids.1 }
+            return (step.reason?.rawValue ?? "") < (other.step.reason?.rawValue ?? "")
+        }
+    }
+}
+
+extension Timestamp {
+    /// Later than every time of evidence.
+    package static let unending = Timestamp(millisecondsSince1970: .max)
+}

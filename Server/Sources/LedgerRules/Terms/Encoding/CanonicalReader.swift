@@ -1,0 +1,68 @@
+import PurchaseVerification
+
+/// Reads only bytes that `CanonicalWriter` wrote: a caller that decodes a whole value encodes it again and compares.
+package struct CanonicalReader {
+    private let bytes: [UInt8]
+    private var position: Int
+
+    package init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        position = 0
+    }
+
+    package var isAtEnd: Bool { position >= bytes.count }
+
+    package mutating func byte() throws(FactsDecodingError) -> UInt8 {
+        guard position < bytes.count else { throw .malformed(offset: position) }
+        defer { position += 1 }
+        return bytes[position]
+    }
+
+    package mutating func unsigned() throws(FactsDecodingError) -> UInt64 {
+        var (number, shift): (UInt64, UInt64) = (0, 0)
+        while true {
+            let byte = try byte()
+            let group = UInt64(byte & 0x7F)
+            // The tenth group has room for one bit.
+            guard shift < 63 || (shift == 63 && group <= 1) else { throw .malformed(offset: position) }
+            number |= group << shift
+            if byte & 0x80 == 0 { return number }
+            shift += 7
+        }
+    }
+
+    package mutating func signed() throws(FactsDecodingError) -> Int64 {
+        let folded = try unsigned()
+        return Int64(bitPattern: folded >> 1) ^ -Int64(bitPattern: folded & 1)
+    }
+
+    /// A time in the years that evidence can state, so that calculations with it cannot overflow.
+    package mutating func moment() throws(FactsDecodingError) -> Timestamp {
+        let milliseconds = try signed()
+        guard Timestamp.storable.contains(milliseconds) else { throw malformed }
+        return Timestamp(millisecondsSince1970: milliseconds)
+    }
+
+    package mutating func counted() throws(FactsDecodingError) -> [UInt8] {
+        let count = try unsigned()
+        guard count <= UInt64(bytes.count - position) else { throw .malformed(offset: position) }
+        let end = position + Int(count)
+        defer { position = end }
+        return Array(bytes[position..<end])
+    }
+
+    package mutating func value<Value: CanonicalValue>(_ type: Value.Type = Value.self) throws(FactsDecodingError)
+        -> Value
+    {
+        try Value(from: &self)
+    }
+
+    package mutating func optional<Value: CanonicalValue>(_ type: Value.Type = Value.self) throws(FactsDecodingError)
+        -> Value?
+    {
+        try byte() == 0 ? nil : try Value(from: &self)
+    }
+
+    /// The error for a value that is out of range here.
+    package var malformed: FactsDecodingError { .malformed(offset: position) }
+}
