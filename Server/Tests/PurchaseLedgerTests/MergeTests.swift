@@ -63,7 +63,7 @@ struct MergeTests {
             let merge = MergeCustomers(app: "example", customerID: "device", into: "alice")
             let error = await #expect(throws: LedgerRefusal.self) { try await ledger.perform(merge) }
             #expect(error?.code == .mergeTooLarge && error?.found == "3")
-            #expect(error.map { "\($0)" }?.contains("assay customers merge --hold-writes") == true)
+            #expect(error?.line.contains("assay customers merge --hold-writes") == true)
             #expect(try await world.entitlement(of: "alice") == nil)
             ledger.mergeOriginals = 3
             try await ledger.perform(merge)

@@ -70,7 +70,9 @@ struct CustomerRenaming {
         try connection.send(
             to: "transactions", "UPDATE transactions SET owner_key = ?2, owner_reason = 'merge' WHERE owner_key = ?1",
             [.integer(from), .integer(to)])
-        try rename("lots")
+        // Each half has an index by customer.
+        try rename("lots", "AND available = 0")
+        try rename("lots", "AND available > 0")
         try rename("takes")
         try renameAccess()
         transaction.entitlementWrites?.forgetEverything()

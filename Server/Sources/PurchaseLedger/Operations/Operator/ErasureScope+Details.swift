@@ -87,7 +87,9 @@ extension ErasureScope {
     private func paidByOthers() throws(LedgerStorageError) -> [CustomerErasedDetails.Payment] {
         var payments: [CustomerErasedDetails.Payment] = []
         let own = Set(rows.map(\.key))
-        for order in try transaction.orders.page(customers: keys.sorted(), cursor: nil, limit: .max) {
+        var orders: [OrderRow] = []
+        for key in keys { orders += try transaction.orders.page(customer: key, cursor: nil, limit: .max) }
+        for order in orders.sorted(by: { $0.key > $1.key }) {
             guard let key = order.paidBy, !own.contains(key), let row = try transaction.transactions.row(key) else {
                 continue
             }
