@@ -104,8 +104,8 @@ struct PurchaseCostTests {
             _ = recorder.take()
             #expect(try await world.entitlement(environment: .sandbox)?.balance == 5000)
             let statements = recorder.take()
-            // The others read the customer, a merge in progress, and what was signed about the subscription.
-            #expect(statements.count == 6)
+            // The others read the customer, and what was signed about the subscription.
+            #expect(statements.count == 5)
             #expect(statements.count { $0.contains("FROM entitlements") } == 1)
             let query = try #require(statements.first { $0.contains("FROM entitlements") })
             let (plan, rows) = try await recorder.read(.lists) { connection in

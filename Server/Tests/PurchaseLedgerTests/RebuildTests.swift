@@ -102,8 +102,9 @@ struct RebuildTests {
             // A change of any of them is detected.
             for table in ["lots", "takes"] {
                 let column = table == "lots" ? "taken" : "units"
-                for row in 1...5 {
-                    let change = "UPDATE \(table) SET \(column) = \(column) %@ 1 WHERE ground = \(row)"
+                for row in 0..<5 {
+                    let ground = "(SELECT min(ground) + \(row) FROM lots)"
+                    let change = "UPDATE \(table) SET \(column) = \(column) %@ 1 WHERE ground = \(ground)"
                     _ = try await world.database.write { connection in
                         try connection.execute(change.replacing("%@", with: "+"), [])
                     }

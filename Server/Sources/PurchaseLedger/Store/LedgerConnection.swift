@@ -93,7 +93,9 @@ extension LedgerConnection {
     public func settledEntry() throws(LedgerStorageError) -> Int64? { nil }
 
     public func settingsNumber() throws(LedgerStorageError) -> Int64 {
-        try SettingsHistoryTable(connection: self).number()
+        let rows = try rows("SELECT max(settings_key) FROM settings_history", [], of: ["settings_history"])
+        guard var reader = rows.first?.reader else { return 0 }
+        return try reader.optionalInteger() ?? 0
     }
 
     public func lock(_ parts: () throws(LedgerStorageError) -> [LedgerLock]) throws(LedgerStorageError) {}

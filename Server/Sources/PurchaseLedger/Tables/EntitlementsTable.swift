@@ -102,7 +102,7 @@ struct EntitlementsTable {
     @discardableResult
     func add(
         _ balance: Int64, shortfall: Int64, to row: EntitlementRow
-    ) throws(LedgerStorageError) -> Balances.Value {
+    ) throws(LedgerStorageError) -> (balance: Int64, shortfall: Int64) {
         var row = row
         let former = try rows(of: row.customerKey, product: row.productKey, environment: row.environment)
             .first { $0.ground == row.ground }

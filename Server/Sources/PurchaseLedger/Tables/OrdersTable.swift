@@ -50,7 +50,8 @@ struct OrdersTable {
             LedgerValue.blob([UInt8](hexadecimal: digits + String(repeating: filler, count: 32 - digits.utf8.count)))
         }
         return try OrderRow.query(
-            OrderRow.table.select("WHERE order_id BETWEEN ?1 AND ?2 ORDER BY order_id LIMIT ?3"), of: [OrderRow.table.name],
+            OrderRow.table.select("WHERE order_id BETWEEN ?1 AND ?2 ORDER BY order_id LIMIT ?3"),
+            of: [OrderRow.table.name],
             bounds + [.integer(limit)], connection)
     }
 

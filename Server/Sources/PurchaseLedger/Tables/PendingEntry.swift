@@ -35,16 +35,4 @@ struct PendingEntry: Sendable {
         }
         return entries
     }
-
-    /// The leaf, if a server with the key wrote it, its details are unchanged, and the log does not contain it.
-    func authenticLeaf(_ key: EntryKey) -> [UInt8]? {
-        guard let leaf, sealed == nil, key.authenticates(leaf, id: entryID, code: mac),
-            (salt == nil) == (details == nil)
-        else { return nil }
-        // The leaf ends with the hash of its salted details.
-        if let salt, let details, !leaf.suffix(32).elementsEqual(Journal.digest(salt: salt, details: details)) {
-            return nil
-        }
-        return leaf
-    }
 }

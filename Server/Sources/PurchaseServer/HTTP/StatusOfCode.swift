@@ -39,7 +39,8 @@ extension HTTPResponse.Status {
         case .orderUnknown, .customerUnknown, .purchaseUnknown, .grantUnknown, .groundUnknown, .seatUnknown:
             self = .notFound
         case .orderNotPaid, .orderNotCancellable, .orderNotClosable, .orderConsumed, .orderRevoked,
-            .orderEnvironmentMismatch, .balanceInsufficient, .tokenTaken, .customerMergeCircular, .mergeTooLarge, .purchaseAmbiguous,
+            .orderEnvironmentMismatch, .balanceInsufficient, .tokenTaken, .customerMergeCircular, .mergeTooLarge,
+            .purchaseAmbiguous,
             .purchaseNotMovable, .groundDiffers, .seatsNotHosted, .noSeat, .seatUnclaimed, .seatTaken,
             .offerNotForCustomer, .offerExhausted, .cursorAhead:
             self = .conflict

@@ -157,7 +157,8 @@ struct ForgeryTests {
                 #expect(round.sealed == 0 && round.refused.count == 1)
                 #expect(try sealed.published().checkpoint.size == size)
                 #expect(try await named(sealed).contains("entry_forgotten"))
-                try await sealed.tamper(["UPDATE log_state SET sealed_up_to = (SELECT max(entry_key) FROM log_entries)"])
+                try await sealed.tamper(["UPDATE log_state SET sealed_up_to = (SELECT max(entry_key) FROM log_entries)"]
+                )
             }
         }
     }

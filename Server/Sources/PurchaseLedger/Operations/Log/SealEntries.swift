@@ -30,7 +30,8 @@ struct SealEntries: LedgerOperation {
         // With another key, every entry would be refused for good.
         if let id = try table.entryKeyID(), !id.isSame(as: key.id) {
             throw LogError(
-                .entryKeyDiffers, "the entries are of key \(id), and this server has \(key.id); name the file of that key")
+                .entryKeyDiffers,
+                "the entries are of key \(id), and this server has \(key.id); name the file of that key")
         }
         var state = try table.locked()
         let waiting = try PendingEntry.all(
@@ -62,6 +63,20 @@ struct SealEntries: LedgerOperation {
         state.refused += Int64(outcome.refused.count)
         try table.update(state)
         return outcome
+    }
+}
+
+extension PendingEntry {
+    /// The leaf, if a server with the key wrote it, its details are unchanged, and the log does not contain it.
+    func authenticLeaf(_ key: EntryKey) -> [UInt8]? {
+        guard let leaf, sealed == nil, key.authenticates(leaf, id: entryID, code: mac),
+            (salt == nil) == (details == nil)
+        else { return nil }
+        // The leaf ends with the hash of its salted details.
+        if let salt, let details, !leaf.suffix(32).elementsEqual(Journal.digest(salt: salt, details: details)) {
+            return nil
+        }
+        return leaf
     }
 }
 

@@ -10,9 +10,9 @@ enum PostgreSQLLockNumbers {
 /// The numbers of events or entries up to which no row can be committed later.
 ///
 /// Numbers are assigned before the commit, so a row can be committed after one with a higher number. Before a writer
-/// draws numbers, it locks the last one that was drawn, until it ends; it draws its own after its last lock. So: read the
-/// last drawn number, then the lowest locked one; a statement that begins after both sees every row up to the lower of
-/// the two that is ever committed. The sequences begin at 2, since a fresh one says 1 before its first number
+/// draws numbers, it locks the last one that was drawn, until it ends; it draws its own after its last lock. So: read
+/// the last drawn number, then the lowest locked one; a statement that begins after both sees every row up to the lower
+/// of the two that is ever committed. The sequences begin at 2, since a fresh one says 1 before its first number
 /// (`PostgreSQLDialect.renumbering`).
 enum PostgreSQLMark {
     case events

@@ -58,7 +58,8 @@ struct MergeCustomer: AsyncParsableCommand {
 
     @Flag(
         help: ArgumentHelp(
-            "Merges however many purchases the customer has. All other writes wait: 50,000 purchases take some seconds."))
+            "Merges however many purchases the customer has. All other writes wait: 50,000 purchases take some seconds."
+        ))
     var holdWrites = false
 
     @Argument(help: "The customer that is merged, such as an anonymous one.")
