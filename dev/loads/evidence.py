@@ -81,12 +81,12 @@ class Mint:
             claims |= {"type": "Auto-Renewable Subscription", "subscriptionGroupIdentifier": "club", "expiresDate": ENDS}
         return claims | more
 
-    def claim(self, number, product=COINS, transaction=None):
+    def claim(self, number, product=COINS, transaction=None, customer=None):
         """A request that buys."""
         transaction = transaction or self.transaction(number, product)
         return json.dumps({
             "receipt_data": self.sign(transaction).decode(), "product_id": product,
-            "transaction_id": transaction["transactionId"], "customer_id": f"customer-{number}"}).encode()
+            "transaction_id": transaction["transactionId"], "customer_id": customer or f"customer-{number}"}).encode()
 
     def period(self, number, place, last, token):
         """The claims of a period of a weekly subscription, counted from 1, whose last one began an hour ago."""

@@ -310,6 +310,30 @@ def flood(options):
     fail(["the flood delays genuine notifications too long"] * (0 < options.limit < most))
 
 
+def merges(options):
+    """How 20 merges a second, as of apps that merge at each login, delay 100 claims a second, on SQLite and PostgreSQL; and how long a merge
+    of many purchases takes."""
+    count = int(options.seconds * 20)
+    print("| | p50, ms | p99, ms | max, ms | answers |\n|---|---:|---:|---:|---|")
+    for engine in (None, PostgreSQL()):
+        with minted(options, database=engine, scope="backend") as (signer, world):
+            name, port, each = type(world.database).__name__, world.start().port, 100 * int(options.seconds)
+            claims = [post("/v1/purchases", signer.claim(number, customer=f"user-{number % 50}"), world.key) for number in range(2 * each)]
+            guests = range(2 * each, 2 * each + count)
+            cost(world, [post("/v1/purchases", signer.claim(number, customer=f"guest-{number}"), world.key) for number in guests])
+            many = range(10 ** 6, 10 ** 6 + options.purchases)
+            cost(world, [post("/v1/purchases", signer.claim(number, customer="many"), world.key) for number in many])
+            steady(f"{name}, claims alone", port, claims[:each], 100, 32)
+            logins = [post(f"/v1/customers/guest-{number}/merge", b'{"into":"user-%d"}' % (number % 50), world.key) for number in guests]
+            merging = beside(Sender([port], 8).run, ((None, each) for each in logins), 20)
+            _, answers = steady(f"{name}, claims beside merges", port, claims[each:], 100, 32)
+            merging.result(60)
+            if answers != {200}:
+                raise SystemExit("a claim was not answered 200")
+            start = time.monotonic()
+            world.run("customers", "merge", "--hold-writes", "many", "user-1")
+            print(f"{name}: a merge of {options.purchases} purchases takes {time.monotonic() - start:.1f} s with the start of the program", flush=True)
+
 def realtime(options):
     """Realtime requests of the Retention Messaging API, at a rate: a message, another product, and an offer that is looked up, recorded and
     signed. Apple waits 700 ms. With --limit it fails if a 99th percentile is above so many ms."""

@@ -87,6 +87,42 @@ struct MergeUnderLoadTests {
         #expect(steps[1] < steps[0] * 12 / 10)
     }
 
+    /// `ASSAY_MERGE_ORIGINALS` sets the number.
+    private static let many =
+        ProcessInfo.processInfo.environment["ASSAY_MERGE_ORIGINALS"].flatMap { Int($0) } ?? 1_500
+
+    @Test("A merge of more originals than a transaction may lock takes the whole ledger, and renames all of them")
+    func large() async throws {
+        for engine in TestEngine.chosen {
+            try await engine.withDatabase { open in
+                let world = try await LedgerWorld(try open())
+                _ = try await world.claim("1", customer: "device", try LedgerWorld.signed("1"))
+                try await CopiedPurchases.fill(world.database, count: Self.many)
+                _ = try await world.claim("2", customer: "alice", try LedgerWorld.signed("2"))
+                let start = ContinuousClock.now
+                try await world.ledger.perform(
+                    MergeCustomers(app: "example", customerID: "device", into: "alice", holdsWrites: true))
+                print("a merge of \(Self.many) originals on \(engine.rawValue): \(ContinuousClock.now - start)")
+                #expect(try await world.entitlement()?.balance == Int64(Self.many + 1))
+                #expect(try await world.entitlement(of: "device")?.balance == Int64(Self.many + 1))
+                let owners = try await world.database.read(.lists) { connection in
+                    try connection.rows(
+                        """
+                        SELECT name, owner_reason, count(*) FROM transactions JOIN customers ON customer_key = owner_key
+                        GROUP BY name, owner_reason ORDER BY owner_reason
+                        """, []
+                    ).map(\.values)
+                }
+                #expect(
+                    owners == [
+                        [.text("alice"), .text("claim"), .integer(1)],
+                        [.text("alice"), .text("merge"), .integer(Int64(Self.many))],
+                    ])
+                try await world.database.close()
+            }
+        }
+    }
+
     private static func units(of customer: String, _ world: LedgerWorld) async throws -> Int64 {
         try await world.entitlement(of: customer, environment: .production)?.balance ?? 0
     }
