@@ -23,7 +23,7 @@
 #                                         the minutes go, 20 by default
 #   dev/torture.sh engines                the ledger's tests, each on both engines
 #   dev/torture.sh role                   the ledger's tests under a PostgreSQL role that does not own the tables
-#   dev/torture.sh order                  the audit: the numbers of two entries exchanged, for every pair of kinds, on every engine
+#   dev/torture.sh order                  the audit: the numbers of two entries exchanged, for every pair of kinds, and 1,000 rounds of kills while entries are sealed
 #   dev/torture.sh tables                 the audit: one row of each table changed, added and removed by plain SQL
 #   dev/torture.sh postgres [CLAIMS]      32 clients in one and in three processes with the same claims, 1,000 by default
 #   dev/torture.sh kill [ROUNDS]          the server: kill -9 under load, 100 rounds by default
@@ -184,13 +184,13 @@ suite() {
 }
 
 case ${1:-} in
-    '') debug; benchmarks; core; load cost; load attack; store; news; faults; backfill; load numbers; histories; erasures; worlds; mutations; engines; role; ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
+    '') debug; benchmarks; core; load cost; load attack; store; news; faults; backfill; load numbers; histories; erasures; worlds; mutations; engines; role; ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests; ASSAY_KILL_ROUNDS=1000 suite 'SealingOrderTests|SealingTests'; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
         ASSAY_SHARED_CLAIMS=1000 suite 'threeProcesses|sameClaims'; load reports; load kill; load servers; load news-servers; load soak; load abuse ;;
     debug) debug ;;
     benchmarks) benchmarks ;;
     engines) engines ;;
     role) role ;;
-    order) ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests ;;
+    order) ASSAY_FUZZ_ROWS=all suite SwappedEntriesTests; ASSAY_KILL_ROUNDS=1000 suite 'SealingOrderTests|SealingTests' ;;
     tables) ASSAY_FUZZ_ROWS=${ASSAY_FUZZ_ROWS:-one} suite TableFuzzTests ;;
     postgres) ASSAY_SHARED_CLAIMS="${2:-1000}" suite 'threeProcesses|sameClaims' ;;
     kill | servers | news-servers) load "$1" --rounds "${2:-100}" ;;

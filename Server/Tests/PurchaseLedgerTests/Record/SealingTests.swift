@@ -76,6 +76,9 @@ struct SealingTests {
         }
     }
 
+    /// `ASSAY_KILL_ROUNDS` sets the number of rounds.
+    private static let rounds = ProcessInfo.processInfo.environment["ASSAY_KILL_ROUNDS"].flatMap { Int($0) } ?? 40
+
     @Test(
         "After a crash at any step, no size is signed with two roots, and no entry is skipped",
         arguments: [1, 2, 3, 4] as [UInt64])
@@ -89,7 +92,7 @@ struct SealingTests {
             var signed: [Int64: Set<MerkleHash>] = [:]
             var notes: [Int64: Set<[UInt8]>] = [:]
             var published: [Checkpoint] = []
-            for step in 0..<40 {
+            for step in 0..<Self.rounds {
                 try await world.write(Int.random(in: 0...30, using: &generator))
                 // A round ends after one, two or all of its steps.
                 let steps = Int.random(in: 0...3, using: &generator)
