@@ -39,7 +39,6 @@ package struct PurchaseRows: Sendable {
         let (transaction, original) = (try by("transaction_key", "transactions"), try by("original_key", "originals"))
         let (lot, act) = (try by("ground", "lots"), try by("original_key", "ownership_acts"))
         let (entitlement, product) = (try by("customer_key", "entitlements"), try by("product_key", "products"))
-        let pending = try by("entry_key", "log_pending")
         let events = Dictionary(
             uniqueKeysWithValues: try Statement(
                 "SELECT * FROM events WHERE event_key > ?1 AND customer_key IS NOT NULL", database
@@ -64,7 +63,6 @@ package struct PurchaseRows: Sendable {
                 (.originals, original), (.transactions, transaction), (.lots, lot), (.entitlements, entitlement),
                 (.journal, entry), (.ownershipActs, act), (.events, event),
             ]
-            if try pending(entry[0]) != nil { purchase.rows.append((.logPending, [entry[0]])) }
             purchase.customer = [customer[1], customer[3]]
             purchase.transaction = [transaction[2], transaction[3], transaction[4]]
             purchase.product = [product[1], product[2]]

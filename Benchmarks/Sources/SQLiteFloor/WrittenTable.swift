@@ -49,11 +49,10 @@ package struct WrittenTable: Sendable {
             WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 AND ground = ?4
             """, numbers: [])
     static let journal = WrittenTable("journal", key: "entry_key", numbers: [0, 8, 9], hashes: [1])
-    static let logPending = WrittenTable("log_pending", key: "entry_key", numbers: [0])
     static let ownershipActs = WrittenTable("ownership_acts", key: "original_key", numbers: [0, 1, 2])
     static let events = WrittenTable("events", key: "event_key", numbers: [0, 2, 8, 9])
 
     static let all = [
-        evidence, customers, originals, transactions, lots, entitlements, journal, logPending, ownershipActs, events,
+        evidence, customers, originals, transactions, lots, entitlements, journal, ownershipActs, events,
     ]
 }

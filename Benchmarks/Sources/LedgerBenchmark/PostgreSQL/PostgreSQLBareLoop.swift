@@ -24,7 +24,7 @@ struct PostgreSQLBareLoop {
     }
 
     private static let tables = [
-        "evidence", "customers", "originals", "transactions", "lots", "entitlements", "journal", "log_pending",
+        "evidence", "customers", "originals", "transactions", "lots", "entitlements", "journal",
         "ownership_acts", "events",
     ]
 
