@@ -50,7 +50,7 @@ public struct LedgerMigration: Sendable {
 public enum LedgerMigrations {
     /// All migrations, in order: the tables, and what later releases change in them.
     public static let all = [
-        LedgerMigration(number: 1, title: "The tables of the ledger", statements: LedgerTables.all)
+        LedgerMigration(number: 1, title: "The tables of 29 November 2026", statements: LedgerTables.all)
     ]
 
     /// The number of the newest migration.
