@@ -37,7 +37,7 @@ struct MigrationTests {
                 try connection.execute("INSERT INTO test_notes (note) VALUES ('new')", [])
                 return try connection.rows("SELECT test_note, note_key FROM orders, test_notes", [])
             }
-            #expect(rows.map(\.values) == [[.text("known before"), .integer(1)]])
+            #expect(rows.map(\.values) == [[.text("known before"), .integer(engine == .sqlite ? 1 : 2)]])
             for attempt: () async throws -> Void in [
                 { _ = try await world.claim("2", try LedgerWorld.signed("2")) },
                 { _ = try await world.order() },

@@ -37,7 +37,10 @@ enum ForgedLog {
             }
         }
         try connection.execute(
-            "UPDATE log_state SET size = ?1, root = ?2", [.integer(tree.size), .blob(tree.root().bytes)])
+            """
+            UPDATE log_state SET size = ?1, root = ?2,
+            sealed_up_to = (SELECT coalesce(max(entry_key), 0) FROM log_entries)
+            """, [.integer(tree.size), .blob(tree.root().bytes)])
         for sql in triggers { try connection.execute(sql, []) }
         return rows.count
     }
