@@ -331,7 +331,7 @@ def merges(options):
             if answers != {200}:
                 raise SystemExit("a claim was not answered 200")
             start = time.monotonic()
-            world.run("customers", "merge", "--hold-writes", "many", "user-1")
+            world.run("customers", "merge", "--reason", "load", "--hold-writes", "many", "user-1")
             print(f"{name}: a merge of {options.purchases} purchases takes {time.monotonic() - start:.1f} s with the start of the program", flush=True)
 
 def realtime(options):
