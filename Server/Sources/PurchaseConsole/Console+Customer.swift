@@ -147,10 +147,7 @@ extension Console {
     private static func fields(_ entry: TimelineEntry, _ deliveries: [EventDelivery]) -> [String: Any] {
         [
             "at": "\(entry.at)", "text": entry.text, "product": entry.productID ?? "",
-            "reason": [entry.units.map { counted($0, "unit") }, entry.code, entry.reason].compactMap(
-                \.self
-            ).joined(
-                separator: ", "),
+            "reason": [entry.amount, entry.code, entry.reason].compactMap(\.self).joined(separator: ", "),
             "deliveries": deliveries.filter { $0.event == entry.event }.map {
                 ["text": entry.isAnnounced ? words($0) : "Not sent: events of an import are not delivered."]
             },
@@ -196,5 +193,12 @@ extension Console {
             "\(lot.quantity)", "\(lot.taken)", "\(lot.withdrawn)",
             Cell("\(lot.available)", style: "state"),
         ]
+    }
+}
+
+extension TimelineEntry {
+    /// The units of a purchase, or the purchases of a merge, as in "3 units".
+    var amount: String? {
+        units.map { counted($0, type == EventType.customerMerged.rawValue ? "purchase" : "unit") }
     }
 }

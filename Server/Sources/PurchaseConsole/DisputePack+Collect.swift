@@ -105,7 +105,7 @@ extension DisputePack {
         private var hasRoom: Bool { entries.count <= DisputePack.mostEntries }
 
         private mutating func add(_ entry: TimelineEntry) {
-            let words = [entry.text, entry.productID, entry.units.map { counted($0, "unit") }].compactMap(\.self)
+            let words = [entry.text, entry.productID, entry.amount].compactMap(\.self)
             add(entry.entryID, at: entry.at, words.joined(separator: " · "), code: entry.code)
         }
 

@@ -87,6 +87,27 @@ struct MergeUnderLoadTests {
         #expect(steps[1] < steps[0] * 12 / 10)
     }
 
+    @Test("A merge writes no lot of a third customer, who consumes from it under their own lock alone")
+    func lotOfAnother() async throws {
+        try await TemporaryFolder.with { folder in
+            let recording = RecordingDatabase(try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
+            let world = try await LedgerWorld(recording)
+            let coins = try LedgerWorld.signed("1") { $0.quantity = 5 }
+            _ = try await world.claim("1", customer: "device", coins)
+            _ = try await world.consume(3, "a", of: "device")
+            _ = try await world.ledger.perform(
+                MovePurchase(app: "example", transactionID: "1", to: "bob", reason: "test"))
+            _ = recording.takeCalls()
+            try await world.ledger.perform(MergeCustomers(app: "example", customerID: "device", into: "alice"))
+            let written = recording.take().filter { $0.contains("UPDATE lots") && $0.contains("ground = ?1") }
+            #expect(written.isEmpty, "\(written)")
+            #expect(try await world.entitlement()?.shortfall == 3)
+            #expect(try await world.entitlement(of: "bob")?.balance == 5)
+            try await world.requireConsistency()
+            try await recording.close()
+        }
+    }
+
     /// `ASSAY_MERGE_ORIGINALS` sets the number.
     private static let many =
         ProcessInfo.processInfo.environment["ASSAY_MERGE_ORIGINALS"].flatMap { Int($0) } ?? 1_500

@@ -17,7 +17,8 @@ public struct EventMessage: Codable, Sendable, Equatable {
     public var transactionID: String?
     public var originalTransactionID: String?
     public var orderID: String?
-    /// Units that were granted, withdrawn, given back or consumed.
+    /// Units that were granted, withdrawn, given back or consumed; in `customer_merged`, the purchases of the former
+    /// customer.
     public var units: Int64?
     /// The balance afterwards.
     public var balance: Int64?

@@ -29,7 +29,7 @@ struct CustomerRenaming {
         var locks = [customer.lock, target.lock]
         for row in try transaction.connection.rows(
             """
-            SELECT environment, original_id FROM originals WHERE original_key IN (\(grounds)) LIMIT ?2
+            SELECT DISTINCT environment, original_id FROM originals WHERE original_key IN (\(grounds)) LIMIT ?2
             """, [.integer(customer.key), .integer(Int64(LedgerLocks.limit))])
         {
             var reader = row.reader
@@ -164,7 +164,8 @@ struct CustomerRenaming {
         if lot.customerKey == from { lot.customerKey = to }
         if lot.customerKey == to { lot.taken = fromUnits + toUnits }
         guard lot != former || fromUnits > 0 else { return }
-        try lots.write(lot, isNew: false)
+        // A lot of somebody else is theirs to write: they consume from it under their own lock alone.
+        if lot != former { try lots.write(lot, isNew: false) }
         let (before, after) = (former.part(of: to, taken: toUnits), lot.part(of: to, taken: fromUnits + toUnits))
         try add(ConsumableBalance(), minus: former.part(of: from, taken: fromUnits), of: lot, to: from)
         // Who gets a lot has a balance, even if the lot is used up.

@@ -2,7 +2,8 @@ import PurchaseVerification
 
 /// The numbers of an event, its time and its reason.
 struct EventFigures: Sendable, Equatable {
-    /// Units that were granted, withdrawn, given back or consumed.
+    /// Units that were granted, withdrawn, given back or consumed; in `customer_merged`, the purchases of the former
+    /// customer.
     var units: Int64?
     /// The new balance.
     var balance: Int64?

@@ -103,7 +103,7 @@ final class PostgreSQLWriteQueue: @unchecked Sendable {
             busy.formUnion(parts)
         }
         var taken: [Int] = []
-        var locked: Set<LedgerLock> = []
+        var locks = 0
         for (place, (job, _)) in waiting.prefix(Self.lookahead).enumerated() {
             guard case .parts(let parts) = job.plan.locks else {
                 // It runs alone, after all earlier writes.
@@ -115,12 +115,11 @@ final class PostgreSQLWriteQueue: @unchecked Sendable {
                 busy.formUnion(parts)
                 continue
             }
-            let union = locked.union(parts)
-            guard taken.isEmpty || union.count <= LedgerLocks.limit else {
+            guard taken.isEmpty || locks + parts.count <= LedgerLocks.limit else {
                 busy.formUnion(parts)
                 continue
             }
-            locked = union
+            locks += parts.count
             taken.append(place)
             if taken.count == Self.batchSize { break }
         }
