@@ -61,6 +61,18 @@ struct ConsoleSupportTests {
         }
     }
 
+    @Test("A merge is told with the number of purchases, not of units, which are something else")
+    func merged() async throws {
+        try await Self.run { world async throws in
+            _ = try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase(), as: .client)
+            try await world.ledger.perform(MergeCustomers(app: "example", customerID: "alice", into: "carol"))
+            var browser = try await ConsoleBrowser.signedIn(world, "ann", .view)
+            let page = try await browser.get("/console/customer?app=example&id=carol").text
+            let row = try #require(page.components(separatedBy: "Two customers were merged").dropFirst().first)
+            #expect(row.prefix(600).contains("1 purchase") && !row.prefix(600).contains("1 unit"))
+        }
+    }
+
     @Test("A search offers names in another case or with accents, and numbers that begin so, and opens none of them")
     func similar() async throws {
         try await Self.run { world async throws in
