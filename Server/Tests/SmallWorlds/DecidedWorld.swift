@@ -117,12 +117,32 @@ struct DecidedWorld {
         facts[(product * 3)..<(product * 3 + 3)].compactMap { catalog.facts($0) }
     }
 
+    private func acts(on product: Int) -> [OwnershipAct] {
+        acts.compactMap { content($0, of: product) }.enumerated().map {
+            OwnershipAct(entry: Int64($0.offset + 1), content: $0.element)
+        }
+    }
+
     private func ownership(of product: Int, _ transactions: [ObservedTransaction]) -> Ownership {
-        let contents = acts.compactMap { content($0, of: product) }
-        return Ownership(
+        Ownership(
             OwnershipInput(
                 transactions: transactions, tokens: fault == .tokensIgnored ? TokenAssignments() : tokens,
-                acts: contents.enumerated().map { OwnershipAct(entry: Int64($0.offset + 1), content: $0.element) }))
+                acts: acts(on: product)))
+    }
+
+    /// The value of a subscription; `nil` if nothing of it is known.
+    func value(of product: Int, _ catalog: FactsCatalog) -> PurchaseState? {
+        let transactions = transactions(of: product, catalog)
+        guard let first = transactions.first else { return nil }
+        var inputs = PurchaseInputs(app: 1, key: first.original)
+        inputs.transactions = transactions.map { facts in
+            PurchaseInputs.Transaction(
+                facts, knownAt: FactsCatalog.day(0), kind: .autoRenewable, duration: nil, token: facts.accountToken)
+        }
+        inputs.acts = acts(on: product)
+        for number in [0, 1] { inputs.tokens[Self.token(number)] = tokens.customer(of: Self.token(number)) }
+        inputs.renewal = renewals[first.renewal]
+        return PurchaseState(inputs)
     }
 
     /// The owner of each of the three transactions of a subscription.

@@ -158,6 +158,7 @@ public struct SmallWorlds {
             if expected != found { return "the owners of \(product) are \(found), expected \(expected)" }
         }
         var purchases = decided.purchases(catalog)
+        if fault == nil, let difference = difference(ofValues: decided, purchases) { return difference }
         if fault == .otherProductIgnored {
             purchases = purchases.filter { $0.transaction != FactsCatalog.key(0, 2) }
         }
@@ -183,6 +184,37 @@ public struct SmallWorlds {
             }
         }
         return nil
+    }
+}
+
+extension SmallWorlds {
+    /// Writes and reads the value of each subscription, and compares its rows with what the rules give without it.
+    private func difference(ofValues decided: DecidedWorld, _ purchases: [OwnedPurchase]) -> String? {
+        var access: [PurchaseRows.Access] = []
+        for product in 0..<2 {
+            guard let value = decided.value(of: product, catalog) else { continue }
+            guard let read = try? PurchaseState(encoded: value.encoded()), read == value else {
+                return "the value of \(product) is another one after reading it"
+            }
+            let rows = PurchaseRows(of: read)
+            let owners = (0..<3).map { rows.owners[FactsCatalog.key(product, $0)]?.customer.map { Int($0.rawValue) } }
+            let expected = decided.owners(of: product, catalog)
+            if owners != expected { return "the owners in the value of \(product) are \(owners), expected \(expected)" }
+            access += rows.access
+        }
+        let grounds = (0..<2).flatMap { customer in
+            CustomerEntitlements(
+                EntitlementInput(
+                    customer: CustomerNumber(rawValue: Int64(customer)), purchases: purchases,
+                    renewals: decided.renewals)
+            ).grounds
+        }
+        let expected = grounds.map { ground in
+            PurchaseRows.Access(
+                ground.customer, ground.productID, .access(ground.timeline, ground.kind ?? .autoRenewable))
+        }
+        return Set(access) == Set(expected) && access.count == expected.count
+            ? nil : "the access in the values is \(access), expected \(expected)"
     }
 }
 

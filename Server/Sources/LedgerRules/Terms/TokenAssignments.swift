@@ -8,6 +8,9 @@ public struct TokenAssignments: Sendable, Equatable {
     /// No assignments.
     public init() {}
 
+    /// Assignments that are known.
+    init(_ customers: [AppAccountToken: CustomerNumber]) { self.customers = customers }
+
     /// The token already belongs to another customer (code `token_taken`).
     public struct TokenTaken: Error, Sendable, Equatable {
         /// The customer of a token.

@@ -78,56 +78,78 @@ struct RuleAuditPage {
         let identities = CustomerIdentities(transaction, app: app)
         let open = OpenHistories(transaction, app: app, identities)
         let history = open.histories[try open.append(original)]
-        let tokens = try identities.assignments(of: history)
-        var grounds: [Chain: [AccessGround]] = [:]
-        var expected: [Chain: EntitlementRow] = [:]
-        var lot: ConsumableLot?
-        var ownershipOfBuyer = Ownership(owners: [:])
-        for holder in history.holders {
-            let ownership = try history.ownership(of: holder, tokens: tokens, identities)
-            for record in history.records where record.facts.ownership.holder == holder {
-                let owner = ownership.owners[record.facts.key]
-                guard owner?.customer?.rawValue != record.row.ownerKey || owner?.reason != record.row.ownerReason
-                else { continue }
-                add("the owner of transaction \(record.facts.key.transactionID)", try name(owner?.customer?.rawValue))
-            }
-            let access = OriginalAccess(
-                history.purchases(of: holder, ownership), renewal: history.renewal,
-                revocations: history.handRevocations(of: holder), status: history.status(of: holder))
-            for ground in access.grounds {
-                guard try !identities.isErased(ground.customer.rawValue),
-                    let chain = chain(ground.customer, ground.productID, history)
-                else { continue }
-                grounds[chain, default: []].append(ground)
-            }
-            if holder == .buyer { (lot, ownershipOfBuyer) = (access.lots.first, ownership) }
-        }
-        for (chain, grounds) in grounds { expected[chain] = row(of: grounds, chain, ground: key) }
-        if let owner = lot?.owner, try identities.isErased(owner.rawValue) { lot = nil }
-        for other in lot?.others ?? [] {
-            guard let lot, try !identities.isErased(other.rawValue), let chain = chain(other, lot.productID, history)
+        let inputs = try PurchaseInputs(history, identities, connection)
+        let rows = PurchaseRows(of: try checkedValue(inputs, original))
+        for record in history.records {
+            let owner = rows.owners[record.facts.key]
+            guard owner?.customer?.rawValue != record.row.ownerKey || owner?.reason != record.row.ownerReason
             else { continue }
-            expected[chain] = EntitlementRow(
-                note: .ownedByAnother, of: chain.customer, product: chain.product, environment: chain.environment,
-                ground: key)
+            add("the owner of transaction \(record.facts.key.transactionID)", try name(owner?.customer?.rawValue))
+        }
+        var expected: [Chain: EntitlementRow] = [:]
+        for access in rows.access {
+            guard let chain = chain(access.customer, access.product, history) else { continue }
+            expected[chain] =
+                switch access.row {
+                case .access(let timeline, let kind):
+                    EntitlementRow(
+                        timeline, kind, of: chain.customer, product: chain.product, environment: chain.environment,
+                        ground: key)
+                case .note(let reason):
+                    EntitlementRow(
+                        note: reason, of: chain.customer, product: chain.product, environment: chain.environment,
+                        ground: key)
+                }
         }
         let claimants = Set(history.acts.flatMap { [$0.customerKey, $0.formerKey].compactMap(\.self) })
         let owners = Set(history.records.compactMap(\.row.ownerKey))
         try compare(
-            expected, try rows(ofGround: key, among: claimants.union(owners).union(expected.keys.map(\.customer))),
+            expected, try self.rows(ofGround: key, among: claimants.union(owners).union(expected.keys.map(\.customer))),
             ofGround: key, maybeNoted: claimants)
-        try checkSeatAccess(history, ownershipOfBuyer)
-        let lotChain = lot.flatMap { lot in lot.owner.flatMap { chain($0, lot.productID, history) } }
-        let takes = try TakesTable(connection: connection).units(of: key)
-        let lotRow = lotChain.flatMap { chain in
-            lot.flatMap {
-                LotRow(
-                    $0, ground: key, product: chain.product, environment: chain.environment,
-                    taken: takes[chain.customer] ?? 0)
+        try checkSeatAccess(history, Ownership(owners: rows.owners))
+        try checkLot(rows, inputs.takes, history)
+        for pass in rows.passes {
+            guard let chain = chain(pass.customer, pass.product, history),
+                try transaction.entitlements.row(
+                    chain.customer, product: chain.product, environment: chain.environment,
+                    ground: EntitlementRow.passGround) == nil
+            else { continue }
+            add("the chain of pass \(pass.transaction?.transactionID.string ?? "")", "access of its owner")
+        }
+    }
+
+    /// The value of a purchase, after it was written and read.
+    private mutating func checkedValue(
+        _ inputs: PurchaseInputs, _ original: OriginalRow
+    ) throws(LedgerStorageError) -> PurchaseState {
+        let state = PurchaseState(inputs)
+        do throws(FactsDecodingError) {
+            let read = try PurchaseState(encoded: state.encoded())
+            if read != state { add("the value of original \(original.originalID)", "another one after reading it") }
+            return read
+        } catch {
+            add("the value of original \(original.originalID)", "readable, and it is not: \(error)")
+            return state
+        }
+    }
+
+    /// Compares the lot, and the part of each customer's balance.
+    private mutating func checkLot(
+        _ rows: PurchaseRows, _ takes: [CustomerNumber: Int64], _ history: PurchaseHistory
+    ) throws(LedgerStorageError) {
+        let (key, id) = (history.original.key, history.original.originalID)
+        let expected = rows.lot.flatMap { lot in
+            chain(lot.lot.owner, lot.product, history).map { chain in
+                var numbered = lot.lot
+                numbered.product = chain.product
+                return LotRow(numbered, ground: key, environment: chain.environment)
             }
         }
-        if try LotsTable(connection: connection).row(key) != lotRow {
-            add("the lot of original \(original.originalID)", lotRow.map { "\($0)" })
+        let found = try LotsTable(connection: connection).row(key)
+        if found != expected { add("the lot of original \(id)", expected.map { "\($0)" }) }
+        for (customer, amount) in rows.amounts
+        where found.map({ $0.part(of: customer.rawValue, taken: takes[customer] ?? 0) }) != amount {
+            add("the units of original \(id) for \(try name(customer.rawValue) ?? "")", "\(amount)")
         }
     }
 

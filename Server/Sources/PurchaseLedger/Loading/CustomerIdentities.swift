@@ -61,7 +61,8 @@ final class CustomerIdentities {
         return try assignment(of: token).map(surviving)
     }
 
-    private func assignment(of token: AppAccountToken) throws(LedgerStorageError) -> Int64? {
+    /// The customer of an account token, as assigned.
+    func assignment(of token: AppAccountToken) throws(LedgerStorageError) -> Int64? {
         if let known = tokens[token] { return known }
         let table = AccountTokensTable(connection: transaction.connection)
         let assignment = try table.assignment(of: token.uuid, appKey: app.key)

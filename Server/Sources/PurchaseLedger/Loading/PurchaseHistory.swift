@@ -62,84 +62,20 @@ struct PurchaseHistory {
 
     /// The owner of each transaction.
     ///
-    /// What was bought after the erasure of a customer does not follow the erased purchases: it has the owner that it
-    /// would have without them (docs/ledger.md, "Erasure").
-    ///
     /// - Parameter identities: the customers involved, whose merges were read.
     func ownership(
         of holder: PurchaseHolder, tokens: TokenAssignments, _ identities: CustomerIdentities
     ) throws(LedgerStorageError) -> Ownership {
-        let merges = identities.mergeActs
         let own = records.filter { $0.facts.ownership.holder == holder }
-        var owners = try owners(of: own, tokens, merges, identities)
-        // Only an earlier act can give something to somebody who was erased since.
-        guard acts.contains(where: { $0.entry != nil }) else { return Ownership(owners: owners) }
-        let withErased = own.filter(\.isErased).compactMap { owners[$0.facts.key]?.customer?.rawValue }
+        let history = OwnershipHistory(
+            own.map { ($0.facts, $0.row.knownAt) }, acts: acts.map(\.content), merges: identities.mergeActs,
+            tokens: tokens)
         // Whoever owns a purchase that was not erased has a name.
-        let known = Set(withErased + own.filter { !$0.isErased }.compactMap { $0.formerRow?.ownerKey })
-        for record in own where !record.isErased {
-            guard let owner = owners[record.facts.key], let customer = owner.customer?.rawValue,
-                !known.contains(customer), try identities.isErasedBefore(customer)
-            else { continue }
-            // Only what was bought before stays theirs. Otherwise, what a customer did who has no name gives them
-            // nothing: the one before them has it.
-            var former = TransactionOwner()
-            for other in owner.others where try !identities.isErasedBefore(other.rawValue) {
-                former = TransactionOwner(customer: other, ground: owner.ground)
-            }
-            owners[record.facts.key] = former
-        }
-        return Ownership(owners: owners)
-    }
-
-    /// The owners of some transactions. Those that were bought after an erasure, and would follow the erased purchases,
-    /// are separated from the rest.
-    private func owners(
-        of own: [TransactionRecord], _ tokens: TokenAssignments, _ merges: [OwnershipAct],
-        _ identities: CustomerIdentities
-    ) throws(LedgerStorageError) -> [TransactionKey: TransactionOwner] {
-        let all = Set(own.map(\.facts.key))
-        for time in Set(own.filter(\.isErased).map(\.row.knownAt)).sorted() {
-            let erased = own.filter { $0.isErased && $0.row.knownAt == time }.map(\.facts.key)
-            let later = own.map { ($0.facts.key, $0.date) }.filter { $0.1 > time && !erased.contains($0.0) }.map(\.0)
-            guard !later.isEmpty else { continue }
-            let former = ownership(of: all, tokens, merges, ignoringActsOn: Set(later)).owners
-            var customers: Set<CustomerNumber> = []
-            for key in erased {
-                guard let customer = former[key]?.customer, try identities.isErased(customer.rawValue) else { continue }
-                customers.insert(customer)
-            }
-            let free = Set(later.filter { former[$0]?.customer.map(customers.contains) ?? false })
-            guard !free.isEmpty else { continue }
-            let kept = try owners(of: own.filter { !free.contains($0.facts.key) }, tokens, merges, identities)
-            let freed = try owners(of: own.filter { free.contains($0.facts.key) }, tokens, merges, identities)
-            return kept.merging(freed) { kept, _ in kept }
-        }
-        return ownership(of: all, tokens, merges).owners
-    }
-
-    /// The owners of some transactions, as if the original had no others.
-    ///
-    /// - Parameter ignored: transactions whose acts do not count.
-    private func ownership(
-        of keys: Set<TransactionKey>, _ tokens: TokenAssignments, _ merges: [OwnershipAct],
-        ignoringActsOn ignored: Set<TransactionKey> = []
-    ) -> Ownership {
-        let own = records.filter { keys.contains($0.facts.key) }
-        guard !own.isEmpty else { return Ownership(owners: [:]) }
-        let contents = acts.filter { keys.contains($0.transaction) && !ignored.contains($0.transaction) }.map { act in
-            let customer = CustomerNumber(rawValue: act.customerKey)
-            let content: OwnershipAct.Content =
-                switch act.kind {
-                case .claim: .claim(transaction: act.transaction, customer: customer, mayTransfer: false)
-                case .movingClaim: .claim(transaction: act.transaction, customer: customer, mayTransfer: true)
-                case .move:
-                    .move(transaction: act.transaction, from: act.formerKey.map(CustomerNumber.init), to: customer)
-                }
-            return OwnershipAct(entry: act.entry ?? .max, content: content)
-        }
-        let ordered = merges.isEmpty ? contents : (contents + merges).sorted { $0.entry < $1.entry }
-        return Ownership(OwnershipInput(transactions: own.map(\.facts), tokens: tokens, acts: ordered))
+        let known = own.filter { !$0.isErased }.compactMap { $0.formerRow?.ownerKey.map(CustomerNumber.init) }
+        return try history.ownership(
+            known: Set(known),
+            isErased: { customer throws(LedgerStorageError) in try identities.isErased(customer.rawValue) },
+            isErasedBefore: { customer throws(LedgerStorageError) in try identities.isErasedBefore(customer.rawValue) })
     }
 
     /// The purchases, with any owner.

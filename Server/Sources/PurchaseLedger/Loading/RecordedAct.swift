@@ -12,4 +12,16 @@ struct RecordedAct {
     var kind: OwnershipActKind
     /// Whether one of the customers may have been merged into another since.
     var isMerged = false
+
+    /// What the rules read of it. An act without an entry is the last one.
+    var content: OwnershipAct {
+        let customer = CustomerNumber(rawValue: customerKey)
+        let content: OwnershipAct.Content =
+            switch kind {
+            case .claim: .claim(transaction: transaction, customer: customer, mayTransfer: false)
+            case .movingClaim: .claim(transaction: transaction, customer: customer, mayTransfer: true)
+            case .move: .move(transaction: transaction, from: formerKey.map(CustomerNumber.init), to: customer)
+            }
+        return OwnershipAct(entry: entry ?? .max, content: content)
+    }
 }
