@@ -10,11 +10,12 @@ import TestSupport
 /// time.
 final class HistoryServer: Sendable {
     let ledger: PurchaseLedger
+    let database: SQLiteDatabase
     private let clock: HistoryClock
 
     init(path: String, rules: ExpectedEntitlements.Rules, start: Date) async throws {
         let clock = HistoryClock(start)
-        let database = try SQLiteDatabase(path: path)
+        database = try SQLiteDatabase(path: path)
         try await LedgerMigrations.migrate(database, now: clock.now.millisecondsSince1970)
         ledger = try await PurchaseLedger.open(
             database: database,

@@ -372,6 +372,11 @@ struct StoreHistory: Sendable {
         try await server.ledger.audit().findings.map { "\($0)" }
     }
 
+    /// Where the tables differ from the rows of the values of the purchases.
+    func differencesOfRows() async throws -> [String] {
+        try await RuleAudit(server.database).findings().map { "\($0)" }
+    }
+
     /// The kinds of events that every history must have and this one lacks.
     var missingEvents: [StoreEvent.Kind] {
         // Some apps have no grace period.

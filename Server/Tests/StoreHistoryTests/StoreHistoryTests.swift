@@ -25,7 +25,10 @@ struct StoreHistoryTests {
     func agreement(seed: UInt64) async throws {
         try await StoreHistory.with(seed: seed) { history in
             var history = history
-            for _ in 0..<Self.steps { try await history.step() }
+            for step in 0..<Self.steps {
+                try await history.step()
+                try #require(try await history.differencesOfRows() == [], "seed \(seed), step \(step)")
+            }
             try await history.deliverEverything()
             let differences = try await history.differences(questions: Self.questions)
             print("history \(seed): \(history.report)")

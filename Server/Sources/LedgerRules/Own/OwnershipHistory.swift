@@ -76,7 +76,8 @@ package struct OwnershipHistory {
     /// The owners of some transactions, as if the original had no others.
     ///
     /// - Parameter ignored: transactions whose acts do not count.
-    private func ownership(of keys: Set<TransactionKey>, ignoringActsOn ignored: Set<TransactionKey> = []) -> Ownership {
+    private func ownership(of keys: Set<TransactionKey>, ignoringActsOn ignored: Set<TransactionKey> = []) -> Ownership
+    {
         let own = transactions.map(\.facts).filter { keys.contains($0.key) }
         guard !own.isEmpty else { return Ownership(owners: [:]) }
         let counted = acts.filter { act in

@@ -30,7 +30,8 @@ package struct PurchaseInputs {
         package var isShared: Bool
         package var transaction: TransactionKey?
 
-        package init(entry: Int64, from: Timestamp, liftedAt: Timestamp?, isShared: Bool, transaction: TransactionKey?) {
+        package init(entry: Int64, from: Timestamp, liftedAt: Timestamp?, isShared: Bool, transaction: TransactionKey?)
+        {
             (self.entry, self.from, self.liftedAt) = (entry, from, liftedAt)
             (self.isShared, self.transaction) = (isShared, transaction)
         }
@@ -64,7 +65,8 @@ extension PurchaseState {
         app = inputs.app
         environment = texts.place(ExactText(inputs.key.environment.name))
         (id, second) = (texts.place(inputs.key.transactionID), inputs.key.second)
-        let named = inputs.transactions.flatMap { [$0.token, $0.facts.accountToken] }
+        let named =
+            inputs.transactions.flatMap { [$0.token, $0.facts.accountToken] }
             + (inputs.renewal?.statements.map(\.info.accountToken) ?? [])
         tokens = Set(named.compactMap(\.self)).sorted().map { token in
             var entry = Token()
@@ -85,7 +87,8 @@ extension PurchaseState {
             return facts
         }
         let numbers = Dictionary(
-            sorted.enumerated().map { ($0.element.facts.key, UInt32($0.offset)) }, uniquingKeysWith: { first, _ in first })
+            sorted.enumerated().map { ($0.element.facts.key, UInt32($0.offset)) },
+            uniquingKeysWith: { first, _ in first })
         for act in inputs.acts { add(act, numbers) }
         acts.sort { ($0.entry, $0.transaction) < ($1.entry, $1.transaction) }
         merges.sort { ($0.entry, $0.customer) < ($1.entry, $1.customer) }
@@ -146,13 +149,14 @@ extension PurchaseState {
 
     /// What the rules read of the value.
     package var inputs: PurchaseInputs {
-        let place = AppStoreEnvironment(texts[Int(environment)].string)
-        let original = OriginalKey(environment: place, transactionID: texts[Int(id)], second: second)
+        let place = AppStoreEnvironment(texts[environment].string)
+        let original = OriginalKey(environment: place, transactionID: texts[id], second: second)
         var inputs = PurchaseInputs(app: app, key: original)
         inputs.transactions = transactions.map { facts in
-            let key = TransactionKey(environment: place, transactionID: texts[Int(facts.id)], second: facts.second)
+            let key = TransactionKey(environment: place, transactionID: texts[facts.id], second: facts.second)
             let known = ObservedTransaction(key: key, fields: facts.fields(in: self))
-            let token = facts.isTokenForgotten ? nil : facts.otherToken.map { tokens[Int($0)].token } ?? known.accountToken
+            let token =
+                facts.isTokenForgotten ? nil : facts.otherToken.map { tokens[Int($0)].token } ?? known.accountToken
             return PurchaseInputs.Transaction(
                 known, knownAt: facts.knownAt, kind: facts.kind, duration: facts.duration, token: token)
         }
@@ -175,7 +179,7 @@ extension PurchaseState {
         let renewal = RenewalKey(environment: place, originalTransactionID: original.transactionID)
         inputs.renewal = ObservedRenewal(renewals.map { $0.statement(of: renewal, in: self) })
         for status in statuses {
-            inputs.statuses[texts[Int(status.holder)].string] = SignedStatus(value: status.value, stamp: status.stamp)
+            inputs.statuses[texts[status.holder].string] = SignedStatus(value: status.value, stamp: status.stamp)
         }
         for take in takes { inputs.takes[CustomerNumber(rawValue: take.customer)] = take.units }
         inputs.revocations = revocations.map { revocation in

@@ -64,7 +64,7 @@ package struct PurchaseState: Sendable, Hashable {
     struct Erasure: StateElement { var customer: Int64 = 0 }
 
     var app: Int64 = 0
-    var texts: [ExactText] = []
+    var texts = TextList()
     var environment: UInt32 = 0
     var id: UInt32 = 0
     var second: Int64 = 0
@@ -109,7 +109,6 @@ package struct PurchaseState: Sendable, Hashable {
             Result { () throws(FactsDecodingError) in try PurchaseState(reading: bytes) }
         }
         self = try read.get()
-        guard encoded() == bytes else { throw .malformed(offset: bytes.count) }
     }
 
     private init(reading bytes: UnsafeRawBufferPointer) throws(FactsDecodingError) {
@@ -158,16 +157,20 @@ package struct PurchaseState: Sendable, Hashable {
             && ascends(payments) { ($0.transaction, $0.order) < ($1.transaction, $1.order) }
     }
 
-    /// Whether places of transactions and tokens lead to one.
+    /// Whether places of transactions and tokens lead to one, and to each token leads a place.
     private var hasValidPlaces: Bool {
-        acts.allSatisfy { $0.transaction < transactions.count }
+        var isUsed = [Bool](repeating: false, count: tokens.count)
+        func isToken(_ place: UInt32?) -> Bool {
+            guard let place else { return true }
+            guard place < isUsed.count else { return false }
+            isUsed[Int(place)] = true
+            return true
+        }
+        return acts.allSatisfy { $0.transaction < transactions.count }
             && payments.allSatisfy { $0.transaction < transactions.count }
             && revocations.allSatisfy { $0.transaction.map { $0 < transactions.count } ?? true }
-            && transactions.allSatisfy { facts in
-                (facts.tokenStamp == nil || facts.token < tokens.count)
-                    && facts.otherToken.map { $0 < tokens.count } ?? true
-            }
-            && renewals.allSatisfy { $0.token.map { $0 < tokens.count } ?? true }
+            && transactions.allSatisfy { isToken($0.tokenStamp == nil ? nil : $0.token) && isToken($0.otherToken) }
+            && renewals.allSatisfy { isToken($0.token) } && isUsed.allSatisfy(\.self)
     }
 }
 
@@ -183,6 +186,8 @@ extension PurchaseState.Act {
         try coder.place(&transaction, of: Int(UInt32.max))
         try coder.signed(&customer)
         try coder.signed(&former, if: head & 1 == 1)
+        // Only a transfer has a former owner.
+        try coder.require(kind == 2 || former == nil)
     }
 }
 

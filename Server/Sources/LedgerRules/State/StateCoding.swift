@@ -72,7 +72,10 @@ extension StateCoder {
 /// Which optional parts are present, one bit each, in the order in which they are noted.
 struct Presence {
     private(set) var bits: UInt64 = 0
-    private var count: UInt64 = 0
+    private var count: UInt64
+
+    /// - Parameter count: the number of parts that will be read.
+    init(count: UInt64 = 0) { self.count = count }
 
     mutating func note(_ isPresent: Bool) {
         if isPresent { bits |= 1 << count }
@@ -129,17 +132,21 @@ struct StateWriter: StateCoder {
     mutating func list<Element: StateElement>(_ elements: inout [Element]) {
         var count = UInt64(elements.count)
         unsigned(&count)
-        for place in elements.indices { elements[place].visit(&self) }
+        for element in elements {
+            var element = element
+            element.visit(&self)
+        }
     }
 
-    mutating func texts(_ texts: [ExactText]) {
+    /// The number of texts, their lengths, and then the texts.
+    mutating func texts(_ texts: TextList) {
         var count = UInt64(texts.count)
         unsigned(&count)
-        for text in texts {
-            var length = UInt64(text.string.utf8.count)
+        for place in 0..<texts.count {
+            var length = UInt64(texts.range(place).count)
             unsigned(&length)
-            bytes.append(contentsOf: text.string.utf8)
         }
+        bytes.append(contentsOf: texts.bytes)
     }
 
     mutating func require(_ condition: Bool) {}
@@ -149,13 +156,15 @@ struct StateWriter: StateCoder {
 struct StateReader: StateCoder {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
-    private var textCount = 0
+    /// Whether each text was referred to.
+    private var isUsed: [Bool] = []
 
     static var isReading: Bool { true }
 
     init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    var isAtEnd: Bool { position == bytes.count }
+    /// Whether everything was read, and no text stands there for nothing.
+    var isAtEnd: Bool { position == bytes.count && isUsed.allSatisfy(\.self) }
     var malformed: FactsDecodingError { .malformed(offset: position) }
 
     mutating func byte(_ value: inout UInt8) throws(FactsDecodingError) {
@@ -165,20 +174,37 @@ struct StateReader: StateCoder {
     }
 
     mutating func unsigned(_ value: inout UInt64) throws(FactsDecodingError) {
-        var (number, shift, byte): (UInt64, UInt64, UInt8) = (0, 0, 0)
-        while true {
-            try self.byte(&byte)
-            let group = UInt64(byte & 0x7F)
-            // The tenth group has room for one bit.
-            guard shift < 63 || (shift == 63 && group <= 1) else { throw malformed }
-            number |= group << shift
-            if byte & 0x80 == 0 { break }
-            shift += 7
-        }
-        value = number
+        guard position < bytes.count else { throw malformed }
+        let first = bytes[position]
+        position += 1
+        value = first < 0x80 ? UInt64(first) : try groups(after: first)
     }
 
-    mutating func place(_ value: inout UInt32) throws(FactsDecodingError) { try place(&value, of: textCount) }
+    /// The rest of a number that has several groups.
+    private mutating func groups(after first: UInt8) throws(FactsDecodingError) -> UInt64 {
+        var (number, shift) = (UInt64(first & 0x7F), UInt64(7))
+        while position < bytes.count {
+            let byte = bytes[position]
+            position += 1
+            let group = UInt64(byte & 0x7F)
+            // The tenth group has room for one bit.
+            guard shift < 63 || group <= 1 else { throw malformed }
+            number |= group << shift
+            if byte < 0x80 {
+                // A last group of zeros is not written.
+                guard byte != 0 else { throw malformed }
+                return number
+            }
+            guard shift < 63 else { throw malformed }
+            shift += 7
+        }
+        throw malformed
+    }
+
+    mutating func place(_ value: inout UInt32) throws(FactsDecodingError) {
+        try place(&value, of: isUsed.count)
+        isUsed[Int(value)] = true
+    }
 
     mutating func place(_ value: inout UInt32, of limit: Int) throws(FactsDecodingError) {
         var number: UInt64 = 0
@@ -207,26 +233,68 @@ struct StateReader: StateCoder {
     }
 
     /// The texts, each of which is greater than the one before it.
-    mutating func texts() throws(FactsDecodingError) -> [ExactText] {
+    mutating func texts() throws(FactsDecodingError) -> TextList {
         let count = try count(1)
-        var texts: [ExactText] = []
-        texts.reserveCapacity(min(count, 4096))
+        var ends: [UInt32] = []
+        ends.reserveCapacity(min(count, 4096))
+        var end: UInt64 = 0
         for _ in 0..<count {
             var length: UInt64 = 0
             try unsigned(&length)
-            guard length <= UInt64(bytes.count - position) else { throw malformed }
-            let end = position + Int(length)
-            // Bytes that are not UTF-8 are repaired here; the comparison with the input then refuses them.
-            let text = ExactText(String(decoding: bytes[position..<end], as: UTF8.self))
-            guard texts.last.map({ $0 < text }) ?? true else { throw malformed }
-            texts.append(text)
-            position = end
+            guard length <= UInt64(bytes.count - position), let sum = UInt32(exactly: end + length) else {
+                throw malformed
+            }
+            end = UInt64(sum)
+            ends.append(sum)
         }
-        textCount = texts.count
+        guard end <= UInt64(bytes.count - position) else { throw malformed }
+        let content = position..<(position + Int(end))
+        guard let texts = TextList(UnsafeRawBufferPointer(rebasing: bytes[content]), ends: ends) else {
+            throw malformed
+        }
+        position = content.upperBound
+        isUsed = [Bool](repeating: false, count: count)
         return texts
     }
 
     mutating func require(_ condition: Bool) throws(FactsDecodingError) { guard condition else { throw malformed } }
+}
+
+/// The texts of a value in ascending order, each once. They lie in one piece of memory, so reading a value makes no
+/// string.
+struct TextList: Sendable, Hashable {
+    fileprivate let bytes: [UInt8]
+    private let ends: [UInt32]
+
+    /// - Parameter texts: in ascending order.
+    init(_ texts: [ExactText] = []) {
+        var bytes: [UInt8] = []
+        ends = texts.map { text in
+            bytes.append(contentsOf: text.string.utf8)
+            return UInt32(bytes.count)
+        }
+        self.bytes = bytes
+    }
+
+    /// Texts that were written; `nil` if one is not UTF-8, or not greater than the one before it.
+    fileprivate init?(_ bytes: UnsafeRawBufferPointer, ends: [UInt32]) {
+        guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
+        var (begin, former) = (0, 0..<0)
+        for (place, end) in ends.enumerated() {
+            let text = begin..<Int(end)
+            // A text begins with a character, not within one.
+            if let first = bytes[text].first, first & 0xC0 == 0x80 { return nil }
+            guard place == 0 || bytes[former].lexicographicallyPrecedes(bytes[text]) else { return nil }
+            (begin, former) = (text.upperBound, text)
+        }
+        (self.bytes, self.ends) = (Array(bytes), ends)
+    }
+
+    var count: Int { ends.count }
+
+    fileprivate func range(_ place: Int) -> Range<Int> { (place == 0 ? 0 : Int(ends[place - 1]))..<Int(ends[place]) }
+
+    subscript(place: UInt32) -> ExactText { ExactText(String(decoding: bytes[range(Int(place))], as: UTF8.self)) }
 }
 
 /// Gives the texts of a value their final places.
@@ -261,10 +329,10 @@ struct StateTexts {
     mutating func place(_ text: ExactText?) -> UInt32? { text.map { place($0) } }
 
     /// The texts in order, and the final place of each provisional one.
-    var sorted: (texts: [ExactText], mapper: PlaceMapper) {
+    var sorted: (texts: TextList, mapper: PlaceMapper) {
         let ordered = places.sorted { $0.key < $1.key }
         var final = [UInt32](repeating: 0, count: ordered.count)
         for (place, text) in ordered.enumerated() { final[Int(text.value)] = UInt32(place) }
-        return (ordered.map(\.key), PlaceMapper(places: final))
+        return (TextList(ordered.map(\.key)), PlaceMapper(places: final))
     }
 }

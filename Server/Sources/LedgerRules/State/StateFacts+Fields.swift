@@ -143,7 +143,7 @@ extension Stated where Value: CanonicalValue {
 
 extension Stated<UInt32> {
     fileprivate func text(in state: PurchaseState) -> Witnessed<ExactText> {
-        Witnessed(value: state.texts[Int(value)], witness: witness)
+        Witnessed(value: state.texts[value], witness: witness)
     }
 }
 
@@ -155,5 +155,5 @@ extension Witnessed<ExactText> {
 
 extension PurchaseState {
     /// The text at a place.
-    func text(_ place: UInt32?) -> ExactText? { place.map { texts[Int($0)] } }
+    func text(_ place: UInt32?) -> ExactText? { place.map { texts[$0] } }
 }

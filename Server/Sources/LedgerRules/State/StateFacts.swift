@@ -2,8 +2,11 @@ import PurchaseVerification
 
 /// A text or a number that evidence states, with its witness.
 struct Stated<Value: Sendable & Hashable>: Sendable, Hashable {
-    var value: Value
+    // Behind the witness, most values take no space of their own.
     var witness: Witness
+    var value: Value
+
+    init(value: Value, witness: Witness) { (self.value, self.witness) = (value, witness) }
 }
 
 /// The facts of one transaction in a `PurchaseState`: `TransactionFields` with places of texts and tokens, so it is
@@ -110,8 +113,9 @@ struct StateFacts: StateElement {
         try coder.moment(&tokenStamp, from: base, if: frame.present.next())
         if tokenStamp != nil { try coder.place(&token, of: Coder.tokenLimit) }
         if frame.present.next() { try visitSeats(&coder, base) }
-        try coder.require(revocation == nil || signedAt != nil)
+        try coder.require(frame.isComplete && (revocation == nil || signedAt != nil))
         try coder.require(!isTokenForgotten || tokenStamp != nil && otherToken == nil)
+        try coder.require(otherToken == nil || tokenStamp == nil || otherToken != token)
     }
 
     /// The fields in the order of `visit`.
@@ -192,8 +196,13 @@ private struct Frame {
     var present = Presence()
     private var others = Presence()
     /// The witness of the first field that has one.
-    private(set) var base = Witness(source: .transactionReceipt, stamp: .epoch)
+    private(set) var base = Self.blank
     private var hasBase = false
+
+    private static let blank = Witness(source: .transactionReceipt, stamp: .epoch)
+
+    /// Whether the witness is that of a field that was read; without such a field, it is blank.
+    var isComplete: Bool { hasBase || base == Self.blank }
 
     mutating func note(_ witness: Witness?) {
         present.note(witness != nil)
@@ -208,11 +217,8 @@ private struct Frame {
     }
 
     mutating func open<Coder: StateCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-        if Coder.isReading {
-            // The counts of `StateFacts.note`.
-            for _ in 0..<29 { present.note(false) }
-            for _ in 0..<18 { others.note(false) }
-        }
+        // The counts of `StateFacts.note`.
+        if Coder.isReading { (present, others) = (Presence(count: 29), Presence(count: 18)) }
         try present.visit(&coder)
         try others.visit(&coder)
         try coder.witness(&base, from: .epoch)
@@ -225,7 +231,13 @@ private struct Frame {
         let (isPresent, hasOther) = (present.next(), others.next())
         guard isPresent else { return try coder.require(!hasOther) }
         var stated = field ?? Stated(value: blank, witness: base)
-        if hasOther { try coder.witness(&stated.witness, from: base.stamp) }
+        // The first field has the common witness, so another one is different.
+        try coder.require(hasBase || !hasOther)
+        hasBase = true
+        if hasOther {
+            try coder.witness(&stated.witness, from: base.stamp)
+            try coder.require(stated.witness != base)
+        }
         try body(&stated.value, &coder)
         field = stated
     }

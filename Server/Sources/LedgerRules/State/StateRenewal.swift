@@ -54,6 +54,7 @@ struct StateRenewal: StateElement {
             offer = known
         }
         try coder.place(&token, of: Coder.tokenLimit, if: parts.next())
+        try coder.require(!isGraceEndUnknown || graceEnd == nil)
     }
 
     /// The order of slots: by the text signed beside it, and by what it says about the end of a period.

@@ -3,10 +3,10 @@ public import PurchaseVerification
 /// The evidence of a fact, as far as the merge compares evidence: signed transactions take precedence over app
 /// receipts, these over transaction receipts, and later signed data over earlier.
 public struct Witness: Sendable, Hashable, Comparable {
-    /// The kind of evidence.
-    public let source: EvidenceSource
     /// When it was signed; 1970 for receipts, whose dates do not count.
     public let stamp: Timestamp
+    /// The kind of evidence.
+    public let source: EvidenceSource
 
     /// Creates a witness; the stamp of receipts is ignored.
     public init(source: EvidenceSource, stamp: Timestamp) {

@@ -66,6 +66,7 @@ struct PurchaseStateTests {
                 do throws(FactsDecodingError) {
                     let read = try PurchaseState(encoded: changed)
                     #expect(read != state && read.encoded() == changed)
+                    #expect(PurchaseState(read.inputs).encoded() == changed)
                     if accepted % 16 == 0 { _ = PurchaseRows(of: read) }
                     accepted += 1
                 } catch {
@@ -187,7 +188,9 @@ private struct RandomPurchase {
                         ? .move(transaction: transaction, from: random.maybe(customers), to: customer)
                         : .claim(transaction: transaction, customer: customer, mayTransfer: random.chance(50))))
         }
-        if random.chance(30) { inputs.acts.append(OwnershipAct(entry: 20, content: .merge(customers[0], into: customers[1]))) }
+        if random.chance(30) {
+            inputs.acts.append(OwnershipAct(entry: 20, content: .merge(customers[0], into: customers[1])))
+        }
         if random.chance(30) { inputs.erased = [random.pick(customers)] }
         for token in 1...3 where random.chance(50) {
             let token = AppAccountToken.sample(UInt64(token))
