@@ -77,6 +77,35 @@ struct PurchaseStateTests {
         #expect(accepted > 0, "numbers can have another value")
     }
 
+    @Test("is refused or read as it would be written after parts were cut out, doubled and exchanged", arguments: seeds)
+    func splices(seed: UInt64) throws {
+        var random = RandomStatements(seed: seed)
+        let (one, other) = (
+            PurchaseState(RandomPurchase(seed).inputs).encoded(),
+            PurchaseState(RandomPurchase(seed + 100).inputs).encoded()
+        )
+        for _ in 0..<500 {
+            var bytes = one
+            for _ in 0..<random.pick([1, 1, 2, 8]) where !bytes.isEmpty {
+                let place = Int.random(in: 0..<bytes.count, using: &random.generator)
+                let end = min(bytes.count, place + random.pick([1, 2, 9, 40]))
+                switch random.pick([0, 1, 2, 3]) {
+                case 0: bytes.removeSubrange(place..<end)
+                case 1: bytes.insert(contentsOf: bytes[place..<end], at: place)
+                case 2: bytes[place] = .random(in: 0...255, using: &random.generator)
+                default: bytes.replaceSubrange(place..<end, with: other.dropFirst(place).prefix(end - place))
+                }
+            }
+            do throws(FactsDecodingError) {
+                let read = try PurchaseState(encoded: bytes)
+                #expect(PurchaseState(read.inputs).encoded() == bytes)
+                _ = PurchaseRows(of: read)
+            } catch {
+                // Refused.
+            }
+        }
+    }
+
     @Test("is refused at once if a count is larger than its bytes", arguments: seeds)
     func counts(seed: UInt64) throws {
         let bytes = PurchaseState(RandomPurchase(seed).inputs).encoded()
