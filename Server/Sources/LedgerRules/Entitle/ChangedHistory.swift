@@ -4,7 +4,7 @@ import PurchaseVerification
 package struct ChangedHistory: Sendable {
     /// The transactions, in the order in which they were first observed.
     package let transactions: [ChangedTransaction]
-    /// The purchases that they are, with any owner.
+    /// The purchases that they are, by holder.
     package let purchases: [OwnedPurchase]
     /// Transactions that better evidence assigns to another original.
     package var departed: [ChangedTransaction] = []
@@ -14,10 +14,13 @@ package struct ChangedHistory: Sendable {
     package var statuses: [String: SignedStatus] = [:]
     package var formerStatuses: [String: SignedStatus] = [:]
 
-    package init(_ transactions: [ChangedTransaction]) {
+    /// - Parameter owners: the owners that the purchases have, if they are known.
+    package init(_ transactions: [ChangedTransaction], owners: [PurchaseHolder: Ownership] = [:]) {
         self.transactions = transactions
         let states = transactions.map(\.current)
-        purchases = states.holders.flatMap { states.purchases(of: $0, Ownership(owners: [:])) }
+        purchases = states.lazy.map { $0.facts }.holders.flatMap { holder in
+            states.purchases(of: holder, owners[holder] ?? Ownership(owners: [:]))
+        }
     }
 
     /// The transactions with a new owner who has the same purchase by another transaction: one that had an owner
@@ -25,7 +28,7 @@ package struct ChangedHistory: Sendable {
     package var copies: Set<TransactionKey> {
         // Most originals have one transaction.
         guard transactions.count > 1, transactions.contains(where: \.hasFirstOwner) else { return [] }
-        let places = places
+        lazy var places = self.places
         var copies: Set<TransactionKey> = []
         for purchase in purchases where purchase.transactions.count > 1 {
             let owned = purchase.transactions.compactMap { places[$0.key] }.sorted().map { transactions[$0] }
@@ -42,8 +45,10 @@ package struct ChangedHistory: Sendable {
 
     /// The withdrawal of the purchase of each transaction by the former facts.
     package var formerWithdrawals: [TransactionKey: Withdrawal] {
+        guard transactions.contains(where: { !$0.isErased && $0.former?.facts.lastWithdrawal != nil }) else {
+            return [:]
+        }
         let former = transactions.filter { !$0.isErased }.compactMap(\.former)
-        guard former.contains(where: { $0.facts.lastWithdrawal != nil }) else { return [:] }
         var withdrawals: [TransactionKey: Withdrawal] = [:]
         for (ownership, states) in Dictionary(grouping: former, by: \.facts.ownership) {
             for purchase in states.purchases(of: ownership.holder, Ownership(owners: [:])) {
@@ -89,7 +94,7 @@ package struct ChangedHistory: Sendable {
         ) -> Set<TransactionKey> {
             guard statuses.values.contains(where: \.isRevoked) else { return [] }
             var keys: Set<TransactionKey> = []
-            for holder in states.holders {
+            for holder in states.lazy.map(\.facts).holders {
                 let periods = states.purchases(of: holder, Ownership(owners: [:]))
                     .filter { ($0.statedKind ?? $0.terms?.kind) == .autoRenewable }
                 let table = SubscriptionTable(periods, renewal: renewal, status: statuses[holder.name])
@@ -124,13 +129,13 @@ package struct ChangedHistory: Sendable {
 
     /// The period that tells whose subscription renews: the buyer's last one.
     var renewingPeriod: ChangedTransaction? {
-        let periods = transactions.filter { !$0.isErased && $0.current.isPeriod }
-        let own = periods.filter { $0.current.facts.ownership.holder == .buyer }
-        return (own.isEmpty ? periods : own).max { left, right in
+        let periods = transactions.lazy.filter { !$0.isErased && $0.current.isPeriod }
+        func isBefore(_ left: ChangedTransaction, _ right: ChangedTransaction) -> Bool {
             left.date == right.date
                 ? ExactText.isNumericallyBefore(left.key.transactionID, right.key.transactionID)
                 : left.date < right.date
         }
+        return periods.filter { $0.current.facts.holder == .buyer }.max(by: isBefore) ?? periods.max(by: isBefore)
     }
 
     /// The position of each transaction.

@@ -2,17 +2,17 @@ import PurchaseVerification
 
 /// A transaction before and after a write.
 package struct ChangedTransaction: Sendable {
-    /// What the ledger knows of it.
-    package struct State: Sendable {
-        package var facts: ObservedTransaction
+    /// What the ledger knows of it; the same object before and after a write that does not change it.
+    package final class State: Sendable {
+        package let facts: ObservedTransaction
         /// `nil` if it is held.
-        package var owner: CustomerNumber?
+        package let owner: CustomerNumber?
         /// The settings under which it counts; `nil` until they agree with the facts.
-        package var terms: ProductTerms?
+        package let terms: ProductTerms?
         /// The number of the product.
-        package var product: Int64
+        package let product: Int64
         /// The rule that gave it its owner (`TransactionOwner.reason`).
-        package var ownerReason: String?
+        package let ownerReason: String?
 
         package init(
             _ facts: ObservedTransaction, owner: CustomerNumber?, terms: ProductTerms?, product: Int64 = 0,
@@ -46,20 +46,27 @@ package struct ChangedTransaction: Sendable {
 extension [ChangedTransaction.State] {
     /// The purchases of a holder. Nothing is left of those of erased customers.
     package func purchases(of holder: PurchaseHolder, _ ownership: Ownership) -> [OwnedPurchase] {
-        let own = filter { $0.facts.ownership.holder == holder && $0.facts.productID != nil }
+        let own = filter { $0.facts.holder == holder && $0.facts.productID != nil }
         guard let first = own.first else { return [] }
-        guard own.count > 1 else {
-            return PurchaseGrouping.purchases(of: [first.facts], owners: ownership) { _ in first.terms }
+        let facts = own.map(\.facts)
+        guard own.contains(where: { $0.terms != first.terms }) else {
+            return PurchaseGrouping.purchases(of: facts, owners: ownership) { _ in first.terms }
         }
         let terms = Dictionary(
             own.compactMap { state in state.terms.map { (ObjectIdentifier(state.facts), $0) } },
             uniquingKeysWith: { first, _ in first })
-        return PurchaseGrouping.purchases(of: own.map(\.facts), owners: ownership) { terms[ObjectIdentifier($0)] }
+        return PurchaseGrouping.purchases(of: facts, owners: ownership) { terms[ObjectIdentifier($0)] }
     }
+}
 
+extension Sequence<ObservedTransaction> {
     /// The holders. Nearly all originals have only the buyer.
     package var holders: [PurchaseHolder] {
-        guard contains(where: { $0.facts.ownership.holder != .buyer }) else { return isEmpty ? [] : [.buyer] }
-        return Set(map(\.facts.ownership.holder)).sorted { $0.names.lexicographicallyPrecedes($1.names) }
+        var (isBought, holders): (Bool, Set<PurchaseHolder>) = (false, [])
+        for facts in self {
+            if facts.holder == .buyer { isBought = true } else { holders.insert(facts.holder) }
+        }
+        if isBought { holders.insert(.buyer) }
+        return holders.sorted { $0.names.lexicographicallyPrecedes($1.names) }
     }
 }

@@ -34,6 +34,7 @@ package struct EntitlementChange: Sendable {
     private let grounds: [Subject: [AccessGround]]
     private let lot: ConsumableLot?
     private let hadLot: Bool
+    private let hasErased: Bool
 
     /// - Parameters:
     ///   - access: the access that the original gives, by holder.
@@ -45,6 +46,7 @@ package struct EntitlementChange: Sendable {
         hadLot: Bool
     ) {
         (self.history, self.claimants, self.hadLot) = (history, claimants, hadLot)
+        hasErased = history.transactions.contains(where: \.isErased)
         lot = access[.buyer]?.lots.first
         var grounds: [Subject: [AccessGround]] = [:]
         for holder in access.keys.sorted(by: { $0.names.lexicographicallyPrecedes($1.names) }) {
@@ -68,8 +70,6 @@ package struct EntitlementChange: Sendable {
         }
         return unsure
     }
-
-    private var hasErased: Bool { history.transactions.contains(where: \.isErased) }
 
     /// The current owners of an original without erased purchases are customers with names.
     private func isCertain(_ customer: CustomerNumber) -> Bool {
@@ -106,32 +106,35 @@ package struct EntitlementChange: Sendable {
     }
 
     /// Everybody who claimed a transaction that is not theirs.
-    private var strangers: [Subject] {
-        states { _, _ in true }.flatMap { state in
-            claimants.filter { $0 != state.owner }.map { Subject($0, product: state.product) }
+    private var strangers: Set<Subject> {
+        var strangers: Set<Subject> = []
+        for claimant in claimants {
+            forEachState { _, state in
+                if state.owner != claimant { strangers.insert(Subject(claimant, product: state.product)) }
+            }
         }
+        return strangers
     }
 
     /// The owners before and now. A pass has a row of the original only for the note that it belongs to another
     /// customer.
-    private var owners: [Subject] {
-        states { transaction, state in
+    private var owners: Set<Subject> {
+        subjects { transaction, state in
             let mayHaveNote = transaction.former.map { $0.owner != transaction.current.owner } ?? false
             let kind = state.terms?.kind
             return kind != .consumable && (kind != .nonRenewing || mayHaveNote)
-        }.compactMap(\.subject)
+        }
     }
 
     /// The passes of which each customer's chain is computed again.
     package func passes(besides erased: Set<CustomerNumber>) -> [Subject] {
-        let passes = Set(everyPass).sorted()
-        return hasErased ? passes.filter { !erased.contains($0.customer) } : passes
+        everyPass.sorted().filter { !hasErased || !erased.contains($0.customer) }
     }
 
-    private var everyPass: [Subject] {
-        states { transaction, _ in
+    private var everyPass: Set<Subject> {
+        subjects { transaction, _ in
             transaction.current.terms?.kind == .nonRenewing || transaction.former?.terms?.kind == .nonRenewing
-        }.compactMap(\.subject)
+        }
     }
 
     // MARK: Lots
@@ -141,10 +144,13 @@ package struct EntitlementChange: Sendable {
         let lot = lot(besides: erased)
         guard lot != nil || hadLot else { return [] }
         let others = Set(lot?.others ?? [])
-        var notes: [(subject: Subject, row: Row)] = states { transaction, state in
-            guard let former = transaction.former, former.owner != transaction.current.owner else { return false }
-            return state.owner.map { !others.contains($0) } ?? false
-        }.compactMap(\.subject).map { ($0, .absent) }
+        var notes: [(subject: Subject, row: Row)] = []
+        forEachState { transaction, state in
+            guard let owner = state.owner, !others.contains(owner), let former = transaction.former,
+                former.owner != transaction.current.owner
+            else { return }
+            notes.append((Subject(owner, product: state.product), .absent))
+        }
         guard let lot, let product = history.product(lot.productID) else { return notes }
         notes += others.subtracting(erased).sorted().map { other in
             (Subject(other, product: product), .note(.ownedByAnother))
@@ -152,19 +158,24 @@ package struct EntitlementChange: Sendable {
         return notes
     }
 
-    /// What is known now and was known before of each transaction, the departed ones included.
-    private func states(
-        _ isMeant: (ChangedTransaction, ChangedTransaction.State) -> Bool
-    ) -> [ChangedTransaction.State] {
-        (history.transactions + history.departed).flatMap { transaction in
-            [transaction.current, transaction.former].compactMap(\.self).filter { isMeant(transaction, $0) }
+    /// The owners of some states.
+    private func subjects(where isMeant: (ChangedTransaction, ChangedTransaction.State) -> Bool) -> Set<Subject> {
+        var subjects: Set<Subject> = []
+        forEachState { transaction, state in
+            guard let owner = state.owner, isMeant(transaction, state) else { return }
+            subjects.insert(Subject(owner, product: state.product))
         }
+        return subjects
     }
-}
 
-extension ChangedTransaction.State {
-    fileprivate var subject: EntitlementChange.Subject? {
-        owner.map { EntitlementChange.Subject($0, product: product) }
+    /// Passes what is known now and was known before of each transaction, the departed ones included.
+    private func forEachState(_ body: (ChangedTransaction, ChangedTransaction.State) -> Void) {
+        for transactions in [history.transactions, history.departed] {
+            for transaction in transactions {
+                body(transaction, transaction.current)
+                if let former = transaction.former, former !== transaction.current { body(transaction, former) }
+            }
+        }
     }
 }
 

@@ -13,19 +13,20 @@ public enum PurchaseGrouping {
         of transactions: [ObservedTransaction], owners: Ownership, terms: (ObservedTransaction) -> ProductTerms?
     ) -> [OwnedPurchase] {
         // Most originals have one transaction.
-        if transactions.count == 1 { return [OwnedPurchase(transactions, owners, terms)].compactMap(\.self) }
+        if transactions.count == 1 { return [OwnedPurchase(of: transactions, owners, terms)].compactMap(\.self) }
         var places: [Group: Int] = [:]
-        var groups: [(group: Group, transactions: [ObservedTransaction])] = []
-        for (transaction, group) in grouped(transactions.inOrderOfPurchase(), terms) {
+        places.reserveCapacity(transactions.count)
+        var groups: [(isRepurchase: Bool, transactions: [ObservedTransaction])] = []
+        group(transactions.inOrderOfPurchase(), terms) { transaction, group in
             if let place = places[group] {
                 groups[place].transactions.append(transaction)
             } else {
                 places[group] = groups.count
-                groups.append((group, [transaction]))
+                groups.append((group.isRepurchase, [transaction]))
             }
         }
-        return groups.compactMap { group, transactions in
-            OwnedPurchase(transactions, owners, terms, isRepurchase: group.isRepurchase)
+        return groups.compactMap { isRepurchase, transactions in
+            OwnedPurchase(of: transactions, owners, terms, isRepurchase: isRepurchase)
         }.inOrder()
     }
 
@@ -65,33 +66,37 @@ public enum PurchaseGrouping {
         }
     }
 
-    private static func grouped(
-        _ sorted: [ObservedTransaction], _ terms: (ObservedTransaction) -> ProductTerms?
-    ) -> [(ObservedTransaction, Group)] {
+    /// Passes each transaction with its group.
+    private static func group(
+        _ sorted: [ObservedTransaction], _ terms: (ObservedTransaction) -> ProductTerms?,
+        _ add: (ObservedTransaction, Group) -> Void
+    ) {
         // A period without a line item is a copy of a period that has the same product, the same end, and a line item.
         var lineItems: [Group: [(lineItem: ExactText, date: Timestamp)]] = [:]
-        let periods = sorted.filter { $0.kind == .autoRenewable && $0.seats == nil }
+        func isPeriod(_ transaction: ObservedTransaction) -> Bool {
+            transaction.kind == .autoRenewable && transaction.seats == nil
+        }
         // Nearly all have one.
-        if periods.contains(where: { $0.lineItemID == nil }) {
-            for transaction in periods {
+        if sorted.contains(where: { isPeriod($0) && $0.lineItemID == nil }) {
+            for transaction in sorted where isPeriod(transaction) {
                 guard let lineItem = transaction.lineItemID, transaction.firstEnd != nil else { continue }
                 lineItems[end(of: transaction), default: []].append((lineItem, transaction.purchaseDate ?? .epoch))
             }
         }
         var withdrawals = Withdrawals()
         var withdrawalsByEnd: [Group: Withdrawals] = [:]
-        return sorted.map { transaction in
+        func group(_ transaction: ObservedTransaction) -> Group {
             guard transaction.kind == .autoRenewable else {
                 // Each purchase of a lot or a pass has an original of its own, so its later transactions are copies
                 // that restoring made after a reversal. Other kinds are bought again with the same original.
                 switch transaction.kind ?? terms(transaction)?.kind {
-                case .consumable, .nonRenewing: return (transaction, .original(withdrawals: 0))
+                case .consumable, .nonRenewing: return .original(withdrawals: 0)
                 case .nonConsumable, .autoRenewable, nil: break
                 }
-                return (transaction, .original(withdrawals: withdrawals.add(transaction)))
+                return .original(withdrawals: withdrawals.add(transaction))
             }
-            if transaction.seats != nil { return (transaction, .seats(transaction.key)) }
-            if let lineItem = transaction.lineItemID { return (transaction, .lineItem(lineItem)) }
+            if transaction.seats != nil { return .seats(transaction.key) }
+            if let lineItem = transaction.lineItemID { return .lineItem(lineItem) }
             let end = end(of: transaction)
             let date = transaction.purchaseDate ?? .epoch
             let nearest = lineItems[end]?.min { left, right in
@@ -99,10 +104,11 @@ public enum PurchaseGrouping {
                 guard distances.0 == distances.1 else { return distances.0 < distances.1 }
                 return ExactText.isNumericallyBefore(left.lineItem, right.lineItem)
             }
-            if let nearest { return (transaction, .lineItem(nearest.lineItem)) }
+            if let nearest { return .lineItem(nearest.lineItem) }
             let count = withdrawalsByEnd[end, default: Withdrawals()].add(transaction)
-            return (transaction, .end(transaction.productID, transaction.firstEnd?.wholeSecond, withdrawals: count))
+            return .end(transaction.productID, transaction.firstEnd?.wholeSecond, withdrawals: count)
         }
+        for transaction in sorted { add(transaction, group(transaction)) }
     }
 
     private static func end(of transaction: ObservedTransaction) -> Group {
@@ -121,28 +127,30 @@ extension Timestamp {
 extension OwnedPurchase {
     /// - Parameter transactions: those of one purchase, the earliest first.
     /// - Parameter isRepurchase: whether it was bought after an earlier purchase of the original was withdrawn.
-    fileprivate init?(
-        _ transactions: [ObservedTransaction], _ owners: Ownership, _ terms: (ObservedTransaction) -> ProductTerms?,
+    fileprivate convenience init?(
+        of transactions: [ObservedTransaction], _ owners: Ownership, _ terms: (ObservedTransaction) -> ProductTerms?,
         isRepurchase: Bool = false
     ) {
         guard let first = transactions.first else { return nil }
         // A copy may have a field that the first transaction lacks.
         let known = transactions.first { $0.productID != nil } ?? first
-        let kind = transactions.lazy.compactMap(\.kind).first
-        let owned = owners.owners.isEmpty ? [] : transactions.compactMap { owners.owners[$0.key] }
-        let owner = owned.first { $0.customer != nil }
-        var others = owned.flatMap(\.others)
+        let kind = transactions.lazy.compactMap { $0.kind }.first
+        var (owner, others): (CustomerNumber?, [CustomerNumber]) = (nil, [])
+        for owned in transactions.lazy.compactMap({ owners.owners[$0.key] }) {
+            owner = owner ?? owned.customer
+            others += owned.others
+        }
         if !others.isEmpty {
-            var seen = Set([owner?.customer].compactMap(\.self))
+            var seen = Set([owner].compactMap(\.self))
             others = others.filter { seen.insert($0).inserted }
         }
-        let starts = transactions.compactMap { transaction in
+        let starts = transactions.lazy.compactMap { transaction in
             kind == .autoRenewable || isRepurchase
                 ? transaction.purchaseDate ?? transaction.originalPurchaseDate
                 : transaction.originalPurchaseDate ?? transaction.purchaseDate
         }
         self.init(
-            ownership: first.ownership, transactions: transactions, owner: owner?.customer, others: others,
+            ownership: first.ownership, transactions: transactions, owner: owner, others: others,
             terms: terms(known), productID: known.productID, statedKind: kind, quantity: first.quantity,
             start: starts.min() ?? .epoch, end: transactions.end, withdrawal: transactions.withdrawal,
             upgradedAt: transactions.upgradedAt, isRepurchase: isRepurchase)
@@ -153,6 +161,7 @@ extension [ObservedTransaction] {
     /// The end of the period whose copies these are: as the newest signed data with an end states it or, if there is
     /// none, the latest end of a receipt.
     fileprivate var end: Timestamp? {
+        if count == 1 { return self[0].end }
         let signed = compactMap { copy in
             copy.endStamp.flatMap { stamp in copy.end.map { (stamp: stamp, end: $0) } }
         }
@@ -163,7 +172,7 @@ extension [ObservedTransaction] {
 extension [OwnedPurchase] {
     /// Sorted by start, then by id.
     func inOrder() -> [OwnedPurchase] {
-        sorted { left, right in
+        sortedUnlessInOrder { left, right in
             guard left.start == right.start else { return left.start < right.start }
             guard let leftKey = left.transaction, let rightKey = right.transaction else { return false }
             return ExactText.isNumericallyBefore(leftKey.transactionID, rightKey.transactionID)

@@ -15,19 +15,24 @@ public enum SubscriptionAccess {
     ) -> [AccessGround] {
         guard !periods.isEmpty else { return [] }
         let table = SubscriptionTable(periods, renewal: renewal, status: status)
-        var parts: [SubscriptionTable.Subject: [AccessTimeline.Step]] = [:]
+        var states = [SubscriptionState?](repeating: nil, count: table.subjects.count)
+        var steps = [[AccessTimeline.Step]](repeating: [], count: table.subjects.count)
         for moment in table.changes {
             let lead = table.lead(at: moment)
-            for (subject, state) in table.states(.at(moment)) {
+            table.read(.at(moment), into: &states)
+            for place in states.indices where table.subjects[place].owner != nil {
                 // Before its first step, a product has not started.
-                guard subject.owner != nil, state.reason != .notStarted || parts[subject] != nil else { continue }
+                guard let state = states[place], state.reason != .notStarted || !steps[place].isEmpty else { continue }
                 var step = AccessTimeline.Step(
                     at: moment, lead: lead, reason: state.reason, transaction: state.transaction)
                 step.lapse = state.lapse
-                parts[subject, default: []].append(step)
+                steps[place].append(step)
             }
         }
-        for (subject, steps) in parts { parts[subject] = steps.revoked(by: revocations) }
+        var parts: [SubscriptionTable.Subject: [AccessTimeline.Step]] = [:]
+        for (subject, steps) in zip(table.subjects, steps) where !steps.isEmpty {
+            parts[subject] = steps.revoked(by: revocations)
+        }
         for note in notes(of: table) { parts[note.subject, default: []].add(note, in: table) }
         return parts.compactMap { subject, steps in
             guard let owner = subject.owner,

@@ -1,7 +1,7 @@
 import PurchaseVerification
 
 /// A period as the state table reads it.
-struct SubscriptionPeriod: Sendable {
+final class SubscriptionPeriod: Sendable {
     let purchase: OwnedPurchase
     /// Identifies the period among those of its subscription.
     let id: ExactText
@@ -32,10 +32,10 @@ struct SubscriptionPeriod: Sendable {
         (self.productID, owner) = (productID, purchase.owner)
         (withdrawal, upgradedAt) = (purchase.withdrawal, purchase.upgradedAt)
         wasUpgraded = purchase.transactions.contains(where: \.wasUpgraded)
-        newestStamp = purchase.transactions.compactMap(\.newestStamp).max()
-        cleanStamp = purchase.transactions.compactMap(\.cleanStamp).max()
+        newestStamp = purchase.transactions.lazy.compactMap { $0.newestStamp }.max()
+        cleanStamp = purchase.transactions.lazy.compactMap { $0.cleanStamp }.max()
         seats = purchase.transactions.first?.seats?.remaining
-        firstEnd = purchase.transactions.compactMap(\.firstEnd).min()
+        firstEnd = purchase.transactions.lazy.compactMap { $0.firstEnd }.min()
     }
 
     /// Half of the period, and at most a day: how far a statement about it may be from its dates. The App Store tries

@@ -7,7 +7,11 @@ public struct SubscriptionTable: Sendable {
     let periods: [SubscriptionPeriod]
     private let renewals: SubscriptionRenewals
     private let status: SignedStatus?
-    private let subjects: Set<Subject>
+    /// The products and owners of the periods.
+    let subjects: [Subject]
+    /// For each period, the place of its product and owner.
+    private let subjectPlaces: [Int]
+    private let hasOneOwner: Bool
     /// For each period, the first of the periods up to it that are all of its product.
     private let runStarts: [Int]
     /// For each period, the latest end among those from the start of its run up to it.
@@ -20,21 +24,30 @@ public struct SubscriptionTable: Sendable {
     ///   - renewal: the renewal facts of the original.
     ///   - status: the newest signed status.
     public init(_ periods: [OwnedPurchase], renewal: ObservedRenewal?, status: SignedStatus? = nil) {
-        let periods = periods.compactMap(SubscriptionPeriod.init).sorted(by: SubscriptionPeriod.isBefore)
+        let periods = periods.compactMap(SubscriptionPeriod.init).sortedUnlessInOrder(by: SubscriptionPeriod.isBefore)
         var (starts, ends): ([Int], [Timestamp?]) = ([], [])
+        var (places, known): ([Int], [Subject: Int]) = ([], [:])
         for (place, period) in periods.enumerated() {
             if place > 0, periods[place - 1].productID == period.productID {
                 starts.append(starts[place - 1])
-                ends.append([ends[place - 1], period.end].compactMap(\.self).max())
+                ends.append(ends[place - 1].map { max($0, period.end ?? $0) } ?? period.end)
             } else {
                 starts.append(place)
                 ends.append(period.end)
             }
+            if place > starts[place], periods[place - 1].owner == period.owner {
+                places.append(places[place - 1])
+            } else {
+                let subject = Subject(productID: period.productID, owner: period.owner)
+                places.append(known[subject] ?? known.count)
+                known[subject] = places[place]
+            }
         }
-        (self.periods, runStarts, runEnds) = (periods, starts, ends)
+        (self.periods, runStarts, runEnds, subjectPlaces) = (periods, starts, ends, places)
+        subjects = known.sorted { $0.value < $1.value }.map(\.key)
+        hasOneOwner = Set(subjects.map(\.owner)).count < 2
         renewals = SubscriptionRenewals(renewal, of: periods)
         self.status = status
-        subjects = Set(periods.map { Subject(productID: $0.productID, owner: $0.owner) })
     }
 
     /// The product of a subscription, for the customer who owns its periods.
@@ -53,18 +66,24 @@ public struct SubscriptionTable: Sendable {
     /// - Parameter tolerance: how long access goes on after the end of a period while the news of its renewal are late,
     ///   in milliseconds. It is applied at reading, and never stored.
     public func states(_ question: AccessQuestion, tolerance: Int64 = 0) -> [Subject: SubscriptionState] {
-        var states: [Subject: SubscriptionState] = [:]
+        var states = [SubscriptionState?](repeating: nil, count: subjects.count)
+        read(question, tolerance: tolerance, into: &states)
+        return Dictionary(uniqueKeysWithValues: zip(subjects, states.compactMap(\.self)))
+    }
+
+    /// Replaces the states by those at a time, in the order of `subjects`.
+    func read(_ question: AccessQuestion, tolerance: Int64 = 0, into states: inout [SubscriptionState?]) {
+        for place in states.indices { states[place] = nil }
         for place in current(question) {
-            let period = periods[place]
-            states[Subject(productID: period.productID, owner: period.owner)] = state(
-                of: place, question.moment, tolerance)
+            states[subjectPlaces[place]] = state(of: place, question.moment, tolerance)
             guard let place = former(of: place, question) else { continue }
             let former = periods[place]
-            states[Subject(productID: former.productID, owner: former.owner)] = SubscriptionState(
+            states[subjectPlaces[place]] = SubscriptionState(
                 .active, nil, until: former.end, of: former.purchase.transaction)
         }
-        for subject in subjects where states[subject] == nil { states[subject] = rest(of: subject, question) }
-        return states
+        for place in states.indices where states[place] == nil {
+            states[place] = rest(of: subjects[place], question)
+        }
     }
 
     /// The signed renewal info (R in docs/ledger.md) about the period that counts, if that is of this product and
@@ -125,6 +144,7 @@ public struct SubscriptionTable: Sendable {
     /// owners, the one of each owner.
     private func current(_ question: AccessQuestion) -> [Int] {
         guard let latest = latest(question) else { return [] }
+        guard !hasOneOwner else { return [counting(from: latest, question) { _ in true }] }
         let run = runStarts[latest]
         var owners: Set<CustomerNumber?> = []
         for place in (run...latest).reversed() {
@@ -298,25 +318,29 @@ public struct SubscriptionTable: Sendable {
     /// How much earlier the periods that begin at a time begin for a question about now.
     package func lead(at moment: Timestamp) -> Int64 {
         let first = periods.leadingCount { $0.start < moment }
-        return periods[first...].prefix { $0.start == moment }.map(\.lead).max() ?? 0
+        return periods[first...].lazy.prefix { $0.start == moment }.map { $0.lead }.max() ?? 0
     }
 
     /// Every time at which a state can change, in order.
     package var changes: [Timestamp] {
-        var times: Set<Timestamp> = []
+        var times: [Timestamp] = []
         for period in periods {
-            times.insert(period.start)
-            times.formUnion([period.end, period.withdrawal?.date, period.upgradedAt].compactMap(\.self))
+            times.append(period.start)
+            if let withdrawal = period.withdrawal { times.append(withdrawal.date) }
+            if let upgradedAt = period.upgradedAt { times.append(upgradedAt) }
             guard let end = period.end else { continue }
+            times.append(end)
             for renewal in renewals.all(about: period) {
-                if renewal.stamp > end { times.insert(renewal.stamp) }
+                if renewal.stamp > end { times.append(renewal.stamp) }
                 let graceEnd = renewal.info.isGraceEndUnknown ? period.latestGraceEnd : renewal.info.graceEnd
-                if let graceEnd { times.insert(graceEnd) }
-                if renewal.info.isInBillingRetry == true { times.insert(Self.endOfRetry(end)) }
+                if let graceEnd { times.append(graceEnd) }
+                if renewal.info.isInBillingRetry == true { times.append(Self.endOfRetry(end)) }
             }
         }
-        if let status { times.insert(status.stamp) }
-        return times.sorted()
+        if let status { times.append(status.stamp) }
+        var changes: [Timestamp] = []
+        for time in times.sortedUnlessInOrder(by: <) where time != changes.last { changes.append(time) }
+        return changes
     }
 }
 

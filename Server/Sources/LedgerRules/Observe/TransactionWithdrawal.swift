@@ -15,7 +15,9 @@ extension [ObservedTransaction] {
     /// newer signed data without a revocation does, whichever copies the two are about. A cancellation by an upgrade
     /// withdraws nothing.
     public var withdrawal: Withdrawal? {
-        guard let quantity = first?.quantity else { return nil }
+        // Most purchases were never withdrawn.
+        guard contains(where: { $0.cancellation != nil || $0.signedRevocation != nil }), let quantity = first?.quantity
+        else { return nil }
         let stated = compactMap(\.fields.revocation)
         let newest = stated.first.map { stated.dropFirst().reduce($0, StampedRevocation.newer) }
         if let cancellation = compactMap(\.cancellation).max(), newest.map({ $0.stamp < cancellation }) ?? true,
@@ -36,7 +38,10 @@ extension [ObservedTransaction] {
     /// so.
     var upgradedAt: Timestamp? { upgrade.map(\.earliest) }
 
-    private var upgrade: StampedUpgrade? { StampedUpgrade.merged(map(\.fields)).flatMap { $0.isInForce ? $0 : nil } }
+    private var upgrade: StampedUpgrade? {
+        guard contains(where: \.wasUpgraded) else { return nil }
+        return StampedUpgrade.merged(map(\.fields)).flatMap { $0.isInForce ? $0 : nil }
+    }
 
     /// Whether a cancellation is the end of the period by an upgrade.
     private func isUpgrade(_ cancellation: Timestamp) -> Bool {

@@ -38,15 +38,18 @@ package struct OrderSettlement {
     /// - Parameter claim: a claim that names an order; if it is the owner's, its purchase pays no other order.
     package init(_ history: ChangedHistory, claim: NamingClaim?, at now: Timestamp) {
         (self.history, self.claim, self.now) = (history, claim, now)
-        let (withdrawals, places) = (history.formerWithdrawals, history.places)
+        let withdrawals = history.formerWithdrawals
+        let changed = Set(history.transactions.lazy.filter(\.isChanged).map(\.key))
+        lazy var places = history.places
         changes = history.purchases.compactMap { purchase in
-            let members = purchase.transactions.compactMap { places[$0.key] }.map { history.transactions[$0] }
-            let change = ChangedPurchase(
-                purchase: purchase, members: members,
-                isNews: members.contains { withdrawals[$0.key] != purchase.withdrawal },
-                formerWithdrawal: members.lazy.compactMap { withdrawals[$0.key] }.first)
+            let isNews = purchase.transactions.contains { withdrawals[$0.key] != purchase.withdrawal }
             // Nothing follows from the other purchases of a subscription.
-            return change.isNews || members.contains(where: \.isChanged) ? change : nil
+            guard isNews || purchase.transactions.contains(where: { changed.contains($0.key) }) else { return nil }
+            return ChangedPurchase(
+                purchase: purchase,
+                members: purchase.transactions.compactMap { places[$0.key] }.map { history.transactions[$0] },
+                isNews: isNews,
+                formerWithdrawal: purchase.transactions.lazy.compactMap { withdrawals[$0.key] }.first)
         }
     }
 
@@ -188,6 +191,7 @@ extension ChangedTransaction {
     /// Whether its facts, owner or terms changed.
     fileprivate var isChanged: Bool {
         guard let former else { return true }
+        guard former !== current else { return false }
         return former.facts !== current.facts || former.owner != current.owner
             || former.ownerReason != current.ownerReason || former.terms != current.terms
             || former.product != current.product

@@ -19,11 +19,11 @@ public struct Ownership: Sendable {
     public init(_ input: OwnershipInput) {
         let transactions = input.transactions.inOrderOfPurchase()
         var fold = OwnershipFold(transactions, tokens: input.tokens)
-        for act in input.acts { fold.apply(act) }
+        if !input.acts.isEmpty { fold.apply(input.acts, to: transactions) }
         fold.finish()
         var owners: [TransactionKey: TransactionOwner] = [:]
         owners.reserveCapacity(transactions.count)
-        for transaction in transactions { owners[transaction.key] = fold.owner(of: transaction.key) }
+        for (place, transaction) in transactions.enumerated() { owners[transaction.key] = fold.owner(at: place) }
         self.owners = owners
     }
 }
@@ -41,9 +41,12 @@ private struct OwnershipFold {
         case unnamed
     }
 
-    private var classes: [TransactionKey: Class] = [:]
+    /// The class of each transaction, in the order of purchase.
+    private var classes: [Class] = []
     /// The transaction from which each transaction inherits a token.
-    private var namesakes: [TransactionKey: TransactionKey] = [:]
+    private var namesakes: [TransactionKey?] = []
+    /// The places of the transactions, if there are acts on them.
+    private var places: [TransactionKey: Int] = [:]
     private var holdings: [Class: TransactionOwner] = [:]
     /// The classes that were claimed.
     private var claimed: Set<Class> = []
@@ -54,28 +57,32 @@ private struct OwnershipFold {
         for transaction in transactions {
             if let customer = tokens.customer(of: transaction) {
                 named = (transaction.key, customer)
-                enter(transaction.key, .ownToken(customer), TransactionOwner(customer: customer, ground: .ownToken))
+                enter(.ownToken(customer), TransactionOwner(customer: customer, ground: .ownToken))
             } else if let named {
-                namesakes[transaction.key] = named.transaction
                 enter(
-                    transaction.key, .inheritedToken(named.customer),
-                    TransactionOwner(customer: named.customer, ground: .inheritedToken(named.transaction)))
+                    .inheritedToken(named.customer),
+                    TransactionOwner(customer: named.customer, ground: .inheritedToken(named.transaction)),
+                    namesake: named.transaction)
             } else {
-                enter(transaction.key, .unnamed, TransactionOwner())
+                enter(.unnamed, TransactionOwner())
             }
         }
     }
 
-    private mutating func enter(_ key: TransactionKey, _ class: Class, _ owner: TransactionOwner) {
-        classes[key] = `class`
-        if holdings[`class`] == nil { holdings[`class`] = owner }
+    private mutating func enter(_ class: Class, _ owner: TransactionOwner, namesake: TransactionKey? = nil) {
+        // Most transactions are of the class of the one before.
+        if classes.last != `class`, holdings[`class`] == nil { holdings[`class`] = owner }
+        classes.append(`class`)
+        namesakes.append(namesake)
     }
 
-    func owner(of key: TransactionKey) -> TransactionOwner {
-        guard let `class` = classes[key], var owner = holdings[`class`] else { return TransactionOwner() }
-        if let namesake = namesakes[key] { owner.ground = .inheritedToken(namesake) }
+    func owner(at place: Int) -> TransactionOwner {
+        guard var owner = holdings[classes[place]] else { return TransactionOwner() }
+        if let namesake = namesakes[place] { owner.ground = .inheritedToken(namesake) }
         return owner
     }
+
+    private func `class`(of key: TransactionKey) -> Class? { places[key].map { classes[$0] } }
 
     /// Replaces each customer with the one they were merged into.
     mutating func finish() {
@@ -89,7 +96,12 @@ private struct OwnershipFold {
         }
     }
 
-    mutating func apply(_ act: OwnershipAct) {
+    mutating func apply(_ acts: [OwnershipAct], to transactions: [ObservedTransaction]) {
+        for (place, transaction) in transactions.enumerated() { places[transaction.key] = place }
+        for act in acts { apply(act) }
+    }
+
+    private mutating func apply(_ act: OwnershipAct) {
         switch act.content {
         case .claim(let transaction, let customer, let mayTransfer):
             claim(transaction, by: merges.resolve(customer), mayTransfer: mayTransfer, entry: act.entry)
@@ -103,7 +115,7 @@ private struct OwnershipFold {
     private mutating func claim(
         _ transaction: TransactionKey, by customer: CustomerNumber, mayTransfer: Bool, entry: Int64
     ) {
-        guard let `class` = classes[transaction], let holding = holdings[`class`] else { return }
+        guard let `class` = `class`(of: transaction), let holding = holdings[`class`] else { return }
         let isFirst = claimed.insert(`class`).inserted
         if let holder = holding.customer, holder != customer {
             // The first claimant, or the new one under `move`, owned it while the token was unknown.
@@ -120,7 +132,7 @@ private struct OwnershipFold {
     private mutating func move(
         _ transaction: TransactionKey, from: CustomerNumber?, to: CustomerNumber, entry: Int64
     ) {
-        guard let `class` = classes[transaction] else { return }
+        guard let `class` = `class`(of: transaction) else { return }
         if let from {
             replace(from, by: to, .move(entry: entry)) { _ in true }
         } else if `class` == .unnamed {
@@ -166,11 +178,17 @@ extension [ObservedTransaction] {
         func moment(_ transaction: ObservedTransaction) -> Timestamp {
             transaction.purchaseDate ?? transaction.originalPurchaseDate ?? .epoch
         }
-        return map { (moment($0), $0) }
-            .sorted { left, right in
-                guard left.0 == right.0 else { return left.0 < right.0 }
-                return ExactText.isNumericallyBefore(left.1.key.transactionID, right.1.key.transactionID)
-            }
-            .map(\.1)
+        return sortedUnlessInOrder { left, right in
+            let moments = (moment(left), moment(right))
+            guard moments.0 == moments.1 else { return moments.0 < moments.1 }
+            return ExactText.isNumericallyBefore(left.key.transactionID, right.key.transactionID)
+        }
+    }
+}
+
+extension Array {
+    /// These elements, sorted. Most of what the rules sort is in order already, which one pass shows.
+    func sortedUnlessInOrder(by isBefore: (Element, Element) -> Bool) -> [Element] {
+        indices.dropFirst().contains { isBefore(self[$0], self[$0 - 1]) } ? sorted(by: isBefore) : self
     }
 }

@@ -52,13 +52,13 @@ package struct OwnershipHistory {
     private func owners<Failure: Error>(
         of own: [ObservedTransaction], _ isErased: (CustomerNumber) throws(Failure) -> Bool
     ) throws(Failure) -> [TransactionKey: TransactionOwner] {
-        let all = Set(own.map(\.key))
-        let erasures = transactions.filter { $0.facts.productID == nil && all.contains($0.facts.key) }
+        let gone = Set(own.filter { $0.productID == nil }.map(\.key))
+        let erasures = gone.isEmpty ? [] : transactions.filter { gone.contains($0.facts.key) }
         for time in Set(erasures.map(\.knownAt)).sorted() {
             let erased = erasures.filter { $0.knownAt == time }.map(\.facts.key)
             let later = own.filter { $0.date > time && !erased.contains($0.key) }.map(\.key)
             guard !later.isEmpty else { continue }
-            let former = ownership(of: all, ignoringActsOn: Set(later)).owners
+            let former = ownership(of: own, ignoringActsOn: Set(later)).owners
             var customers: Set<CustomerNumber> = []
             for key in erased {
                 guard let customer = former[key]?.customer, try isErased(customer) else { continue }
@@ -70,20 +70,18 @@ package struct OwnershipHistory {
             let freed = try owners(of: own.filter { free.contains($0.key) }, isErased)
             return kept.merging(freed) { kept, _ in kept }
         }
-        return ownership(of: all).owners
+        return ownership(of: own).owners
     }
 
     /// The owners of some transactions, as if the original had no others.
     ///
     /// - Parameter ignored: transactions whose acts do not count.
-    private func ownership(of keys: Set<TransactionKey>, ignoringActsOn ignored: Set<TransactionKey> = []) -> Ownership
-    {
-        let own = transactions.map(\.facts).filter { keys.contains($0.key) }
-        guard !own.isEmpty else { return Ownership(owners: [:]) }
+    private func ownership(
+        of own: [ObservedTransaction], ignoringActsOn ignored: Set<TransactionKey> = []
+    ) -> Ownership {
         let counted = acts.filter { act in
             switch act.content {
-            case .claim(let transaction, _, _), .move(let transaction, _, _):
-                keys.contains(transaction) && !ignored.contains(transaction)
+            case .claim(let transaction, _, _), .move(let transaction, _, _): !ignored.contains(transaction)
             case .merge: true
             }
         }

@@ -57,7 +57,7 @@ package struct PurchaseRows: Sendable {
         }
         var grounds: [Subject: [AccessGround]] = [:]
         var lot: ConsumableLot?
-        for holder in states.holders {
+        for holder in states.lazy.map(\.facts).holders {
             let ownership = inputs.ownership(of: holder)
             owners.merge(ownership.owners.filter { $0.value.customer != nil }) { first, _ in first }
             let given = OriginalAccess(

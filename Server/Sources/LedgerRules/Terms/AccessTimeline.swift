@@ -64,8 +64,7 @@ public struct AccessTimeline: Sendable, Hashable {
     /// Joins steps in any order: of two at the same time, the later in the list counts.
     public init(_ parts: [Step]) {
         var steps: [Step] = []
-        let sorted = parts.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
-        for (_, part) in sorted {
+        for part in parts.sortedUnlessInOrder(by: { $0.at < $1.at }) {
             if steps.last?.at == part.at { steps.removeLast() }
             if let last = steps.indices.last, steps[last].givesAccess, steps[last].reason == part.reason {
                 steps[last].transaction = part.transaction

@@ -69,9 +69,10 @@ extension AppAccountToken {
 
     /// A token from 16 bytes.
     package init(_ id: UUID) {
-        let bytes = id.bytes
-        self.init(
-            high: bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) },
-            low: bytes.suffix(8).reduce(0) { $0 << 8 | UInt64($1) })
+        self = withUnsafeBytes(of: id.uuid) { bytes in
+            AppAccountToken(
+                high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+                low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+        }
     }
 }

@@ -10,11 +10,16 @@ public final class ObservedTransaction: Sendable {
     /// The facts in their stored form. Equal facts have equal bytes. Computed on creation, because evidence is not read
     /// on the thread that writes.
     public let encoded: [UInt8]
+    /// The original transaction, which is the transaction itself if no evidence names another, and who has this copy.
+    public let ownership: OwnershipKey
 
-    package init(key: TransactionKey, fields: TransactionFields) {
-        self.key = key
-        self.fields = fields
-        encoded = fields.encoded
+    package convenience init(key: TransactionKey, fields: TransactionFields) {
+        self.init(key: key, fields: fields, encoded: fields.encoded)
+    }
+
+    init(key: TransactionKey, fields: TransactionFields, encoded: [UInt8]) {
+        (self.key, self.fields, self.encoded) = (key, fields, encoded)
+        ownership = OwnershipKey(original: fields.original(of: key), holder: fields.holder(of: key))
     }
 
     // MARK: Identity
@@ -78,23 +83,8 @@ public final class ObservedTransaction: Sendable {
 
     // MARK: Keys
 
-    /// The original transaction; the transaction itself if no evidence names another.
-    public var original: OriginalKey {
-        let transactionID = fields.originalTransactionID?.value ?? key.transactionID
-        guard key.environment == .xcode else {
-            return OriginalKey(environment: key.environment, transactionID: transactionID)
-        }
-        let second = originalPurchaseDate?.wholeSecond ?? (transactionID == key.transactionID ? key.second : 0)
-        return OriginalKey(environment: key.environment, transactionID: transactionID, second: second)
-    }
-
-    public var ownership: OwnershipKey { OwnershipKey(original: original, holder: holder) }
-
-    private var holder: PurchaseHolder {
-        if ownershipType == "FAMILY_SHARED" { return .family(appTransactionID: appTransactionID) }
-        guard ownershipType == "ASSIGNED" else { return .buyer }
-        return appTransactionID.map { .assigned(appTransactionID: $0) } ?? .assignedTransaction(key.transactionID)
-    }
+    public var original: OriginalKey { ownership.original }
+    package var holder: PurchaseHolder { ownership.holder }
 
     /// The seats that it has left, for the purchaser of a subscription that is sold by the seat. A member's transaction
     /// repeats them.
@@ -107,6 +97,25 @@ public final class ObservedTransaction: Sendable {
     public var renewal: RenewalKey {
         let original = original
         return RenewalKey(environment: original.environment, originalTransactionID: original.transactionID)
+    }
+}
+
+extension TransactionFields {
+    fileprivate func original(of key: TransactionKey) -> OriginalKey {
+        let transactionID = originalTransactionID?.value ?? key.transactionID
+        guard key.environment == .xcode else {
+            return OriginalKey(environment: key.environment, transactionID: transactionID)
+        }
+        let second =
+            originalPurchaseDate?.value.wholeSecond ?? (transactionID == key.transactionID ? key.second : 0)
+        return OriginalKey(environment: key.environment, transactionID: transactionID, second: second)
+    }
+
+    fileprivate func holder(of key: TransactionKey) -> PurchaseHolder {
+        if ownershipType?.value == "FAMILY_SHARED" { return .family(appTransactionID: appTransactionID?.value) }
+        guard ownershipType?.value == "ASSIGNED" else { return .buyer }
+        return appTransactionID.map { .assigned(appTransactionID: $0.value) }
+            ?? .assignedTransaction(key.transactionID)
     }
 }
 

@@ -1,7 +1,9 @@
 public import PurchaseVerification
 
 /// One purchase with one or more transaction ids: restoring a purchase creates copies of it.
-public struct OwnedPurchase: Sendable {
+///
+/// It is a class because it is large and passed around.
+public final class OwnedPurchase: Sendable {
     public let ownership: OwnershipKey
     /// Its transactions, the earliest first; at least one.
     public let transactions: [ObservedTransaction]

@@ -20,7 +20,7 @@ struct EntitlementStep {
     ) throws(LedgerStorageError) -> Delta {
         let (ground, environment) = (history.original.key, history.original.environment)
         let change = EntitlementChange(
-            changes, history.access(ownership), claimants: Set(claimants.map(CustomerNumber.init)),
+            changes, history.access(changes.purchases), claimants: Set(claimants.map(CustomerNumber.init)),
             hadLot: history.formerLot != nil)
         var erased: Set<CustomerNumber> = []
         for customer in change.unsure.sorted() where try isErased(customer.rawValue) { erased.insert(customer) }
@@ -85,11 +85,9 @@ extension LedgerTransaction {
 
 extension PurchaseHistory {
     /// The access that it gives, by holder.
-    func access(_ ownership: [PurchaseHolder: Ownership]) -> [PurchaseHolder: OriginalAccess] {
+    func access(_ purchases: [OwnedPurchase]) -> [PurchaseHolder: OriginalAccess] {
         var access: [PurchaseHolder: OriginalAccess] = [:]
-        for holder in holders {
-            let purchases = purchases(of: holder, ownership[holder] ?? Ownership(owners: [:]))
-            guard !purchases.isEmpty else { continue }
+        for (holder, purchases) in Dictionary(grouping: purchases, by: \.ownership.holder) {
             access[holder] = OriginalAccess(
                 purchases, renewal: renewal, revocations: handRevocations(of: holder), status: status(of: holder))
         }

@@ -114,19 +114,19 @@ final class LedgerChanges {
     /// Computes the owners of every history that was read.
     private func own() throws(LedgerStorageError) {
         ownerships = []
-        for index in open.histories.indices {
-            let tokens = try identities.assignments(of: open.histories[index])
-            ownerships.append([:])
-            for holder in open.histories[index].holders {
-                let ownership = try open.histories[index].ownership(of: holder, tokens: tokens, identities)
-                ownerships[index][holder] = ownership
-                let owners = ownership.owners
-                for place in open.histories[index].records.indices
-                where open.histories[index].records[place].facts.ownership.holder == holder {
-                    let owner = owners[open.histories[index].records[place].facts.key]
-                    open.histories[index].records[place].setOwner(owner?.customer?.rawValue, reason: owner?.reason)
+        for (index, history) in histories.enumerated() {
+            let tokens = try identities.assignments(of: history)
+            var (ownership, records): ([PurchaseHolder: Ownership], [TransactionRecord]) = ([:], history.records)
+            for holder in history.holders {
+                let owners = try history.ownership(of: holder, tokens: tokens, identities)
+                for place in records.indices where records[place].facts.holder == holder {
+                    let owner = owners.owners[records[place].facts.key]
+                    records[place].setOwner(owner?.customer?.rawValue, reason: owner?.reason)
                 }
+                ownership[holder] = owners
             }
+            open.histories[index].records = records
+            ownerships.append(ownership)
         }
     }
 
@@ -196,10 +196,13 @@ final class LedgerChanges {
     /// What changed in a history, with its owners. They are not computed again before the next `settle`.
     private func change(of index: Int) -> ChangedHistory {
         if let known = changed[index] { return known }
-        let change = open.histories[index].change
+        let change = open.histories[index].change(ownerships.indices.contains(index) ? ownerships[index] : [:])
         changed[index] = change
         return change
     }
+
+    /// The purchases of a history, with their owners once it is settled.
+    func purchases(in index: Int) -> [OwnedPurchase] { change(of: index).purchases }
 
     /// All transactions of the purchase that a transaction belongs to, including itself.
     func copies(of record: TransactionRecord, in index: Int) -> [TransactionRecord] {
@@ -234,8 +237,8 @@ final class LedgerChanges {
                 if open.histories[index].records[place].row.originalKey != original {
                     open.histories[index].records[place].row.originalKey = original
                 }
+                guard open.histories[index].records[place].isChanged else { continue }
                 let record = open.histories[index].records[place]
-                guard record.isChanged else { continue }
                 var row = record.row
                 row.facts = record.facts.encoded
                 row.token = record.accountToken?.uuid
@@ -299,8 +302,7 @@ final class LedgerChanges {
     private func delta(under entry: JournalEntry, _ events: LedgerEvents) -> Delta {
         var delta = Delta()
         for (index, history) in histories.enumerated() where !history.isNew {
-            for record in history.records
-            where record.formerRow.map({ $0.originalKey != record.row.originalKey }) ?? false {
+            for record in history.records where record.isMoved {
                 delta.movedActs.append((record.row.key, history.original.key))
             }
             delta.acts += history.acts.filter { $0.entry == nil }.compactMap { act in

@@ -40,12 +40,17 @@ final class CustomerIdentities {
     /// The account tokens in a history that belong to a customer.
     func assignments(of history: PurchaseHistory) throws(LedgerStorageError) -> TokenAssignments {
         var assignments = TokenAssignments()
+        var last: AppAccountToken?
         for record in history.records {
-            guard let token = record.accountToken, let customer = try assignment(of: token) else { continue }
-            guard token == record.facts.accountToken else {
+            guard let token = record.accountToken else { continue }
+            let isOwn = token == record.facts.accountToken
+            // Most transactions have the token of the one before.
+            guard !isOwn || token != last, let customer = try assignment(of: token) else { continue }
+            guard isOwn else {
                 assignments.keep(CustomerNumber(rawValue: customer), of: record.facts.key)
                 continue
             }
+            last = token
             do throws(TokenAssignments.TokenTaken) {
                 try assignments.assign(token, to: CustomerNumber(rawValue: customer))
             } catch {

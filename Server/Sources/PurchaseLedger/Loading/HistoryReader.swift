@@ -16,14 +16,15 @@ struct HistoryReader {
         var productIDs: [Int64: String] = [:]
         for row in try transaction.transactions.rows(originalKey: original.key) {
             let facts = try row.observed(in: environment)
-            if productIDs[row.productKey] == nil, !row.isErased {
-                productIDs[row.productKey] = try transaction.products.id(row.productKey)
-            }
-            records.append(TransactionRecord(row, facts: facts, productID: productIDs[row.productKey] ?? ""))
+            var productID = productIDs[row.productKey]
+            if productID == nil { productID = try transaction.products.id(row.productKey) }
+            productIDs[row.productKey] = productID
+            records.append(TransactionRecord(row, facts: facts, productID: productID ?? ""))
         }
+        let recorded = try OwnershipActsTable(connection: connection).rows(originalKey: original.key)
         var keys: [Int64: TransactionKey] = [:]
-        for record in records { keys[record.row.key] = record.facts.key }
-        let acts = try OwnershipActsTable(connection: connection).rows(originalKey: original.key).compactMap { act in
+        for record in recorded.isEmpty ? [] : records { keys[record.row.key] = record.facts.key }
+        let acts = recorded.compactMap { act in
             keys[act.row.transactionKey].map {
                 RecordedAct(
                     entry: act.row.entryKey, transaction: $0, customerKey: act.row.customerKey,

@@ -66,12 +66,12 @@ struct PurchaseHistory {
     func ownership(
         of holder: PurchaseHolder, tokens: TokenAssignments, _ identities: CustomerIdentities
     ) throws(LedgerStorageError) -> Ownership {
-        let own = records.filter { $0.facts.ownership.holder == holder }
+        let own = records.lazy.filter { $0.facts.holder == holder }
         let history = OwnershipHistory(
             own.map { ($0.facts, $0.row.knownAt) }, acts: acts.map(\.content), merges: identities.mergeActs,
             tokens: tokens)
         // Whoever owns a purchase that was not erased has a name.
-        let known = own.filter { !$0.isErased }.compactMap { $0.formerRow?.ownerKey.map(CustomerNumber.init) }
+        let known = own.filter { !$0.isErased }.compactMap { $0.formerOwner.map(CustomerNumber.init) }
         return try history.ownership(
             known: Set(known),
             isErased: { customer throws(LedgerStorageError) in try identities.isErased(customer.rawValue) },
@@ -84,13 +84,11 @@ struct PurchaseHistory {
     }
 
     /// The holders of its transactions. Nearly all originals have only the buyer.
-    var holders: [PurchaseHolder] {
-        records.map(\.current).holders
-    }
+    var holders: [PurchaseHolder] { records.lazy.map { $0.facts }.holders }
 
     /// What changed, for the decisions that follow from it.
-    var change: ChangedHistory {
-        var change = ChangedHistory(records.map(\.change))
+    func change(_ ownership: [PurchaseHolder: Ownership]) -> ChangedHistory {
+        var change = ChangedHistory(records.map(\.change), owners: ownership)
         change.departed = departed.map(\.change)
         (change.renewal, change.formerRenewal) = (renewal, formerRenewal)
         (change.statuses, change.formerStatuses) = (statuses, formerStatuses)

@@ -3,16 +3,18 @@ import PurchaseVerification
 /// A transaction's row and facts, with their former state.
 struct TransactionRecord {
     var row: TransactionRow {
-        get { rows.row }
-        set { rows = Rows(newValue, from: rows.former) }
+        get { stored.row }
+        set { stored = Stored(newValue) }
     }
     var facts: ObservedTransaction
     var productID: String
     /// The former facts; `nil` for a new transaction.
     let formerFacts: ObservedTransaction?
-    var formerRow: TransactionRow? { rows.former }
+    var formerRow: TransactionRow? { former?.row }
+    var formerOwner: Int64? { former?.row.ownerKey }
     /// A history has up to thousands of records, which are copied more often than they change.
-    private var rows: Rows
+    private var stored: Stored
+    private let former: Stored?
     /// Fields in which new evidence differs.
     var contradictions: [Contradiction] = []
     /// Whether its cancellation comes from an unsigned App Store answer.
@@ -28,27 +30,31 @@ struct TransactionRecord {
     var date: Timestamp { facts.purchaseDate ?? facts.originalPurchaseDate ?? .epoch }
     var isNew: Bool { formerFacts == nil }
     /// Whether it has an owner, and had none before.
-    var hasFirstOwner: Bool { row.ownerKey != nil && formerRow?.ownerKey == nil }
+    var hasFirstOwner: Bool { stored.row.ownerKey != nil && formerOwner == nil }
     /// Whether its owner was erased. Evidence of a transaction always names its product.
     var isErased: Bool { facts.productID == nil }
     var isChanged: Bool {
-        guard let formerRow else { return true }
-        return formerFacts !== facts || formerRow.ownerKey != row.ownerKey || formerRow.ownerReason != row.ownerReason
+        guard let former else { return true }
+        guard formerFacts === facts, stored !== former else { return formerFacts !== facts }
+        let (row, formerRow) = (stored.row, former.row)
+        return formerRow.ownerKey != row.ownerKey || formerRow.ownerReason != row.ownerReason
             || formerRow.kind != row.kind || formerRow.duration != row.duration
             || formerRow.productKey != row.productKey || formerRow.originalKey != row.originalKey
     }
 
-    /// The row and the former row; `nil` for a new transaction.
-    private final class Rows {
-        let row: TransactionRow
-        let former: TransactionRow?
+    /// Whether it is of another original than before.
+    var isMoved: Bool { former.map { $0.row.originalKey != stored.row.originalKey } ?? false }
 
-        init(_ row: TransactionRow, from former: TransactionRow?) { (self.row, self.former) = (row, former) }
+    private final class Stored {
+        let row: TransactionRow
+
+        init(_ row: TransactionRow) { self.row = row }
     }
 
     /// A stored transaction.
     init(_ row: TransactionRow, facts: ObservedTransaction, productID: String) {
-        rows = Rows(row, from: row)
+        stored = Stored(row)
+        former = stored
         self.facts = facts
         self.productID = productID
         formerFacts = facts
@@ -56,7 +62,8 @@ struct TransactionRecord {
 
     /// A new transaction.
     init(new row: TransactionRow, facts: ObservedTransaction, productID: String) {
-        rows = Rows(row, from: nil)
+        stored = Stored(row)
+        former = nil
         self.facts = facts
         self.productID = productID
         formerFacts = nil
@@ -64,25 +71,27 @@ struct TransactionRecord {
 
     /// Sets the owner, and the rule that gave it. Most transactions keep theirs.
     mutating func setOwner(_ key: Int64?, reason: String?) {
-        guard row.ownerKey != key || row.ownerReason != reason else { return }
+        guard stored.row.ownerKey != key || stored.row.ownerReason != reason else { return }
         (row.ownerKey, row.ownerReason) = (key, reason)
     }
 
     /// What is known now.
-    var current: ChangedTransaction.State { Self.state(of: facts, row) }
+    var current: ChangedTransaction.State { Self.state(of: facts, stored) }
 
     /// What was known before and is now.
     var change: ChangedTransaction {
-        let former = formerFacts.flatMap { facts in formerRow.map { Self.state(of: facts, $0) } }
-        var change = ChangedTransaction(from: former, to: current)
+        let current = current
+        let isSame = formerFacts === facts && former === stored
+        let known = isSame ? current : formerFacts.flatMap { facts in former.map { Self.state(of: facts, $0) } }
+        var change = ChangedTransaction(from: known, to: current)
         (change.contradictions, change.isCancelledByHint) = (contradictions, isCancelledByHint)
         return change
     }
 
-    private static func state(of facts: ObservedTransaction, _ row: TransactionRow) -> ChangedTransaction.State {
+    private static func state(of facts: ObservedTransaction, _ stored: Stored) -> ChangedTransaction.State {
         ChangedTransaction.State(
-            facts, owner: row.ownerKey.map(CustomerNumber.init),
-            terms: row.kind.map { ProductTerms(kind: $0, duration: row.duration) }, product: row.productKey,
-            ownerReason: row.ownerReason)
+            facts, owner: stored.row.ownerKey.map(CustomerNumber.init),
+            terms: stored.row.kind.map { ProductTerms(kind: $0, duration: stored.row.duration) },
+            product: stored.row.productKey, ownerReason: stored.row.ownerReason)
     }
 }

@@ -67,7 +67,7 @@ struct FactsMergeTests {
                     in: 0..<8, using: &random.generator)
             // A changed byte is refused, or gives other facts, whose only encoding it is.
             if let read = try? ObservedTransaction(key: facts.key, encoded: changed) {
-                try #require(read.encoded == changed && read != facts)
+                try #require(read.fields.encoded == changed && read != facts)
             }
         }
         let bytes = ObservedTransaction(random.statement()).encoded
@@ -75,7 +75,7 @@ struct FactsMergeTests {
             // A prefix is refused, or it ends with a whole field and so states less.
             let prefix = Array(bytes[..<end])
             if let read = try? ObservedTransaction(key: .sample("1"), encoded: prefix) {
-                #expect(read.encoded == prefix)
+                #expect(read.fields.encoded == prefix)
             }
         }
         #expect(throws: FactsDecodingError.unknownVersion(2)) {

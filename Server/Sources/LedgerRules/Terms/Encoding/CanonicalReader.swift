@@ -1,6 +1,7 @@
 import PurchaseVerification
 
-/// Reads only bytes that `CanonicalWriter` wrote: a caller that decodes a whole value encodes it again and compares.
+/// Reads only what `CanonicalWriter` writes: numbers in their shortest form, 0 or 1 before an optional value, and texts
+/// in UTF-8.
 package struct CanonicalReader {
     private let bytes: [UInt8]
     private var position: Int
@@ -26,7 +27,11 @@ package struct CanonicalReader {
             // The tenth group has room for one bit.
             guard shift < 63 || (shift == 63 && group <= 1) else { throw .malformed(offset: position) }
             number |= group << shift
-            if byte & 0x80 == 0 { return number }
+            if byte & 0x80 == 0 {
+                // A last group of zeros adds nothing.
+                guard byte > 0 || shift == 0 else { throw malformed }
+                return number
+            }
             shift += 7
         }
     }
@@ -43,12 +48,20 @@ package struct CanonicalReader {
         return Timestamp(millisecondsSince1970: milliseconds)
     }
 
-    package mutating func counted() throws(FactsDecodingError) -> [UInt8] {
+    package mutating func counted() throws(FactsDecodingError) -> [UInt8] { Array(try part()) }
+
+    package mutating func text() throws(FactsDecodingError) -> ExactText {
+        guard let text = String(validating: try part(), as: UTF8.self) else { throw malformed }
+        return ExactText(text)
+    }
+
+    /// Bytes preceded by their number.
+    private mutating func part() throws(FactsDecodingError) -> ArraySlice<UInt8> {
         let count = try unsigned()
-        guard count <= UInt64(bytes.count - position) else { throw .malformed(offset: position) }
-        let end = position + Int(count)
-        defer { position = end }
-        return Array(bytes[position..<end])
+        guard count <= UInt64(bytes.count - position) else { throw malformed }
+        let start = position
+        position += Int(count)
+        return bytes[start..<position]
     }
 
     package mutating func value<Value: CanonicalValue>(_ type: Value.Type = Value.self) throws(FactsDecodingError)
@@ -60,7 +73,11 @@ package struct CanonicalReader {
     package mutating func optional<Value: CanonicalValue>(_ type: Value.Type = Value.self) throws(FactsDecodingError)
         -> Value?
     {
-        try byte() == 0 ? nil : try Value(from: &self)
+        switch try byte() {
+        case 0: nil
+        case 1: try Value(from: &self)
+        default: throw malformed
+        }
     }
 
     /// The error for a value that is out of range here.

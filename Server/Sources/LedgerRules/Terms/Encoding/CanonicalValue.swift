@@ -16,10 +16,7 @@ extension CanonicalValue {
 }
 
 extension ExactText: CanonicalValue {
-    package init(from reader: inout CanonicalReader) throws(FactsDecodingError) {
-        // Bytes that are not UTF-8 are repaired here; the comparison with the input then refuses them.
-        self.init(String(decoding: try reader.counted(), as: UTF8.self))
-    }
+    package init(from reader: inout CanonicalReader) throws(FactsDecodingError) { self = try reader.text() }
 
     package func encode(to writer: inout CanonicalWriter) { writer.write(counted: string.utf8) }
 }
@@ -62,9 +59,10 @@ extension ProductKind: CanonicalValue {
 
 extension AppAccountToken: CanonicalValue {
     package init(from reader: inout CanonicalReader) throws(FactsDecodingError) {
-        var words: [UInt64] = [0, 0]
-        for position in 0..<16 { words[position / 8] = words[position / 8] << 8 | UInt64(try reader.byte()) }
-        self.init(high: words[0], low: words[1])
+        var (high, low): (UInt64, UInt64) = (0, 0)
+        for _ in 0..<8 { high = high << 8 | UInt64(try reader.byte()) }
+        for _ in 0..<8 { low = low << 8 | UInt64(try reader.byte()) }
+        self.init(high: high, low: low)
     }
 
     package func encode(to writer: inout CanonicalWriter) {

@@ -20,9 +20,12 @@ extension ObservedTransaction {
         while let tag = try decoder.nextTag() {
             guard try fields.decode(tag, &decoder) else { throw decoder.malformed }
         }
+        guard decoder.hasUsedEveryWitness, decoder.lastTag != 41 || fields.hasUnusualUpgrade else {
+            throw decoder.malformed
+        }
         fields.lastWithdrawal = fields.lastWithdrawal ?? fields.currentWithdrawalDate
-        self.init(key: key, fields: fields)
-        guard self.encoded == bytes else { throw .malformed(offset: bytes.count) }
+        self.init(key: key, fields: fields, encoded: bytes)
+        assert(fields.encoded == bytes, "the reader accepts only what the writer writes")
     }
 }
 
@@ -39,6 +42,10 @@ extension TransactionFields {
     fileprivate func defaultUpgrade(_ earliest: Timestamp) -> StampedUpgrade {
         StampedUpgrade(earliest: earliest, newest: max(earliest, revocation?.stamp ?? earliest))
     }
+
+    /// Whether the upgrade has stamps that must be stored: nearly all upgraded transactions were never signed without
+    /// the flag since.
+    fileprivate var hasUnusualUpgrade: Bool { upgrade.map { $0 != defaultUpgrade($0.earliest) } ?? false }
 
     /// Passes each field to the encoder, in the order of the tags.
     fileprivate static func visit(_ fields: TransactionFields, _ encoder: inout FieldEncoder) {
@@ -69,8 +76,7 @@ extension TransactionFields {
         if fields.lastWithdrawal != fields.currentWithdrawalDate { encoder.add(38, fields.lastWithdrawal) }
         encoder.add(39, fields.seats)
         encoder.add(40, fields.signedEnd)
-        // Nearly all upgraded transactions were never signed without the flag since.
-        if let upgrade = fields.upgrade, upgrade != fields.defaultUpgrade(upgrade.earliest) {
+        if let upgrade = fields.upgrade, fields.hasUnusualUpgrade {
             encoder.add(41, upgrade.newest)
             encoder.add(42, upgrade.newestWithout)
         }
@@ -104,14 +110,16 @@ extension TransactionFields {
         case 35: cancellation = try decoder.value()
         case 36: upgrade = defaultUpgrade(try decoder.value())
         case 37: accountToken = try decoder.value()
-        case 38: lastWithdrawal = try decoder.value()
+        case 38:
+            lastWithdrawal = try decoder.value()
+            return lastWithdrawal != currentWithdrawalDate
         case 39: seats = try decoder.value()
         case 40: signedEnd = try decoder.witnessed()
         case 41:
             guard let known = upgrade else { return false }
             upgrade = StampedUpgrade(earliest: known.earliest, newest: try decoder.value())
         case 42:
-            guard upgrade != nil else { return false }
+            guard decoder.formerTag == 41 else { return false }
             upgrade?.newestWithout = try decoder.value()
         default: return false
         }
@@ -159,7 +167,10 @@ private struct FieldEncoder {
 private struct FieldDecoder {
     private var reader: CanonicalReader
     private var witnesses: [Witness] = []
-    private var lastTag: UInt8 = 0
+    /// The witnesses that fields have referred to, one bit each.
+    private var used: UInt64 = 0
+    private(set) var lastTag: UInt8 = 0
+    private(set) var formerTag: UInt8 = 0
 
     init(_ bytes: [UInt8], version: UInt8) throws(FactsDecodingError) {
         reader = CanonicalReader(bytes)
@@ -170,9 +181,14 @@ private struct FieldDecoder {
         guard count <= 64 else { throw reader.malformed }
         for _ in 0..<count {
             guard let source = EvidenceSource(rawValue: try reader.byte()) else { throw reader.malformed }
-            witnesses.append(Witness(source: source, stamp: try reader.moment()))
+            let stamp = try reader.moment()
+            let witness = Witness(source: source, stamp: stamp)
+            guard witness.stamp == stamp, witnesses.last.map({ $0 < witness }) ?? true else { throw reader.malformed }
+            witnesses.append(witness)
         }
     }
+
+    var hasUsedEveryWitness: Bool { used == 1 << UInt64(witnesses.count) &- 1 }
 
     var malformed: FactsDecodingError { reader.malformed }
 
@@ -180,7 +196,7 @@ private struct FieldDecoder {
         guard !reader.isAtEnd else { return nil }
         let tag = try reader.byte()
         guard tag > lastTag else { throw reader.malformed }
-        lastTag = tag
+        (formerTag, lastTag) = (lastTag, tag)
         return tag
     }
 
@@ -188,6 +204,7 @@ private struct FieldDecoder {
         guard let place = Int(exactly: try reader.unsigned()), witnesses.indices.contains(place) else {
             throw reader.malformed
         }
+        used |= 1 << UInt64(place)
         return Witnessed(value: try reader.value(), witness: witnesses[place])
     }
 

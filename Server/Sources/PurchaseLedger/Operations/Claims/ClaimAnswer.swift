@@ -34,7 +34,9 @@ struct ClaimAnswer {
         if let customer, let counted = try transaction.counted(claim.entitlement, of: customer.key, app) {
             entitlement = try RenewalReading(
                 reader: transaction, customer: customer, question: .now(transaction.now)
-            ).added(to: counted, knowing: write.changes.histories[claim.place.history])
+            ).added(
+                to: counted, knowing: write.changes.histories[claim.place.history],
+                write.changes.purchases(in: claim.place.history))
         }
     }
 

@@ -90,7 +90,7 @@ public struct ObserveEvidence: LedgerOperation {
             if write.observer == nil { details.held = evidence.bundleID?.string ?? "no bundle id" }
             // The customer of the evidence is recorded even if it adds nothing, so that an erasure finds it.
             let stated = Set(observation.transactions.map(\.key))
-            let records = write.changes.histories.flatMap(\.records)
+            let records = write.changes.histories.lazy.flatMap(\.records)
             let record = records.first { $0.isChanged } ?? records.first { stated.contains($0.facts.key) }
             draft.transactionKey = record?.row.key
             if let owner = record?.row.ownerKey { draft.customer = try transaction.customers.row(owner) }

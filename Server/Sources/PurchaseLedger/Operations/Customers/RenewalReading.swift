@@ -17,9 +17,11 @@ struct RenewalReading {
 
     /// An entitlement with the signed data about its purchase.
     ///
-    /// - Parameter history: the history of an original that is open, which need not be read again.
+    /// - Parameters:
+    ///   - history: the history of an original that is open, which need not be read again.
+    ///   - purchases: its purchases.
     func added(
-        to entitlement: Entitlement, knowing history: PurchaseHistory? = nil
+        to entitlement: Entitlement, knowing history: PurchaseHistory? = nil, _ purchases: [OwnedPurchase] = []
     ) throws(LedgerStorageError) -> Entitlement {
         var entitlement = entitlement
         if entitlement.state == .active {
@@ -31,8 +33,8 @@ struct RenewalReading {
         // A transaction of the access tells its original, not the period that counts: consecutive periods are one step.
         if let history, let known = history.records.first(where: { Self.isMeant($0.facts, id, entitlement) }) {
             // A merge moved an original before it was opened, so its rows have no former owner.
-            return added(
-                to: entitlement, known, among: history.records, history.renewal)
+            let own = purchases.filter { $0.ownership.holder == known.facts.holder }
+            return added(to: entitlement, known, own, history.renewal)
         }
         for row in try reader.transactions.rows(id: id.string) {
             guard try reader.environments.environment(row.environment) == entitlement.environment else { continue }
@@ -48,8 +50,8 @@ struct RenewalReading {
                 records.append(
                     TransactionRecord(row, facts: try row.observed(in: entitlement.environment), productID: ""))
             }
-            return added(
-                to: entitlement, record, among: records, renewal)
+            let own = records.purchases(of: record.facts.holder, .stored(records))
+            return added(to: entitlement, record, own, renewal)
         }
         return entitlement
     }
@@ -59,15 +61,13 @@ struct RenewalReading {
             && facts.productID == ExactText(entitlement.productID)
     }
 
-    /// The entitlement with what is signed about a purchase among the transactions of one original.
+    /// The entitlement with what is signed about a purchase among those of one holder.
     private func added(
-        to entitlement: Entitlement, _ record: TransactionRecord, among records: [TransactionRecord],
+        to entitlement: Entitlement, _ record: TransactionRecord, _ purchases: [OwnedPurchase],
         _ renewal: ObservedRenewal?
     ) -> Entitlement {
         guard let productID = record.facts.productID else { return entitlement }
         var shown = entitlement
-        let owners = Ownership.stored(records)
-        let purchases = records.purchases(of: record.facts.ownership.holder, owners)
         let purchase: OwnedPurchase?
         if entitlement.productKind == .autoRenewable {
             let periods = purchases.filter { ($0.statedKind ?? $0.terms?.kind) == .autoRenewable }
