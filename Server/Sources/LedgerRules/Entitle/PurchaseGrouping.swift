@@ -85,6 +85,7 @@ public enum PurchaseGrouping {
         }
         var withdrawals = Withdrawals()
         var withdrawalsByEnd: [Group: Withdrawals] = [:]
+        let hasWithdrawals = sorted.contains { $0.lastWithdrawal != nil }
         func group(_ transaction: ObservedTransaction) -> Group {
             guard transaction.kind == .autoRenewable else {
                 // Each purchase of a lot or a pass has an original of its own, so its later transactions are copies
@@ -105,7 +106,7 @@ public enum PurchaseGrouping {
                 return ExactText.isNumericallyBefore(left.lineItem, right.lineItem)
             }
             if let nearest { return .lineItem(nearest.lineItem) }
-            let count = withdrawalsByEnd[end, default: Withdrawals()].add(transaction)
+            let count = hasWithdrawals ? withdrawalsByEnd[end, default: Withdrawals()].add(transaction) : 0
             return .end(transaction.productID, transaction.firstEnd?.wholeSecond, withdrawals: count)
         }
         for transaction in sorted { add(transaction, group(transaction)) }

@@ -39,12 +39,14 @@ package struct OrderSettlement {
     package init(_ history: ChangedHistory, claim: NamingClaim?, at now: Timestamp) {
         (self.history, self.claim, self.now) = (history, claim, now)
         let withdrawals = history.formerWithdrawals
-        let changed = Set(history.transactions.lazy.filter(\.isChanged).map(\.key))
+        let changed = Set(history.transactions.lazy.filter { $0.isChanged }.map { ObjectIdentifier($0.current.facts) })
         lazy var places = history.places
         changes = history.purchases.compactMap { purchase in
             let isNews = purchase.transactions.contains { withdrawals[$0.key] != purchase.withdrawal }
             // Nothing follows from the other purchases of a subscription.
-            guard isNews || purchase.transactions.contains(where: { changed.contains($0.key) }) else { return nil }
+            guard isNews || purchase.transactions.contains(where: { changed.contains(ObjectIdentifier($0)) }) else {
+                return nil
+            }
             return ChangedPurchase(
                 purchase: purchase,
                 members: purchase.transactions.compactMap { places[$0.key] }.map { history.transactions[$0] },

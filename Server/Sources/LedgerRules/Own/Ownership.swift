@@ -97,6 +97,7 @@ private struct OwnershipFold {
     }
 
     mutating func apply(_ acts: [OwnershipAct], to transactions: [ObservedTransaction]) {
+        places.reserveCapacity(transactions.count)
         for (place, transaction) in transactions.enumerated() { places[transaction.key] = place }
         for act in acts { apply(act) }
     }
@@ -183,12 +184,5 @@ extension [ObservedTransaction] {
             guard moments.0 == moments.1 else { return moments.0 < moments.1 }
             return ExactText.isNumericallyBefore(left.key.transactionID, right.key.transactionID)
         }
-    }
-}
-
-extension Array {
-    /// These elements, sorted. Most of what the rules sort is in order already, which one pass shows.
-    func sortedUnlessInOrder(by isBefore: (Element, Element) -> Bool) -> [Element] {
-        indices.dropFirst().contains { isBefore(self[$0], self[$0 - 1]) } ? sorted(by: isBefore) : self
     }
 }

@@ -154,3 +154,10 @@ extension Timestamp {
     /// Later than every time of evidence.
     package static let unending = Timestamp(millisecondsSince1970: .max)
 }
+
+extension Array {
+    /// These elements, sorted. Most of what the rules sort is in order already, which one pass shows.
+    func sortedUnlessInOrder(by isBefore: (Element, Element) -> Bool) -> [Element] {
+        indices.dropFirst().contains { isBefore(self[$0], self[$0 - 1]) } ? sorted(by: isBefore) : self
+    }
+}

@@ -55,8 +55,9 @@ struct EntitlementStep {
 
     /// Whether customers claimed seats of it. What it gives them is one row for each product, however many they are.
     private func hasClaimedSeats(_ history: PurchaseHistory) throws(LedgerStorageError) -> Bool {
-        let isInvitedByBackend = history.everyRecord.contains {
-            $0.facts.isInvitedByBackend || $0.formerFacts?.isInvitedByBackend == true
+        let records = history.everyRecord
+        let isInvitedByBackend = records.indices.contains {
+            records[$0].facts.isInvitedByBackend || records[$0].formerFacts?.isInvitedByBackend == true
         }
         guard isInvitedByBackend else { return false }
         return try SeatsTable(connection: transaction.connection).isClaimed(original: history.original.key)

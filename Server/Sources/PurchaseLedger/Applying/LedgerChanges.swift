@@ -121,7 +121,10 @@ final class LedgerChanges {
                 let owners = try history.ownership(of: holder, tokens: tokens, identities)
                 for place in records.indices where records[place].facts.holder == holder {
                     let owner = owners.owners[records[place].facts.key]
-                    records[place].setOwner(owner?.customer?.rawValue, reason: owner?.reason)
+                    let (key, reason) = (owner?.customer?.rawValue, owner?.reason)
+                    // Most transactions keep theirs.
+                    guard !records[place].isOwned(by: key, reason: reason) else { continue }
+                    (records[place].row.ownerKey, records[place].row.ownerReason) = (key, reason)
                 }
                 ownership[holder] = owners
             }

@@ -14,7 +14,9 @@ struct HistoryReader {
         try connection.lock { () throws(LedgerStorageError) in [.original(environment, original.originalID)] }
         var records: [TransactionRecord] = []
         var productIDs: [Int64: String] = [:]
-        for row in try transaction.transactions.rows(originalKey: original.key) {
+        let rows = try transaction.transactions.rows(originalKey: original.key)
+        records.reserveCapacity(rows.count + 1)
+        for row in rows {
             let facts = try row.observed(in: environment)
             var productID = productIDs[row.productKey]
             if productID == nil { productID = try transaction.products.id(row.productKey) }

@@ -66,14 +66,18 @@ struct PurchaseHistory {
     func ownership(
         of holder: PurchaseHolder, tokens: TokenAssignments, _ identities: CustomerIdentities
     ) throws(LedgerStorageError) -> Ownership {
-        let own = records.lazy.filter { $0.facts.holder == holder }
+        var (own, known): ([(facts: ObservedTransaction, knownAt: Timestamp)], Set<CustomerNumber>) = ([], [])
+        own.reserveCapacity(records.count)
+        for place in records.indices where records[place].facts.holder == holder {
+            own.append((records[place].facts, records[place].knownAt))
+            // Whoever owns a purchase that was not erased has a name.
+            guard !records[place].isErased, let owner = records[place].formerOwner else { continue }
+            known.insert(CustomerNumber(rawValue: owner))
+        }
         let history = OwnershipHistory(
-            own.map { ($0.facts, $0.row.knownAt) }, acts: acts.map(\.content), merges: identities.mergeActs,
-            tokens: tokens)
-        // Whoever owns a purchase that was not erased has a name.
-        let known = own.filter { !$0.isErased }.compactMap { $0.formerOwner.map(CustomerNumber.init) }
+            own, acts: acts.map(\.content), merges: identities.mergeActs, tokens: tokens)
         return try history.ownership(
-            known: Set(known),
+            known: known,
             isErased: { customer throws(LedgerStorageError) in try identities.isErased(customer.rawValue) },
             isErasedBefore: { customer throws(LedgerStorageError) in try identities.isErasedBefore(customer.rawValue) })
     }
@@ -84,7 +88,7 @@ struct PurchaseHistory {
     }
 
     /// The holders of its transactions. Nearly all originals have only the buyer.
-    var holders: [PurchaseHolder] { records.lazy.map { $0.facts }.holders }
+    var holders: [PurchaseHolder] { records.indices.lazy.map { records[$0].facts }.holders }
 
     /// What changed, for the decisions that follow from it.
     func change(_ ownership: [PurchaseHolder: Ownership]) -> ChangedHistory {

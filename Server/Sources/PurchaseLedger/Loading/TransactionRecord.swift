@@ -12,6 +12,7 @@ struct TransactionRecord {
     let formerFacts: ObservedTransaction?
     var formerRow: TransactionRow? { former?.row }
     var formerOwner: Int64? { former?.row.ownerKey }
+    var knownAt: Timestamp { stored.row.knownAt }
     /// A history has up to thousands of records, which are copied more often than they change.
     private var stored: Stored
     private let former: Stored?
@@ -69,10 +70,9 @@ struct TransactionRecord {
         formerFacts = nil
     }
 
-    /// Sets the owner, and the rule that gave it. Most transactions keep theirs.
-    mutating func setOwner(_ key: Int64?, reason: String?) {
-        guard stored.row.ownerKey != key || stored.row.ownerReason != reason else { return }
-        (row.ownerKey, row.ownerReason) = (key, reason)
+    /// Whether it has an owner, or none, by a rule.
+    func isOwned(by key: Int64?, reason: String?) -> Bool {
+        stored.row.ownerKey == key && stored.row.ownerReason == reason
     }
 
     /// What is known now.

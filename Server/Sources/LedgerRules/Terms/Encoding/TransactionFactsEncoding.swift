@@ -24,8 +24,8 @@ extension ObservedTransaction {
             throw decoder.malformed
         }
         fields.lastWithdrawal = fields.lastWithdrawal ?? fields.currentWithdrawalDate
-        self.init(key: key, fields: fields, encoded: bytes)
-        assert(fields.encoded == bytes, "the reader accepts only what the writer writes")
+        self.init(key: key, fields: consume fields, encoded: bytes)
+        assert(self.fields.encoded == bytes, "the reader accepts only what the writer writes")
     }
 }
 
