@@ -74,13 +74,13 @@ struct DatabaseExamination {
         let newest = LedgerMigrations.current
         do {
             try await LedgerMigrations.requireCurrent(database)
-            findings.append(.fine(.databaseSchema, "migration \(newest), which this version writes"))
+            findings.append(.fine(.databaseSchema, "schema \(newest), which this version writes"))
             return true
         } catch let error as LedgerStorageError where error.kind == .schemaTooOld {
             findings.append(
                 .failed(
                     .databaseSchema,
-                    "the database is at migration \(condition.schema.map { "\($0)" } ?? "none"), this version needs \(newest)",
+                    "the database is at schema \(condition.schema.map { "\($0)" } ?? "none"), this version needs \(newest)",
                     do: "Make a backup and run 'assay migrate', or start 'assay serve', which does the same."))
         } catch {
             let error = error as? LedgerStorageError ?? LedgerStorageError(.other, "\(error)")
