@@ -193,7 +193,7 @@ final class LedgerChanges {
     }
 
     private func purchase(of record: TransactionRecord, in index: Int) -> OwnedPurchase? {
-        change(of: index).purchases.first { $0.transactions.contains { $0.key == record.facts.key } }
+        change(of: index).purchases.last { $0.transactions.contains { $0.key == record.facts.key } }
     }
 
     /// What changed in a history, with its owners. They are not computed again before the next `settle`.

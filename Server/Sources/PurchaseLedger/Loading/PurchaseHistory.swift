@@ -88,7 +88,12 @@ struct PurchaseHistory {
     }
 
     /// The holders of its transactions. Nearly all originals have only the buyer.
-    var holders: [PurchaseHolder] { records.indices.lazy.map { records[$0].facts }.holders }
+    var holders: [PurchaseHolder] {
+        guard records.indices.contains(where: { records[$0].facts.holder != .buyer }) else {
+            return records.isEmpty ? [] : [.buyer]
+        }
+        return records.map(\.facts).holders
+    }
 
     /// What changed, for the decisions that follow from it.
     func change(_ ownership: [PurchaseHolder: Ownership]) -> ChangedHistory {
@@ -125,8 +130,8 @@ struct PurchaseHistory {
         }
     }
 
-    /// The position of a transaction.
-    func index(of key: TransactionKey) -> Int? { records.firstIndex { $0.facts.key == key } }
+    /// The position of a transaction: mostly the newest, so the search begins at the end.
+    func index(of key: TransactionKey) -> Int? { records.indices.last { records[$0].facts.key == key } }
 }
 
 extension HandGrantsTable {
