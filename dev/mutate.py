@@ -29,20 +29,20 @@ EQUIVALENT = {
     # A table without periods has no times at which it changes.
     ("SubscriptionAccess.swift", "guard !periods.isEmpty else { return [] }", "the condition is dropped"),
     # Both values that are compared are turned around.
-    ("ChangedRenewal.swift", "fileprivate var renews: Bool { autoRenewStatus != 0 }", "!= becomes =="),
+    ("ChangedHistory.swift", "fileprivate var renews: Bool { autoRenewStatus != 0 }", "!= becomes =="),
     # Statements of one slot have the same transaction beside them, so both ways keep the left one.
-    ("RenewalMerge.swift", "guard left.info != right.info else {", "the condition is dropped"),
+    ("FactsMerge.swift", "guard left.info != right.info else {", "the condition is dropped"),
     # Refused passes are read only for their note, for which SpanList makes their span empty.
     ("PassAccess.swift", "guard pass.owner != nil, pass.refusal == nil, let duration = pass.terms?.duration else {",
      "a part of the condition is dropped: pass.refusal == nil"),
     # A shortcut: the way of several transactions gives the same purchase of one.
     ("PurchaseGrouping.swift",
-     "if transactions.count == 1 { return [OwnedPurchase(transactions, owners, terms)].compactMap(\\.self) }",
+     "if transactions.count == 1 { return [OwnedPurchase(of: transactions, owners, terms)].compactMap(\\.self) }",
      "the condition is never taken"),
     # A timeline sorts its steps. Joined spans have no time in common but an equal start, and the rest orders those.
-    ("SpanList.swift", "if left.from != right.from { return left.from < right.from }", "the condition is never taken"),
+    ("OriginalAccess.swift", "if left.from != right.from { return left.from < right.from }", "the condition is never taken"),
     # Spans are joined within one ground, which has one source.
-    ("SpanList.swift", "] + names", "+ becomes -"),
+    ("OriginalAccess.swift", "] + names", "+ becomes -"),
     # Of two equal values, either is kept.
     ("FactsMerge.swift", "(left.stamp, left.token) < (right.stamp, right.token) ? right : left", "< becomes <="),
     # No two orders have the same number.
@@ -54,7 +54,7 @@ EQUIVALENT = {
     # An entry names one order for one transaction.
     ("OrderBook.swift", "return orders.sorted { $0.entry < $1.entry }.map(\\.order)", "< becomes <="),
     # Only periods with an end are asked whether they have ended.
-    ("SubscriptionRenewals.swift",
+    ("SubscriptionAccess.swift",
      "period.end.map { $0 <= stamp.adding(milliseconds: period.allowance, times: 1) } ?? false", "false is negated"),
 }
 # "Smaller" and "at most" are the same where the two are known to differ.

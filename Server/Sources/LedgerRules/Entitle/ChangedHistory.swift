@@ -149,3 +149,134 @@ extension ChangedTransaction.State {
     /// Whether it is a period of a subscription, by the facts or the settings.
     fileprivate var isPeriod: Bool { facts.kind == .autoRenewable || terms?.kind == .autoRenewable }
 }
+
+/// A transaction before and after a write.
+package struct ChangedTransaction: Sendable {
+    /// What the ledger knows of it; the same object before and after a write that does not change it.
+    package final class State: Sendable {
+        package let facts: ObservedTransaction
+        /// `nil` if it is held.
+        package let owner: CustomerNumber?
+        /// The settings under which it counts; `nil` until they agree with the facts.
+        package let terms: ProductTerms?
+        /// The number of the product.
+        package let product: Int64
+        /// The rule that gave it its owner (`TransactionOwner.reason`).
+        package let ownerReason: String?
+
+        package init(
+            _ facts: ObservedTransaction, owner: CustomerNumber?, terms: ProductTerms?, product: Int64 = 0,
+            ownerReason: String? = nil
+        ) {
+            (self.facts, self.owner, self.terms, self.product) = (facts, owner, terms, product)
+            self.ownerReason = ownerReason
+        }
+    }
+
+    /// What was known before; `nil` for a new transaction.
+    package let former: State?
+    package let current: State
+    /// Fields in which new evidence differs.
+    package var contradictions: [Contradiction] = []
+    /// Whether its cancellation comes from an unsigned App Store answer.
+    package var isCancelledByHint = false
+
+    package init(from former: State?, to current: State) { (self.former, self.current) = (former, current) }
+
+    /// The key, which never changes.
+    package var key: TransactionKey { current.facts.key }
+    /// Whether it has an owner, and had none before.
+    package var hasFirstOwner: Bool { current.owner != nil && former?.owner == nil }
+    /// Whether its owner was erased. Evidence of a transaction always names its product.
+    package var isErased: Bool { current.facts.productID == nil }
+    /// When it was bought.
+    package var date: Timestamp { current.facts.purchaseDate ?? current.facts.originalPurchaseDate ?? .epoch }
+}
+
+extension [ChangedTransaction.State] {
+    /// The purchases of a holder. Nothing is left of those of erased customers.
+    package func purchases(of holder: PurchaseHolder, _ ownership: Ownership) -> [OwnedPurchase] {
+        let own = filter { $0.facts.holder == holder && $0.facts.productID != nil }
+        guard let first = own.first else { return [] }
+        let facts = own.map(\.facts)
+        guard own.contains(where: { $0.terms != first.terms }) else {
+            return PurchaseGrouping.purchases(of: facts, owners: ownership) { _ in first.terms }
+        }
+        let terms = Dictionary(
+            own.compactMap { state in state.terms.map { (ObjectIdentifier(state.facts), $0) } },
+            uniquingKeysWith: { first, _ in first })
+        return PurchaseGrouping.purchases(of: facts, owners: ownership) { terms[ObjectIdentifier($0)] }
+    }
+}
+
+extension Sequence<ObservedTransaction> {
+    /// The holders. Nearly all originals have only the buyer.
+    package var holders: [PurchaseHolder] {
+        var (isBought, holders): (Bool, Set<PurchaseHolder>) = (false, [])
+        for facts in self {
+            if facts.holder == .buyer { isBought = true } else { holders.insert(facts.holder) }
+        }
+        if isBought { holders.insert(.buyer) }
+        return holders.sorted { $0.names.lexicographicallyPrecedes($1.names) }
+    }
+}
+
+/// Which of the signed values of a renewal changed (docs/ledger.md, "Changes of a renewal").
+extension RenewalChange {
+    /// The change between the newest statements before and after evidence; `nil` if no field changed.
+    ///
+    /// - Parameters:
+    ///   - former: the facts before; `nil` if nothing was signed, which is compared as a subscription that renews and
+    ///     has nothing else.
+    ///   - current: the facts after.
+    ///   - period: the transaction of the period whose commitment is shown; `nil` under rules that show none.
+    package init?(from former: ObservedRenewal?, to current: ObservedRenewal, commitmentOf period: ObservedTransaction?)
+    {
+        self.init(
+            former: former.map { Signed($0.newest, commitmentOf: period) },
+            current: Signed(current.newest, commitmentOf: period))
+        guard !changed.isEmpty else { return nil }
+    }
+
+    /// The fields that differ.
+    public var changed: [Field] {
+        let before = former?.info ?? current.info.withoutChanges
+        let now = current.info
+        return Field.allCases.filter { field in
+            switch field {
+            case .autoRenew: before.renews != now.renews
+            case .nextProduct: before.following != now.following
+            case .priceConsent: before.priceIncreaseStatus != now.priceIncreaseStatus
+            case .billingRetry: (before.isInBillingRetry ?? false) != (now.isInBillingRetry ?? false)
+            case .graceUntil:
+                before.graceEnd != now.graceEnd || before.isGraceEndUnknown != now.isGraceEndUnknown
+            case .offer: before.offer != now.offer
+            case .commitment: before.commits != now.commits
+            }
+        }
+    }
+}
+
+extension RenewalChange.Signed {
+    /// What is shown of a statement. Account tokens, downloads and other claims identify people or devices.
+    fileprivate init(_ statement: RenewalStatement, commitmentOf period: ObservedTransaction?) {
+        var info = statement.info
+        let commitment = period.flatMap { info.showingCommitment(of: $0).otherClaims }
+        (info.accountToken, info.appTransactionID, info.otherClaims, info.recentStart) = (nil, nil, commitment, nil)
+        self.init(stamp: statement.stamp, info: info)
+    }
+}
+
+extension RenewalInfo {
+    fileprivate var renews: Bool { autoRenewStatus != 0 }
+    /// Whether another commitment follows.
+    fileprivate var commits: Bool { commitment?.renews ?? true }
+    fileprivate var following: ExactText? { nextProductID ?? productID }
+
+    /// The renewal info of the same subscription before anything was changed.
+    fileprivate var withoutChanges: RenewalInfo {
+        var info = RenewalInfo()
+        info.productID = productID ?? nextProductID
+        return info
+    }
+}

@@ -161,3 +161,155 @@ extension Array {
         indices.dropFirst().contains { isBefore(self[$0], self[$0 - 1]) } ? sorted(by: isBefore) : self
     }
 }
+
+/// A contiguous time in which a purchase or a grant gives access, and the reason for its end. A span may be empty
+/// (`until` equals `from`): then it only carries the reason. Spans are joined to an `AccessTimeline`.
+struct AccessSpan: Sendable, Hashable {
+    /// The owner; `nil` if it is held.
+    var customer: CustomerNumber?
+    var productID: ExactText
+    var environment: AppStoreEnvironment
+    /// The kind that determines its rule; `nil` if neither the settings nor the evidence state one.
+    var kind: ProductKind?
+    var source: AccessSource
+    /// When it begins. Access is given five minutes earlier, because clocks differ.
+    var from: Timestamp
+    /// When it ends, without tolerance; `nil` if it does not end.
+    var until: Timestamp?
+    /// The transaction that began last in it; `nil` for a manual grant.
+    var transaction: TransactionKey?
+    /// The reason why there is no access after it.
+    var endReason: NoAccessReason
+
+    /// Creates a span.
+    init(
+        customer: CustomerNumber?, productID: ExactText, environment: AppStoreEnvironment, kind: ProductKind?,
+        source: AccessSource, from: Timestamp, until: Timestamp?, transaction: TransactionKey?,
+        endReason: NoAccessReason
+    ) {
+        self.customer = customer
+        self.productID = productID
+        self.environment = environment
+        self.kind = kind
+        self.source = source
+        self.from = from
+        self.until = until
+        self.transaction = transaction
+        self.endReason = endReason
+    }
+
+    /// Whether the span is empty.
+    var isEmpty: Bool { until.map { $0 <= from } ?? false }
+}
+
+extension Timestamp {
+    /// Whether something with this start has started, with the tolerance of starts.
+    func isAtOrAfter(startOf start: Timestamp) -> Bool {
+        let (early, overflow) = start.millisecondsSince1970.subtractingReportingOverflow(AccessTimeline.startTolerance)
+        return overflow || early <= millisecondsSince1970
+    }
+}
+
+/// One ground of a customer's access to a product: a purchase or a subscription, a chain of passes, or a manual grant.
+public struct AccessGround: Sendable, Hashable {
+    public var customer: CustomerNumber
+    public var productID: ExactText
+    public var environment: AppStoreEnvironment
+    /// The kind that determines its rule; `nil` if neither the settings nor the evidence state one.
+    public var kind: ProductKind?
+    public var source: AccessSource
+    public var timeline: AccessTimeline
+
+    /// Creates a ground.
+    public init(
+        customer: CustomerNumber, productID: ExactText, environment: AppStoreEnvironment, kind: ProductKind?,
+        source: AccessSource, timeline: AccessTimeline
+    ) {
+        self.customer = customer
+        self.productID = productID
+        self.environment = environment
+        self.kind = kind
+        self.source = source
+        self.timeline = timeline
+    }
+}
+
+extension [AccessGround] {
+    /// The joint timeline of the grounds of one customer and product, and its kind; `nil` if no kind is known.
+    package var joined: (timeline: AccessTimeline, kind: ProductKind)? {
+        guard let kind = compactMap(\.kind).min(by: { $0.rawValue < $1.rawValue }) else { return nil }
+        return (AccessTimeline.joined(map(\.timeline)), kind)
+    }
+}
+
+/// The source of access to a product.
+public enum AccessSource: Sendable, Hashable {
+    /// A purchase: a consumable, a non-consumable, or a whole subscription.
+    case purchase(OwnershipKey)
+    /// All non-renewing subscriptions of one customer and product together, because each begins when the previous one
+    /// ends.
+    case passes
+    /// A manual grant, by its journal entry.
+    case grant(Int64)
+}
+
+/// The reason why a product gives no access, or why it still gives some. The raw value is part of API answers and never
+/// changes.
+public enum NoAccessReason: String, Sendable, CaseIterable {
+    /// The paid time has ended.
+    case expired
+    /// The paid time has ended, and Apple still tries to collect the price of the next period.
+    case billingRetry = "billing_retry"
+    /// The paid time has ended, and nothing says that the subscription was not renewed: the news of it are missing.
+    case newsMissing = "news_missing"
+    /// The paid time has ended, and the App Store gives a grace period while it tries to collect the next price. It is
+    /// the only reason with access.
+    case inGrace = "in_grace"
+    /// The purchase is no longer shared with this member of a family.
+    case familyRevoked = "family_revoked"
+    /// Apple refunded or revoked the purchase, by signed data.
+    case revoked
+    /// Apple cancelled the purchase, by the cancellation date of a receipt.
+    case cancelled
+    /// The customer upgraded to another product.
+    case upgraded
+    /// A later period of the same subscription, with another product, has replaced it.
+    case superseded
+    /// All units of a consumable were used.
+    case consumed
+    /// The purchase begins later.
+    case notStarted = "not_started"
+    /// The purchase has no owner yet.
+    case held
+    /// The purchase belongs to another customer: it was transferred, or carries that customer's account token.
+    case ownedByAnother = "owned_by_another"
+    /// An operator revoked the purchase or the grant.
+    case revokedByHand = "revoked_by_hand"
+    /// Sandbox purchases do not count for this customer.
+    case sandboxNotAccepted = "sandbox_not_accepted"
+    /// The customer claimed a seat of a subscription, and as many claims are older as it has seats.
+    case noSeat = "no_seat"
+    /// The customer's seat of a subscription ended.
+    case seatUnclaimed = "seat_unclaimed"
+    /// The product is not registered, or a non-renewing subscription has no duration in the settings.
+    case productUnknown = "product_unknown"
+    /// Signed data states another kind of product than the settings.
+    case productKindMismatch = "product_kind_mismatch"
+    /// No evidence states the end of the period.
+    case periodUnknown = "period_unknown"
+}
+
+/// The end of a period that is expected to renew, while nothing says whether it did. For a short time afterwards,
+/// access may be assumed (docs/ledger.md, "The state of a subscription", row 10).
+public struct Lapse: Sendable, Hashable {
+    /// The end of the period.
+    public var end: Timestamp
+    /// The longest time for which access may be assumed, in milliseconds: half of the period.
+    public var longest: Int64
+
+    /// A lapse of a period.
+    public init(end: Timestamp, longest: Int64) {
+        self.end = end
+        self.longest = longest
+    }
+}

@@ -1,3 +1,5 @@
+public import PurchaseVerification
+
 /// What the ledger knows of a purchase about whose use Apple asks.
 public struct ConsumptionSituation: Sendable, Equatable, Codable {
     /// The customer's consent that their use is told to Apple.
@@ -51,4 +53,60 @@ public struct ConsumptionSituation: Sendable, Equatable, Codable {
     }
 
     package var productKind: ProductKind? { kind.flatMap(ProductKind.init(rawValue:)) }
+}
+
+/// What Apple is told about the use of a purchase (Apple, "ConsumptionRequest"). It is only made with the customer's
+/// consent.
+public struct ConsumptionAnswer: Sendable, Equatable, Codable {
+    /// Whether it was delivered; otherwise Apple is told that it was not, for a reason that has no name of its own.
+    public var isDelivered: Bool
+    /// The used part in thousandths of a percent, from 0 to 100,000; `nil` if it is not measured, and for
+    /// auto-renewable subscriptions, of which Apple takes none.
+    public var percentage: Int64?
+    public var preference: PreferredRefund
+    public var providesSample: Bool
+
+    /// An answer by its parts.
+    public init(isDelivered: Bool, percentage: Int64?, preference: PreferredRefund, providesSample: Bool) {
+        self.isDelivered = isDelivered
+        self.percentage = percentage
+        self.preference = preference
+        self.providesSample = providesSample
+    }
+}
+
+/// Units of a consumable that a customer used, and the lots from which they were taken.
+public struct ConsumedUnits: Sendable, Hashable {
+    public var customer: CustomerNumber
+    public var productID: ExactText
+    public var environment: AppStoreEnvironment
+    /// When they were used.
+    public var date: Timestamp
+    /// The lots, each with the units taken from it.
+    public var takings: [Taking]
+
+    /// Units taken from one lot.
+    public struct Taking: Sendable, Hashable {
+        public var lot: AccessSource
+        /// The number of units.
+        public var units: Int64
+
+        /// Creates a taking.
+        public init(lot: AccessSource, units: Int64) {
+            self.lot = lot
+            self.units = units
+        }
+    }
+
+    /// Creates a consumption.
+    public init(
+        customer: CustomerNumber, productID: ExactText, environment: AppStoreEnvironment, date: Timestamp,
+        takings: [Taking]
+    ) {
+        self.customer = customer
+        self.productID = productID
+        self.environment = environment
+        self.date = date
+        self.takings = takings
+    }
 }

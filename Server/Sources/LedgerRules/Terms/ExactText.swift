@@ -1,3 +1,5 @@
+public import PurchaseVerification
+
 /// Text from outside, compared and hashed byte by byte.
 ///
 /// `String` treats canonically equivalent texts as equal, which two databases and the journal do not, and its
@@ -64,3 +66,7 @@ extension ExactText: ExpressibleByStringLiteral {
 extension ExactText: CustomStringConvertible {
     public var description: String { string }
 }
+
+/// A time, under the name that the ledger uses for it. `PurchaseVerification` does not: its names are also those of
+/// apps.
+public typealias Timestamp = AppStoreTime
