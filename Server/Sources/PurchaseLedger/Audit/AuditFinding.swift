@@ -49,3 +49,123 @@ public struct AuditFinding: Sendable, Equatable {
         public var isOfTables: Bool { self == .rowDiffers || self == .rowMissing || self == .rowUnknown }
     }
 }
+
+/// The result of an audit.
+public struct AuditReport: Sendable, Equatable {
+    /// The number of journal entries.
+    public var entries: Int
+    /// The number of pieces of evidence, without erased ones.
+    public var evidence: Int
+    /// The number of entries that have no place in the Merkle log yet.
+    public var pending: Int
+    public var findings: [AuditFinding]
+    /// The number of further findings; a lower bound.
+    public var omitted = 0
+    /// What was wrong with indexes before a repair made them again.
+    public var repairedIndexes: [AuditFinding] = []
+}
+
+/// The progress of an audit.
+public struct AuditProgress: Sendable, Equatable {
+    /// The entries that were read.
+    public var done: Int64
+    /// The number of the newest entry when the audit began.
+    public var total: Int64
+}
+
+/// A difference between the Merkle log and what was sealed or signed.
+public struct LogFinding: Sendable, Equatable {
+    public var kind: Kind
+    /// The error, as a sentence.
+    public var detail: String
+
+    /// The kinds of findings.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// The root at a checkpoint's size differs from the checkpoint.
+        case recordRewritten = "record_rewritten"
+        /// The log has fewer leaves than a checkpoint.
+        case recordShorter = "record_shorter_than_checkpoint"
+        /// A leaf, or the entry of a leaf, is missing.
+        case leafMissing = "leaf_missing"
+        /// A leaf is beyond the size of the log.
+        case leafUnknown = "leaf_unknown"
+        /// The leaves have another root than the log states.
+        case rootDiffers = "root_differs"
+        /// A stored tile differs from its leaves.
+        case tileDiffers = "tile_differs"
+        /// A stored tile is not full at the log's size, so the log cannot grow over it.
+        case tileUnknown = "tile_unknown"
+        /// The entry was not written by a server with the key.
+        case entryNotAuthentic = "entry_not_authentic"
+        /// An entry is neither in the log nor pending.
+        case entryForgotten = "entry_forgotten"
+        /// A pending entry cannot be sealed.
+        case pendingRefused = "pending_refused"
+        /// Something could not be read, so the rest was not checked.
+        case auditIncomplete = "audit_incomplete"
+        /// The database names a key of entries other than the given one.
+        case entryKeyDiffers = "entry_key_differs"
+    }
+}
+
+/// The result of an audit of the Merkle log.
+public struct LogAuditReport: Sendable, Equatable {
+    /// The number of leaves.
+    public var size: Int64 = 0
+    /// The number of leaves that were not read, because the stored tiles give the root of a checkpoint of this size;
+    /// `nil` if all were to be read.
+    public var since: Int64?
+    /// The number of entries that are not in the log yet, and since when. A pending entry is not a finding.
+    public var pending = PendingEntries(count: 0, oldest: nil, refused: 0)
+    /// `sealing_late`: an entry has been pending for too long. No server seals, or the one that does fails.
+    public var isSealingLate = false
+    /// Whether the codes of entries were checked, which requires the key of entries.
+    public var hasCheckedCodes = false
+    /// The findings, at most `LogAudit.findings`.
+    public var findings: [LogFinding] = []
+    /// The number of further findings.
+    public var omitted = 0
+    /// The checkpoints of ended origins that the log no longer covers, each with the recorded reason.
+    public var continuations: [String] = []
+}
+
+/// The result of an audit of the entries after a checkpoint, and of the rows that they touched.
+public struct NewEntriesReport: Sendable, Equatable {
+    /// The number of leaves of the checkpoint.
+    public var since: Int64
+    /// The number of entries after it, with those that are not in the log yet.
+    public var entries = 0
+    /// The number of pieces of evidence of these entries.
+    public var evidence = 0
+    /// The number of originals that these entries are about.
+    public var originals = 0
+    /// The number of customers that these entries are about.
+    public var customers = 0
+    /// The findings, at most `NewEntriesAudit.findings`.
+    public var findings: [AuditFinding] = []
+    /// The number of further findings.
+    public var omitted = 0
+
+    /// What the audit did not examine.
+    public static let unexamined = [
+        "entries before the checkpoint and their evidence, except evidence of the purchases that newer entries touched",
+        "rows that no newer entry touched",
+        "the units that consumption took before the checkpoint",
+        "keys, settings and what they make count, testers, tokens, orders, notifications and events",
+        "indexes and the schema",
+        "tiles of the log before the checkpoint, except the hashes that its root needs",
+    ]
+}
+
+/// The refusal of a repair because a server wrote to the database after the rebuild was computed. Nothing was written.
+public struct RepairOvertaken: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The table that grew, with both numbers of rows.
+    let growth: String
+
+    public var description: String {
+        """
+        repair_overtaken: a server wrote to the database during the rebuild (\(growth)), so nothing was repaired; stop the \
+        server and run the command again
+        """
+    }
+}

@@ -52,3 +52,31 @@ extension ReplayStep {
             [.integer(entry.key), .integer(order.key), .integer(row.key)])
     }
 }
+
+/// What a replay keeps between entries, besides the tables.
+struct ReplayState: Sendable {
+    /// The settings so far.
+    var registry = Registry(apps: [])
+    var order = EntryOrder()
+}
+
+/// The evidence of an entry.
+struct ReplayedEvidence: Sendable {
+    let row: EvidenceRow
+    /// As it was sent; `nil` if it was erased, changed or stored in part.
+    let bytes: [UInt8]?
+}
+
+/// The findings of a replay. It is a class because all steps share it.
+final class ReplayFindings {
+    private(set) var list: [AuditFinding] = []
+
+    func add(_ finding: AuditFinding?) {
+        if let finding { list.append(finding) }
+    }
+
+    /// Adds the finding that an entry cannot come at its place.
+    func add(impossible leaf: JournalLeaf, _ reason: String) {
+        add(AuditFinding(kind: .entryImpossible, detail: "\(leaf.kind.name) \(leaf.id.text): \(reason)"))
+    }
+}

@@ -136,3 +136,6 @@ public final class LedgerTransaction {
         return try products.keyToWrite(id, appKey: app.key, at: now)
     }
 }
+
+/// The balances and shortfalls that a change leaves, by customer.
+typealias Balances = [Int64: (balance: Int64, shortfall: Int64)]

@@ -142,3 +142,45 @@ extension HandGrantsTable {
         return found
     }
 }
+
+/// A claim that binds, or a transfer by an operator.
+struct RecordedAct {
+    /// The journal entry; `nil` before it is written.
+    var entry: Int64?
+    var transaction: TransactionKey
+    /// The claimant, or the new owner.
+    var customerKey: Int64
+    /// The former owner in an operator's transfer; `nil` for a held transaction or a claim.
+    var formerKey: Int64?
+    var kind: OwnershipActKind
+    /// Whether one of the customers may have been merged into another since.
+    var isMerged = false
+
+    /// What the rules read of it. An act without an entry is the last one.
+    var content: OwnershipAct {
+        let customer = CustomerNumber(rawValue: customerKey)
+        let content: OwnershipAct.Content =
+            switch kind {
+            case .claim: .claim(transaction: transaction, customer: customer, mayTransfer: false)
+            case .movingClaim: .claim(transaction: transaction, customer: customer, mayTransfer: true)
+            case .move: .move(transaction: transaction, from: formerKey.map(CustomerNumber.init), to: customer)
+            }
+        return OwnershipAct(entry: entry ?? .max, content: content)
+    }
+}
+
+/// A manual revocation of this original.
+struct HandRevocationOfPurchase {
+    let row: HandGrantRow
+    /// The transaction that the operator named, if it is a member's. Its holder is revoked, not all members.
+    let transactionID: ExactText?
+
+    init(_ row: HandGrantRow, _ connection: any LedgerConnection) throws(LedgerStorageError) {
+        self.row = row
+        let details =
+            row.revokedShared ? try JournalTable(connection: connection).row(key: row.entryKey)?.details : nil
+        transactionID = try details.flatMap { details throws(LedgerStorageError) in
+            try RevocationAddedDetails(encoded: details).transactionID.map { ExactText($0) }
+        }
+    }
+}

@@ -1,3 +1,4 @@
+import Foundation
 import PurchaseVerification
 
 import struct Foundation.UUID
@@ -129,5 +130,184 @@ struct CustomersTable {
         try connection.send(
             to: "customers",
             "UPDATE customers SET token = ?1 WHERE customer_key = ?2", [.id(token), .integer(key)])
+    }
+}
+
+/// A customer of an app.
+struct CustomerRow: TableRow {
+    static let table = Table(
+        "customers", key: "customer_key",
+        columns: ["app_key", "reference", "name", "merged_into", "merge_entry", "token", "folded"])
+
+    var key: Int64
+    var appKey: Int64
+    /// The random reference in the journal's leaves.
+    var reference: UUID
+    /// The outside name; `nil` after an erasure.
+    var name: String?
+    /// The customer that this one was merged into.
+    var mergedInto: Int64?
+    /// The journal entry of the merge.
+    var mergeEntry: Int64?
+    /// The current account token.
+    var token: UUID?
+    /// The folded name, by which a search finds it; `nil` if that is the name itself, and after an erasure.
+    var folded: String?
+
+    init(_ reader: inout RowReader) throws(LedgerStorageError) {
+        key = try reader.integer()
+        appKey = try reader.integer()
+        reference = try reader.id()
+        name = try reader.optionalText()
+        mergedInto = try reader.optionalInteger()
+        mergeEntry = try reader.optionalInteger()
+        token = try reader.optionalID()
+        folded = try reader.optionalText()
+    }
+
+    init(appKey: Int64, reference: UUID, name: String?) {
+        (key, self.appKey, self.reference, self.name) = (0, appKey, reference, name)
+        folded = name.map(\.folded).flatMap { $0.isSame(as: name) ? nil : $0 }
+    }
+
+    /// The name of this customer, if another name was merged into it.
+    func survivor(of named: String) -> String? { named.isSame(as: name) ? nil : name }
+
+    /// The lock of all data of the customer.
+    var lock: LedgerLock { name.map { .customer($0) } ?? .customer(reference: reference) }
+
+    var values: [LedgerValue] {
+        [
+            .integer(appKey), .id(reference), .text(name), .integer(mergedInto), .integer(mergeEntry), .id(token),
+            .text(folded),
+        ]
+    }
+}
+
+extension String {
+    /// The text without case and accents. Unicode does not change the folding of a character that it has assigned, so
+    /// what is stored stays comparable.
+    var folded: String {
+        utf8.allSatisfy { $0 < 0x80 }
+            ? lowercased() : folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
+    }
+}
+
+/// The customer of each account token. A token belongs to one customer forever; a customer's earlier tokens remain
+/// assigned.
+struct AccountTokensTable {
+    let connection: any LedgerConnection
+
+    // A customer who was just created has no token, so changes of customers do not matter.
+    static let assignment = ReadShape(
+        """
+        SELECT account_tokens.customer_key, merged_into FROM account_tokens
+        JOIN customers ON customers.customer_key = account_tokens.customer_key
+        WHERE account_tokens.app_key = ?1 AND account_tokens.token = ?2
+        """, of: ["account_tokens"], [.value, .value])
+
+    /// The customer to whom a token was assigned, and whether they were merged into another later.
+    func assignment(
+        of token: UUID, appKey: Int64
+    ) throws(LedgerStorageError) -> (customer: Int64, isMerged: Bool)? {
+        let rows = try connection.rows(
+            Self.assignment, [.integer(appKey), .id(token)])
+        guard var reader = rows.first?.reader else { return nil }
+        return (try reader.integer(), try reader.optionalInteger() != nil)
+    }
+
+    /// The customer of a token, after all merges.
+    func customer(of token: UUID, appKey: Int64) throws(LedgerStorageError) -> Int64? {
+        guard let assignment = try assignment(of: token, appKey: appKey) else { return nil }
+        guard assignment.isMerged else { return assignment.customer }
+        let customers = CustomersTable(connection: connection)
+        return try customers.surviving(try customers.row(assignment.customer)).key
+    }
+
+    /// The tokens of a customer. It scans the table; only an erasure calls it.
+    func tokens(of customer: Int64, appKey: Int64) throws(LedgerStorageError) -> [UUID] {
+        var tokens: [UUID] = []
+        for row in try connection.rows(
+            "SELECT token FROM account_tokens WHERE app_key = ?1 AND customer_key = ?2 ORDER BY token",
+            [.integer(appKey), .integer(customer)], of: ["account_tokens"])
+        {
+            var reader = row.reader
+            tokens.append(try reader.id())
+        }
+        return tokens
+    }
+
+    func delete(_ token: UUID, appKey: Int64) throws(LedgerStorageError) {
+        try connection.send(
+            to: "account_tokens",
+            "DELETE FROM account_tokens WHERE app_key = ?1 AND token = ?2", [.integer(appKey), .id(token)])
+    }
+
+    func insert(_ token: UUID, appKey: Int64, customer: Int64, entry: Int64) throws(LedgerStorageError) {
+        try connection.send(
+            to: "account_tokens",
+            "INSERT INTO account_tokens (app_key, token, customer_key, entry_key) VALUES (?1, ?2, ?3, ?4)",
+            [.integer(appKey), .id(token), .integer(customer), .integer(entry)])
+    }
+}
+
+/// The customers whose sandbox purchases count.
+struct TestersTable {
+    /// The row of the customer with a name.
+    static let ofName = ReadShape(
+        "SELECT 1 FROM testers WHERE app_key = ?1 AND customer_key = ?2",
+        of: ReadScope("testers", by: "app_key", "customer_key"), [.value, .column(0, of: CustomersTable.byName)])
+
+    let connection: any LedgerConnection
+
+    func contains(_ customer: Int64, appKey: Int64) throws(LedgerStorageError) -> Bool {
+        !(try connection.rows(Self.ofName, [.integer(appKey), .integer(customer)]).isEmpty)
+    }
+
+    /// - Returns: whether the customer was not a tester before.
+    func insert(_ customer: Int64, appKey: Int64, entry: Int64) throws(LedgerStorageError) -> Bool {
+        try connection.execute(
+            """
+            INSERT INTO testers (app_key, customer_key, entry_key) VALUES (?1, ?2, ?3)
+            ON CONFLICT (app_key, customer_key) DO NOTHING
+            """, [.integer(appKey), .integer(customer), .integer(entry)]) == 1
+    }
+
+    /// Makes the customer that a tester was merged into a tester.
+    func move(from customer: Int64, to target: Int64) throws(LedgerStorageError) {
+        try connection.send(
+            to: "testers",
+            """
+            INSERT INTO testers (app_key, customer_key, entry_key)
+            SELECT app_key, ?2, entry_key FROM testers
+            WHERE app_key = (SELECT app_key FROM customers WHERE customer_key = ?1) AND customer_key = ?1
+            ON CONFLICT (app_key, customer_key) DO NOTHING
+            """, [.integer(customer), .integer(target)])
+    }
+
+    /// - Returns: whether the customer was a tester.
+    func delete(_ customer: Int64, appKey: Int64) throws(LedgerStorageError) -> Bool {
+        try connection.execute(
+            "DELETE FROM testers WHERE app_key = ?1 AND customer_key = ?2", [.integer(appKey), .integer(customer)]) == 1
+    }
+
+    /// The testers of an app after a key, with their keys. The row of a customer who was merged into another remains
+    /// and counts no more: the right of the survivor decides.
+    func page(
+        appKey: Int64, after key: Int64, limit: Int64
+    ) throws(LedgerStorageError) -> [(key: Int64, name: String?)] {
+        var testers: [(key: Int64, name: String?)] = []
+        for row in try connection.rows(
+            """
+            SELECT testers.customer_key, customers.name FROM testers
+            LEFT JOIN customers ON customers.customer_key = testers.customer_key
+            WHERE testers.app_key = ?1 AND testers.customer_key > ?2 AND customers.merged_into IS NULL
+            ORDER BY testers.customer_key LIMIT ?3
+            """, [.integer(appKey), .integer(key), .integer(limit)])
+        {
+            var reader = row.reader
+            testers.append((try reader.integer(), try reader.optionalText()))
+        }
+        return testers
     }
 }

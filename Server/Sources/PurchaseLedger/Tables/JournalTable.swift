@@ -1,4 +1,4 @@
-import PurchaseVerification
+public import PurchaseVerification
 
 import struct Foundation.UUID
 
@@ -235,5 +235,131 @@ struct JournalTable {
             "WHERE \(condition) AND (at, entry_key) < (?2, ?3) AND at >= ?4 \(order)",
             [.integer(app), .time(cursor.at), .integer(cursor.key), .time(from), .integer(limit)]
                 + (parameter.map { [$0] } ?? []), connection)
+    }
+}
+
+/// A stored journal entry.
+struct JournalRow: TableRow {
+    static let table = Table(
+        "journal", key: "entry_key",
+        columns: [
+            "entry_id", "leaf", "salt", "details", "app_key", "customer_key", "order_key", "transaction_key",
+            "evidence_key", "kind", "code", "at", "mac",
+        ])
+
+    var key: Int64
+    var id: UUID
+    /// The bytes that the Merkle log covers.
+    var leaf: [UInt8]
+    /// The salt; `nil` after an erasure, like the details.
+    var salt: [UInt8]?
+    /// JSON. The column stores a shorter form (`JSONShorthand`).
+    var details: [UInt8]?
+    /// 0 for entries of the whole ledger.
+    var appKey: Int64
+    var customerKey: Int64?
+    var orderKey: Int64?
+    var transactionKey: Int64?
+    var evidenceKey: Int64?
+    var kind: Int64
+    var code: String
+    var at: Timestamp
+    /// The code of the server that wrote the entry (HMAC-SHA256 of the leaf).
+    var mac: [UInt8]?
+
+    init(_ reader: inout RowReader) throws(LedgerStorageError) {
+        key = try reader.integer()
+        id = try reader.id()
+        leaf = try reader.blob()
+        salt = try reader.optionalBlob()
+        details = try reader.optionalBlob().map(JSONShorthand.json)
+        appKey = try reader.integer()
+        customerKey = try reader.optionalInteger()
+        orderKey = try reader.optionalInteger()
+        transactionKey = try reader.optionalInteger()
+        evidenceKey = try reader.optionalInteger()
+        kind = try reader.integer()
+        code = try reader.text()
+        at = try reader.time()
+        mac = try reader.optionalBlob()
+    }
+
+    init(id: UUID, leaf: [UInt8], salt: [UInt8], details: [UInt8], appKey: Int64, kind: Int64, at: Timestamp) {
+        key = 0
+        self.id = id
+        self.leaf = leaf
+        self.salt = salt
+        self.details = details
+        self.appKey = appKey
+        self.kind = kind
+        code = ""
+        self.at = at
+    }
+
+    var values: [LedgerValue] {
+        [
+            .id(id), .blob(leaf), .blob(salt), .blob(details.map(JSONShorthand.shortened)), .integer(appKey),
+            .integer(customerKey),
+            .integer(orderKey), .integer(transactionKey), .integer(evidenceKey), .integer(kind), .text(code), .time(at),
+            .blob(mac),
+        ]
+    }
+}
+
+/// The index that finds the claims of a list.
+enum JournalSelection: Sendable {
+    /// Accepted claims of an app.
+    case accepted
+    /// Rejected claims of an app.
+    case rejected
+    /// Rejected claims of an app with a code.
+    case code(String)
+    case customer(Int64)
+    case order(Int64)
+    case transaction(Int64)
+    /// Claims that are not accepted and whose requests name a transaction (`RefusedClaimsTable`).
+    case naming(String)
+    /// Refused evidence of an app, several pieces in an entry.
+    case refusals
+    case refusalsOf(customer: Int64)
+    /// Answers of the App Store with a code other than `accepted`; their claims are listed.
+    case appStoreAnswer(String)
+
+    /// The condition, and the value of its parameter `?6`. 3 is `JournalKind.claim`, 48 is `JournalKind.refusals`; they
+    /// are written out because SQLite chooses a partial index by the text of its condition.
+    var condition: (sql: String, parameter: LedgerValue?) {
+        switch self {
+        case .accepted: ("app_key = ?1 AND kind = 3 AND code = 'accepted'", nil)
+        case .rejected: ("app_key = ?1 AND kind = 3 AND code <> 'accepted'", nil)
+        case .code(let code): ("app_key = ?1 AND kind = 3 AND code <> 'accepted' AND code = ?6", .text(code))
+        case .customer(let key): ("customer_key = ?6 AND kind = 3 AND app_key = ?1", .integer(key))
+        case .refusals: ("app_key = ?1 AND kind = 48", nil)
+        case .refusalsOf(let key): ("customer_key = ?6 AND kind = 48 AND app_key = ?1", .integer(key))
+        case .order(let key): ("order_key = ?6 AND kind = 3 AND app_key = ?1", .integer(key))
+        // 2 is `JournalKind.appStoreAnswer`.
+        case .appStoreAnswer(let code):
+            ("app_key = ?1 AND kind = 2 AND code <> 'accepted' AND code = ?6", .text(code))
+        case .naming(let id):
+            (
+                """
+                entry_key IN (SELECT entry_key FROM refused_claims WHERE app_key = ?1 AND transaction_id = ?6
+                AND (at, entry_key) < (?2, ?3) AND at >= ?4 ORDER BY at DESC, entry_key DESC LIMIT ?5)
+                """, .text(id)
+            )
+        case .transaction(let key): ("transaction_key = ?6 AND kind = 3 AND app_key = ?1", .integer(key))
+        }
+    }
+}
+
+/// The position at which a page of the journal continues, towards older entries.
+public struct JournalCursor: Sendable, Hashable {
+    /// The time of the last entry of the page before.
+    public var at: Timestamp
+    public var key: Int64
+
+    /// Creates a cursor.
+    public init(at: Timestamp, key: Int64) {
+        self.at = at
+        self.key = key
     }
 }

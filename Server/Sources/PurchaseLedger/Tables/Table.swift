@@ -34,3 +34,59 @@ struct Table: Sendable {
         return number
     }
 }
+
+/// A row of a table, read in the order of the table's columns.
+protocol TableRow: Sendable {
+    static var table: Table { get }
+    init(_ reader: inout RowReader) throws(LedgerStorageError)
+}
+
+extension TableRow {
+    /// The rows that a condition selects.
+    static func all(
+        _ condition: String, _ parameters: [LedgerValue], _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> [Self] {
+        try query(table.select(condition), of: [table.name], parameters, connection)
+    }
+
+    /// The first row that a condition selects.
+    static func first(
+        _ condition: String, _ parameters: [LedgerValue], _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> Self? {
+        guard let row = try connection.rows(table.select(condition), parameters, of: [table.name]).first else {
+            return nil
+        }
+        var reader = row.reader
+        return try Self(&reader)
+    }
+
+    /// The first row of a query that selects the table's columns first.
+    static func first(
+        _ shape: ReadShape, _ parameters: [LedgerValue], _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> Self? {
+        guard let row = try connection.rows(shape, parameters).first else { return nil }
+        var reader = row.reader
+        return try Self(&reader)
+    }
+
+    /// The rows of a query that selects the table's columns first.
+    static func query(
+        _ shape: ReadShape, _ parameters: [LedgerValue], _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> [Self] {
+        try query(shape.sql, of: shape.scope, parameters, connection)
+    }
+
+    /// The rows of a query that selects the table's columns first.
+    ///
+    /// - Parameter scope: the rows whose changes by the same write matter; `nil` for all.
+    static func query(
+        _ sql: String, of scope: ReadScope? = nil, _ parameters: [LedgerValue], _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> [Self] {
+        var rows: [Self] = []
+        for row in try connection.rows(sql, parameters, of: scope) {
+            var reader = row.reader
+            rows.append(try Self(&reader))
+        }
+        return rows
+    }
+}

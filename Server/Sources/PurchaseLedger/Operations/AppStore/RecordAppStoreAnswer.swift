@@ -170,3 +170,12 @@ public struct RecordAppStoreAnswer: LedgerOperation {
         return ExaminedSubmission(submission: submission, evidence: examined.evidence, flaw: nil)
     }
 }
+
+/// The App Store's answer about a claim, with the claim's evidence verified again.
+public struct ExaminedAppStoreAnswer: Sendable {
+    let claim: AppStoreClaim
+    let answer: AppStoreAnswer
+    let evidence: ExaminedEvidence?
+    let reply: StorableEvidence?
+    let latest: ExaminedEvidenceSubmission?
+}

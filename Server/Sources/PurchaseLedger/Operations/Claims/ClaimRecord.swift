@@ -69,3 +69,8 @@ extension LedgerTransaction {
         try HeldEvidenceTable(connection: connection).insert(key, entry: entry.key, bundleID: bundleID.string)
     }
 }
+
+/// Restarts a write as another one, after everything that it wrote was undone.
+struct RevisedOperation<Operation: LedgerOperation>: Error {
+    let operation: Operation
+}

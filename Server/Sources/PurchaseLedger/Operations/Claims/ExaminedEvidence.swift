@@ -1,5 +1,7 @@
 public import PurchaseVerification
 
+public import struct Foundation.UUID
+
 /// Evidence with the result of its verification, and its stored form. It is a class because every step of a write
 /// passes it on.
 public final class ExaminedEvidence: Sendable {
@@ -115,4 +117,64 @@ private struct StatedVersionPolicy: PurchasePolicy {
         guard facts.kind == .appReceipt || facts.kind == .transactionReceipt else { return }
         try ApplicationVersionPolicy(anyOf: versions).check(facts)
     }
+}
+
+/// A verification that ended: what the evidence is, and its result.
+public struct VerifiedPiece: Sendable {
+    /// The kind; `nil` if it could not be recognised.
+    public let kind: EvidenceKind?
+    /// Why it is not genuine; `nil` if it is.
+    public let error: VerificationError?
+    /// How long the verification took.
+    public let duration: Duration
+}
+
+/// The verdicts of a claim.
+public enum Verdict: String, Sendable, CaseIterable {
+    case accepted
+    case rejected
+    /// It cannot be decided yet: the claim waits for the App Store.
+    case undetermined
+
+    /// The verdict of an entry with a code.
+    init(code: String) {
+        switch DecisionCode(rawValue: code) {
+        case .accepted: self = .accepted
+        case .some(let code) where code.isUndetermined: self = .undetermined
+        default: self = .rejected
+        }
+    }
+}
+
+/// A genuine piece of a restore that tells nothing new and gives the customer nothing: every purchase in it belongs to
+/// somebody else, or it repeats an earlier piece of the request. The daily budget pays for its entry; beyond it, the
+/// piece is only counted.
+struct IdlePiece: Sendable {
+    let index: Int
+    let sha256: [UInt8]
+    /// Why the piece as a whole is refused.
+    let rejection: Rejection?
+    /// The answers about its purchases.
+    let purchases: [RestoredPurchase]
+    /// The code under which it is counted.
+    let code: String
+
+    /// Adds the piece to an answer, without an entry.
+    func answer(_ outcome: inout RestoreOutcome) {
+        outcome.counted += 1
+        outcome.purchases += purchases
+        guard let rejection else { return }
+        outcome.refused.append(
+            RefusedEvidence(
+                submissionID: nil, leafHash: [], index: index, rejection: rejection,
+                disposition: rejection.disposition(hasPurchase: false)))
+    }
+}
+
+/// Evidence of a restore that waits for the App Store.
+public struct WaitingEvidence: Sendable, Equatable {
+    public var claim: UUID
+    public var sha256: [UInt8]
+    /// When the App Store is asked again.
+    public var nextAttemptAt: Timestamp?
 }

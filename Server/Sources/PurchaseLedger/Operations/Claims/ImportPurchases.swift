@@ -1,3 +1,5 @@
+public import PurchaseVerification
+
 /// Claims all purchases of several rows of an import, in the order of the rows.
 ///
 /// A row that was imported before writes nothing, so an import can be run again after any interruption. A row that
@@ -38,4 +40,53 @@ public struct ImportPurchases: LedgerOperation {
         try transaction.entitlements.explainRest()
         return outcomes
     }
+}
+
+/// One row of an import: a customer's purchases in an existing system.
+public struct ImportSubmission: Sendable {
+    public var customerID: String
+    /// Receipts and signed transactions. All of their purchases are claimed.
+    public var evidence: [[UInt8]]
+    /// An order that one of the purchases pays.
+    public var orderID: String?
+    /// When the existing system received the evidence. The time is recorded and affects no decision.
+    public var importedAt: Timestamp?
+
+    /// A row of an import.
+    public init(customerID: String, evidence: [[UInt8]], orderID: String? = nil, importedAt: Timestamp? = nil) {
+        self.customerID = customerID
+        self.evidence = evidence
+        self.orderID = orderID
+        self.importedAt = importedAt
+    }
+}
+
+extension PurchaseLedger {
+    /// Verifies the evidence of a row. It holds no lock, so rows can be verified on several cores.
+    public func examine(_ submission: ImportSubmission, app: String) -> ExaminedImport {
+        ExaminedImport(submission: submission, evidence: submission.evidence.map { examine($0) })
+    }
+}
+
+/// A row of an import whose evidence was verified.
+public struct ExaminedImport: Sendable {
+    let submission: ImportSubmission
+    let evidence: [ExaminedEvidence]
+}
+
+/// The result for one row of an import.
+public struct ImportOutcome: Sendable, Equatable {
+    /// Why the row was rejected: its evidence was refused, a purchase belongs to another customer or gives nothing
+    /// under the settings, or its order was refused. `nil` if it was accepted.
+    public var rejection: Rejection?
+    /// The product of the purchase that rejected the row; `nil` if no purchase did.
+    public var product: String?
+    /// The code of each purchase of the row, each once: `accepted`, or why it currently gives nothing. Expired,
+    /// refunded and upgraded purchases are accepted history.
+    public var purchases: [String] = []
+    /// Whether an earlier import recorded the whole row, so that nothing was written.
+    public var isKnown = false
+
+    /// `accepted`, or the code of the rejection.
+    public var code: String { rejection?.code ?? DecisionCode.accepted.rawValue }
 }

@@ -1,6 +1,6 @@
-import PurchaseVerification
+public import PurchaseVerification
 
-import struct Foundation.UUID
+public import struct Foundation.UUID
 
 /// Reads everything that determines a customer's balances at a time: lots, acts and the journal.
 ///
@@ -178,6 +178,112 @@ extension LotTake {
         originalID.map { id in
             OriginalKey(
                 environment: AppStoreEnvironment(environment), transactionID: ExactText(id), second: second ?? 0)
+        }
+    }
+}
+
+/// The units of one purchase or grant of a consumable.
+public struct BalanceLot: Sendable, Equatable {
+    /// The transaction; `nil` for a grant by an operator.
+    public var transactionID: String?
+    /// The grant by an operator; `nil` for a purchase.
+    public var grantID: UUID?
+    public var purchasedAt: Timestamp
+    /// The units that were bought or granted.
+    public var quantity: Int64
+    /// Of these, the units that Apple withdrew.
+    public var withdrawn: Int64
+    /// Of these, the units that the customer used.
+    public var taken: Int64
+    /// The units that are left.
+    public var available: Int64
+}
+
+extension BalanceLot {
+    init(_ row: LotRow, _ reader: LedgerTransaction) throws(LedgerStorageError) {
+        (purchasedAt, quantity, withdrawn) = (row.purchasedAt, row.quantity, row.withdrawn)
+        (taken, available) = (row.taken, row.available)
+        if row.ground > 0 {
+            transactionID = try OriginalsTable(connection: reader.connection).row(row.ground).originalID
+        } else {
+            grantID = try HandGrantsTable(connection: reader.connection).row(key: -row.ground)?.id
+        }
+    }
+}
+
+/// The purchases and grants that a customer's units of a consumable come from.
+public struct LotsOfBalance: LedgerQuery {
+    public static let access = LedgerReadAccess.lists
+
+    public var app: String
+    public var customerID: String
+    public var productID: String
+    public var environment: AppStoreEnvironment
+    /// The largest number of lots with units left, and of lots without.
+    public var limit: Int
+
+    /// The lots of a balance.
+    public init(app: String, customerID: String, productID: String, environment: AppStoreEnvironment, limit: Int) {
+        (self.app, self.customerID, self.productID) = (app, customerID, productID)
+        (self.environment, self.limit) = (environment, limit)
+    }
+
+    /// The lots.
+    public struct Answer: Sendable, Equatable {
+        /// Those with units left, in the order in which their units are used.
+        public var available: [BalanceLot]
+        /// Those without, the newest purchase first.
+        public var empty: [BalanceLot]
+        /// Whether there are more of either.
+        public var hasMore: Bool
+    }
+
+    /// - Throws: `customer_unknown`.
+    public func answer(_ reader: LedgerTransaction) throws -> Answer {
+        let app = try reader.app(app)
+        guard let customer = try reader.customer(customerID, app) else {
+            throw LedgerRefusal(.customerUnknown, expected: customerID)
+        }
+        guard let product = try reader.products.key(productID, appKey: app.key),
+            let environment = try reader.environments.key(of: environment)
+        else { return Answer(available: [], empty: [], hasMore: false) }
+        let table = LotsTable(connection: reader.connection)
+        let most = Int64(limit) + 1
+        let available = try table.available(customer.key, product: product, environment: environment, limit: most)
+        let empty = try table.empty(customer.key, product: product, environment: environment, limit: most)
+        return Answer(
+            available: try available.prefix(limit).map { try BalanceLot($0, reader) },
+            empty: try empty.prefix(limit).map { try BalanceLot($0, reader) },
+            hasMore: available.count > limit || empty.count > limit)
+    }
+}
+
+/// The balances of a customer at a past time: sums over their lots and consumptions, since the rows have only the
+/// current sums.
+struct PastBalances {
+    let reader: LedgerTransaction
+    let app: RegistryApp
+
+    /// Replaces the balances in entitlements.
+    func replace(
+        _ entitlements: [UncountedEntitlement], customer: CustomerRow, at moment: Timestamp
+    ) throws(LedgerStorageError) -> [UncountedEntitlement] {
+        guard entitlements.contains(where: { $0.entitlement.productKind == .consumable }) else { return entitlements }
+        let input = try BalanceInputReader(reader: reader, moment: moment).input(of: customer.key)
+        let access = CustomerEntitlements(input).access(.at(moment), refundShortfall: app.settings.refundShortfall)
+        return entitlements.map { uncounted in
+            var entitlement = uncounted.entitlement
+            guard entitlement.productKind == .consumable else { return uncounted }
+            let past = access.first {
+                $0.productID == ExactText(entitlement.productID) && $0.environment == entitlement.environment
+                    && $0.kind == .consumable
+            }
+            (entitlement.balance, entitlement.shortfall) = (past?.balance ?? 0, past?.shortfall ?? 0)
+            // Without a past balance, all lots belong to another customer now, and none of them had been used at that
+            // time.
+            entitlement.reason = past.map(\.denial) ?? .ownedByAnother
+            entitlement.state = Entitlement.State(entitlement.reason)
+            return UncountedEntitlement(entitlement: entitlement)
         }
     }
 }

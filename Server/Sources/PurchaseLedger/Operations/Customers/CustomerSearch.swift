@@ -1,6 +1,8 @@
 import Foundation
 import PurchaseVerification
 
+public import struct Foundation.UUID
+
 /// Finds customers of an app by a text that support staff have: the beginning of their id, whatever its case and
 /// accents, or of an order's id, or a transaction or a token.
 public struct CustomerSearch: LedgerQuery {
@@ -99,5 +101,61 @@ public struct TransactionSearch: LedgerQuery {
         found += named.map { Found(transactionID: $0, isPurchase: false) }
         var known: Set<ExactText> = []
         return Array(found.filter { known.insert(ExactText($0.transactionID)).inserted }.prefix(Int(limit)))
+    }
+}
+
+/// A customer, and the operators' actions on them.
+public struct CustomerSummary: LedgerQuery {
+    public static let access = LedgerReadAccess.lists
+
+    public var app: String
+    public var customerID: String
+
+    /// The summary of a customer.
+    public init(app: String, customerID: String) {
+        self.app = app
+        self.customerID = customerID
+    }
+
+    /// The answer.
+    public struct Answer: Sendable, Equatable {
+        /// The customer's id after all merges; `nil` after an erasure.
+        public var customerID: String?
+        /// The current account token.
+        public var appAccountToken: UUID?
+        public var isTester: Bool
+        /// Manual grants and revocations, oldest first, including lifted ones.
+        public var handGrants: [HandGrantRecord]
+    }
+
+    /// - Throws: `customer_unknown`.
+    public func answer(_ reader: LedgerTransaction) throws -> Answer {
+        let app = try reader.app(app)
+        guard let customer = try reader.customer(customerID, app) else {
+            throw LedgerRefusal(.customerUnknown, expected: customerID)
+        }
+        let rows = try HandGrantsTable(connection: reader.connection).rows(of: customer.key)
+        return Answer(
+            customerID: customer.name, appAccountToken: customer.token,
+            isTester: try TestersTable(connection: reader.connection).contains(customer.key, appKey: app.key),
+            handGrants: try rows.map { try HandGrantRecord($0, reader) })
+    }
+}
+
+/// The customer into whom another was merged; `nil` if they were not, or are not known.
+public struct SurvivorOfCustomer: LedgerQuery {
+    public static let access = LedgerReadAccess.keys
+
+    public var app: String
+    public var customerID: String
+
+    /// The survivor of a customer.
+    public init(app: String, customerID: String) {
+        self.app = app
+        self.customerID = customerID
+    }
+
+    public func answer(_ reader: LedgerTransaction) throws -> String? {
+        try reader.customer(customerID, try reader.app(app))?.survivor(of: customerID)
     }
 }

@@ -1,4 +1,4 @@
-import PurchaseVerification
+public import PurchaseVerification
 
 /// The purchases that nobody owns, the last seen first. They give nothing until a claim or an account token names their
 /// owner.
@@ -57,5 +57,17 @@ public struct HeldPurchases: LedgerQuery {
         }
         if places.count == Self.mostRows { answer.next = last }
         return answer
+    }
+}
+
+/// The filter of a list of held purchases. Fields that are `nil` do not restrict it.
+public struct HeldPurchaseFilter: Sendable, Equatable {
+    public var environment: AppStoreEnvironment?
+    public var productID: String?
+
+    /// All held purchases.
+    public init(environment: AppStoreEnvironment? = nil, productID: String? = nil) {
+        self.environment = environment
+        self.productID = productID
     }
 }

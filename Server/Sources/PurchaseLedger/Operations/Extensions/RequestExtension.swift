@@ -74,3 +74,156 @@ public struct RequestExtension: LedgerOperation {
         return Outcome(record: try ExtensionRecord(row, transaction), isReplayed: false)
     }
 }
+
+/// A request for an extension of a subscription, and Apple's answer.
+public struct ExtensionRecord: Sendable, Equatable {
+    public var app: String
+    public var requestID: String
+    public var environment: AppStoreEnvironment
+    public var originalTransactionID: String
+    /// The bundle id that the subscription states.
+    public var bundleID: String?
+    public var days: Int64
+    public var extensionReason: ExtensionReasonCode
+    public var requestedAt: Timestamp
+    public var state: ExtensionState
+    public var answeredAt: Timestamp?
+    /// The new end of the period, as Apple says it. Access follows the signed data that comes afterwards.
+    public var effectiveDate: Timestamp?
+    /// Apple's number, if it refused.
+    public var number: Int64?
+    /// The attempts so far that had no answer.
+    public var attempts: Int
+
+    init(_ row: ExtensionRow, _ reader: LedgerTransaction) throws(LedgerStorageError) {
+        let original = try OriginalsTable(connection: reader.connection).row(row.originalKey)
+        app = reader.registry.app(key: row.appKey)?.settings.id ?? ""
+        environment = try reader.environments.environment(original.environment)
+        originalTransactionID = original.originalID
+        (requestID, days, extensionReason) = (row.requestID, row.days, row.reason)
+        (requestedAt, state, attempts) = (row.requestedAt, row.state, Int(row.attempts))
+        if let newest = try reader.transactions.rows(originalKey: row.originalKey).last(where: { !$0.isErased }) {
+            bundleID = try newest.observed(in: environment).bundleID?.string
+        }
+        guard let key = row.answerEntry, let entry = try JournalTable(connection: reader.connection).row(key: key)
+        else {
+            return
+        }
+        answeredAt = entry.at
+        guard let content = entry.details else { return }
+        let details = try ExtensionAnsweredDetails(encoded: content)
+        effectiveDate = details.effectiveDate.map { Timestamp(millisecondsSince1970: $0) }
+        number = details.number
+    }
+}
+
+/// The requests for extensions of a subscription, the newest first.
+public struct ExtensionsOfSubscription: LedgerQuery {
+    public static let access = LedgerReadAccess.lists
+
+    public var app: String
+    public var originalTransactionID: String
+    public var environment: AppStoreEnvironment?
+    public var limit: Int
+
+    public init(app: String, originalTransactionID: String, environment: AppStoreEnvironment? = nil, limit: Int) {
+        self.app = app
+        self.originalTransactionID = originalTransactionID
+        self.environment = environment
+        self.limit = limit
+    }
+
+    /// - Throws: `purchase_unknown`, `purchase_ambiguous`.
+    public func answer(_ reader: LedgerTransaction) throws -> [ExtensionRecord] {
+        let original = try reader.subscription(originalTransactionID, environment, try reader.app(app))
+        return try ExtensionsTable(connection: reader.connection).rows(original: original.key, limit: Int64(limit))
+            .map { row throws(LedgerStorageError) in try ExtensionRecord(row, reader) }
+    }
+}
+
+/// Takes a request for an extension that is due. One server at a time has it.
+public struct NextExtension: LedgerOperation {
+    public var apps: [String]
+    /// The id of a request that is taken alone; `nil` for whichever is due first.
+    public var requestID: String?
+
+    /// The next request of the apps with these names.
+    public init(apps: [String], requestID: String? = nil) {
+        self.apps = apps
+        self.requestID = requestID
+    }
+
+    public var locks: LedgerLocks { .parts([.requestLeases]) }
+
+    /// - Returns: `nil` if none is due.
+    public func perform(_ transaction: LedgerTransaction) throws -> ExtensionRecord? {
+        let table = ExtensionsTable(connection: transaction.connection)
+        let keys = transaction.registry.apps.filter { app in apps.contains { $0.isSame(as: app.settings.id) } }.map(
+            \.key)
+        let due = try table.due(keys, at: transaction.now, limit: requestID == nil ? 1 : 64)
+        guard let row = due.first(where: { row in requestID.map { $0.isSame(as: row.requestID) } ?? true }) else {
+            return nil
+        }
+        try table.lease(
+            row.entryKey,
+            until: Timestamp(millisecondsSince1970: transaction.now.millisecondsSince1970 + ExtensionRow.lease))
+        return try ExtensionRecord(row, transaction)
+    }
+}
+
+/// Records Apple's answer to a request for an extension, or that there is none yet. Only the first answer counts.
+public struct RecordExtensionAnswer: LedgerOperation {
+    public var app: String
+    public var requestID: String
+    public var answer: Answer
+
+    /// What Apple answered.
+    public enum Answer: Sendable, Equatable {
+        /// The new end of the period.
+        case extended(until: Timestamp?)
+        case refused(number: Int64?)
+        /// No answer: Apple is asked again then, unless the request is a day old.
+        case none(next: Timestamp)
+        /// There was no answer, and Apple may have extended the period, so it is not asked again.
+        case unknown
+    }
+
+    /// An answer.
+    public init(app: String, requestID: String, _ answer: Answer) {
+        self.app = app
+        self.requestID = requestID
+        self.answer = answer
+    }
+
+    public var locks: LedgerLocks { .parts([.requestLeases, .extensionRequest(app, requestID)]) }
+
+    /// - Returns: the request with its answer; `nil` if it is not known.
+    public func perform(_ transaction: LedgerTransaction) throws -> ExtensionRecord? {
+        let app = try transaction.app(app)
+        let table = ExtensionsTable(connection: transaction.connection)
+        guard let row = try table.row(request: requestID, appKey: app.key) else { return nil }
+        guard row.state == .open else { return try ExtensionRecord(row, transaction) }
+        var details = ExtensionAnsweredDetails(requestID: requestID, state: ExtensionState.unanswered.rawValue)
+        var state = ExtensionState.unanswered
+        switch answer {
+        case .extended(let until):
+            (state, details.effectiveDate) = (.extended, until?.millisecondsSince1970)
+        case .refused(let number): (state, details.number) = (.refused, number)
+        case .unknown: break
+        case .none(let next):
+            let age = transaction.now.millisecondsSince1970 - row.requestedAt.millisecondsSince1970
+            guard age >= ExtensionRow.lifetime else {
+                try table.postpone(row.entryKey, attempts: row.attempts + 1, to: next)
+                return try table.row(row.entryKey).map { row throws(LedgerStorageError) in
+                    try ExtensionRecord(row, transaction)
+                }
+            }
+        }
+        details.state = state.rawValue
+        let entry = try transaction.journal.append(transaction.draft(app), details)
+        try table.finish(row.entryKey, state, answer: entry.key)
+        return try table.row(row.entryKey).map { row throws(LedgerStorageError) in
+            try ExtensionRecord(row, transaction)
+        }
+    }
+}

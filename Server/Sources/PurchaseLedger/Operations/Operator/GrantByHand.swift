@@ -83,3 +83,198 @@ public struct GrantByHand: LedgerOperation {
         return id
     }
 }
+
+/// Revokes a purchase or a grant manually. The revocation takes precedence over Apple's data, and ends only when it is
+/// lifted.
+public struct RevokeByHand: LedgerOperation {
+    public var app: String
+    public var customerID: String
+    public var target: Target
+    public var reason: String
+    /// The idempotency key, if the sender may repeat the request.
+    public var once: IdempotentRequest?
+
+    /// The target of a revocation.
+    public enum Target: Sendable, Equatable {
+        /// The original of a transaction.
+        case purchase(transactionID: String, environment: AppStoreEnvironment?)
+        /// A manual grant.
+        case grant(UUID)
+    }
+
+    /// Revokes a purchase or a grant of a customer.
+    public init(
+        app: String, customerID: String, _ target: Target, reason: String, once: IdempotentRequest? = nil
+    ) {
+        self.app = app
+        self.customerID = customerID
+        self.target = target
+        self.reason = reason
+        self.once = once
+    }
+
+    public var locks: LedgerLocks { .parts([.customer(customerID)]) }
+
+    /// - Returns: the id of the revocation, with which it can be lifted.
+    public func perform(_ transaction: LedgerTransaction) throws -> UUID {
+        let app = try transaction.app(app)
+        if let details = try once?.earlierEntry(transaction)?.details,
+            let id = UUID(uuidString: try RevocationAddedDetails(encoded: details).revocationID)
+        {
+            return id
+        }
+        guard let customer = try transaction.customer(customerID, app) else {
+            throw LedgerRefusal(.customerUnknown, expected: customerID)
+        }
+        let id = TimeOrderedID.next(at: transaction.now)
+        var row = HandGrantRow(
+            id: id, appKey: app.key, customerKey: customer.key, productKey: 0, environment: 0, kind: .revocation,
+            quantity: 0, startsAt: transaction.now, endsAt: nil, entryKey: 0)
+        var details = RevocationAddedDetails(revocationID: id.text, customer: customerID, reason: reason)
+        switch target {
+        case .purchase(let transactionID, let environment):
+            let purchase = try transaction.existingPurchase(transactionID, environment, app)
+            guard purchase.ownerKey == customer.key else {
+                throw LedgerRefusal(.purchaseUnknown, expected: transactionID)
+            }
+            let named = try transaction.environments.environment(purchase.environment)
+            let facts = try purchase.observed(in: named)
+            (row.productKey, row.environment) = (purchase.productKey, purchase.environment)
+            (row.revokedOriginal, row.revokedShared) = (purchase.originalKey, facts.ownership.holder != .buyer)
+            (details.environment, details.transactionID) = (named.name, transactionID)
+            details.second = purchase.xcodeSecond == 0 ? nil : purchase.xcodeSecond
+        case .grant(let grantID):
+            guard let grant = try HandGrantsTable(connection: transaction.connection).row(id: grantID),
+                grant.kind == .grant, grant.customerKey == customer.key
+            else { throw LedgerRefusal(.grantUnknown, expected: grantID.text) }
+            (row.productKey, row.environment, row.revokedGrant) = (grant.productKey, grant.environment, grant.key)
+            details.grantID = grantID.text
+        }
+        var draft = transaction.draft(app)
+        draft.customer = customer
+        let entry = try transaction.journal.append(draft, details)
+        row.entryKey = entry.key
+        row = try HandGrantsTable(connection: transaction.connection).insert(row)
+        try once?.keep(entry, transaction)
+        try HandGrantWriter(transaction: transaction, app: app)
+            .change(row, entry, .revocationAdded, reason: reason, customer: customer.key)
+        return id
+    }
+}
+
+/// Lifts a revocation, or ends a grant.
+public struct LiftByHand: LedgerOperation {
+    public var app: String
+    public var customerID: String
+    public var id: UUID
+    /// The kind of act that the id must refer to; `nil` accepts both.
+    public var act: Act?
+    public var reason: String?
+
+    /// The two acts that can be lifted.
+    public enum Act: Sendable {
+        case grant
+        case revocation
+    }
+
+    /// Lifts the grant or the revocation with an id.
+    public init(app: String, customerID: String, id: UUID, act: Act? = nil, reason: String? = nil) {
+        self.app = app
+        self.customerID = customerID
+        self.id = id
+        self.act = act
+        self.reason = reason
+    }
+
+    public var locks: LedgerLocks { .parts([.customer(customerID)]) }
+
+    public func perform(_ transaction: LedgerTransaction) throws {
+        let app = try transaction.app(app)
+        let grants = HandGrantsTable(connection: transaction.connection)
+        guard let customer = try transaction.customer(customerID, app), var row = try grants.row(id: id),
+            try row.customerKey == customer.key || isOfPurchase(row, of: customer, transaction), row.source == nil,
+            act.map({ ($0 == .grant) == (row.kind == .grant) }) ?? true
+        else { throw LedgerRefusal(.grantUnknown, expected: id.text) }
+        guard row.liftedAt == nil else { return }
+        row.liftedAt = transaction.now
+        var draft = transaction.draft(app)
+        draft.customer = customer
+        let entry = try transaction.journal.append(draft, ActLiftedDetails(id: id.text, reason: reason))
+        try grants.lift(row.key, at: transaction.now)
+        try HandGrantWriter(transaction: transaction, app: app)
+            .change(row, entry, .actLifted, reason: reason, customer: customer.key)
+    }
+
+    /// Whether a revocation concerns a purchase that now belongs to a customer: it was transferred, or its former owner
+    /// was erased.
+    private func isOfPurchase(
+        _ row: HandGrantRow, of customer: CustomerRow, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) -> Bool {
+        guard let original = row.revokedOriginal else { return false }
+        let named = try HandRevocationOfPurchase(row, transaction.connection).transactionID
+        for owned in try transaction.transactions.rows(originalKey: original) where owned.ownerKey == customer.key {
+            let environment = try transaction.environments.environment(owned.environment)
+            let isShared = try owned.observed(in: environment).ownership.holder != .buyer
+            if isShared == row.revokedShared, !isShared || named == ExactText(owned.transactionID) { return true }
+        }
+        return false
+    }
+}
+
+/// Writes the changes of a manual grant or revocation.
+struct HandGrantWriter {
+    let transaction: LedgerTransaction
+    let app: RegistryApp
+
+    private var grants: HandGrantsTable { HandGrantsTable(connection: transaction.connection) }
+
+    /// Writes the access or the lot of a grant, reduced by its revocations.
+    func write(_ grant: HandGrantRow, kind: ProductKind) throws(LedgerStorageError) -> Balances {
+        let (handGrant, revocations) = try grants.grant(
+            grant, kind: kind, product: try transaction.products.id(grant.productKey),
+            environment: try transaction.environments.environment(grant.environment))
+        let entitlements = CustomerEntitlements(
+            EntitlementInput(
+                customer: handGrant.customer, purchases: [], grants: [handGrant], revocations: revocations))
+        if let ground = entitlements.grounds.first {
+            try transaction.entitlements.write(
+                EntitlementRow(
+                    ground.timeline, kind, of: grant.customerKey, product: grant.productKey,
+                    environment: grant.environment, ground: -grant.key))
+        }
+        guard let lot = entitlements.lots.first else { return [:] }
+        let former = try LotsTable(connection: transaction.connection).row(-grant.key)
+        var delta = Delta()
+        delta.lots = [
+            try transaction.change(
+                of: -grant.key, environment: grant.environment, from: former,
+                to: LotChange.Lot(lot, product: grant.productKey), isFirst: former == nil)
+        ]
+        return try transaction.apply(delta)
+    }
+
+    /// Recomputes the subject of a grant or a revocation, and writes the event.
+    func change(
+        _ row: HandGrantRow, _ entry: JournalEntry, _ type: EventType, reason: String?, customer: Int64
+    ) throws {
+        var balances: Balances = [:]
+        if let original = row.revokedOriginal {
+            let changes = LedgerChanges(transaction, app: app)
+            let place = try changes.history(original)
+            try changes.readRevocations(place)
+            try changes.settle()
+            balances[customer] = changes.balance(of: customer, in: place)
+            try changes.finish(entry)
+        } else if let grant = row.kind == .grant ? row : try row.revokedGrant.flatMap({ try grants.row(key: $0) }) {
+            // The product kind at the time of the grant, whatever the settings are now.
+            let former = try transaction.entitlements.row(
+                grant.customerKey, product: grant.productKey, environment: grant.environment, ground: -grant.key)
+            balances = try write(grant, kind: former?.kind ?? .consumable)
+        }
+        let events = LedgerEvents(transaction, app: app, entry: entry)
+        var event = events.event(type)
+        (event.productKey, event.environment, event.figures.reason) = (row.productKey, row.environment, reason)
+        events.describe(&event, balances[customer])
+        try transaction.tell(event, to: customer)
+    }
+}

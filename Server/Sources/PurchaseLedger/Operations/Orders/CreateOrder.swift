@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-import struct Foundation.UUID
+public import struct Foundation.UUID
 
 /// Creates an order. A customer's first order assigns them an account token.
 public struct CreateOrder: LedgerOperation {
@@ -81,5 +81,93 @@ public struct CreateOrder: LedgerOperation {
             }
         case .consumable, .nonRenewing, .autoRenewable, nil: return
         }
+    }
+}
+
+/// Ends a paid order of which something will not be delivered: part of it was consumed or refunded, or its purchase
+/// belongs to somebody else. Closing an order again changes nothing.
+///
+/// The order keeps its payment, and what remains of the purchase stays in the customer's balance.
+public struct CloseOrder: LedgerOperation {
+    public var app: String
+    public var orderID: UUID
+    /// The operator's reason.
+    public var reason: String
+    public var keyID: String?
+
+    /// Closes the order with an id.
+    public init(app: String, orderID: UUID, reason: String, keyID: String? = nil) {
+        self.app = app
+        self.orderID = orderID
+        self.reason = reason
+        self.keyID = keyID
+    }
+
+    /// The order.
+    public struct Outcome: Sendable {
+        public var order: Order
+        /// Whether it was closed before.
+        public var isReplayed: Bool
+    }
+
+    public var locks: LedgerLocks { .parts([.order(orderID)]) }
+
+    public func perform(_ transaction: LedgerTransaction) throws -> Outcome {
+        let app = try transaction.app(app)
+        var row = try transaction.orderToWrite(orderID, app)
+        let former = row
+        switch row.status(at: transaction.now) {
+        case .closed: return Outcome(order: try transaction.order(row), isReplayed: true)
+        case .paid: break
+        case let status:
+            throw LedgerRefusal(.orderNotClosable, expected: OrderStatus.paid.rawValue, found: status.rawValue)
+        }
+        (row.status, row.closedAt) = (.closed, transaction.now)
+        try transaction.orders.update(row, from: former.status)
+        var draft = transaction.draft(app)
+        draft.order = row
+        draft.customer = try transaction.customers.surviving(try transaction.customers.row(row.customerKey))
+        let entry = try transaction.journal.append(draft, OrderClosedDetails(keyID: keyID, reason: reason))
+        let events = LedgerEvents(transaction, app: app, entry: entry)
+        try transaction.tell(events.event(of: row, from: former, reason: reason), to: row.customerKey)
+        return Outcome(order: try transaction.order(row), isReplayed: false)
+    }
+}
+
+/// Cancels an unpaid order. Cancelling an order again changes nothing.
+public struct CancelOrder: LedgerOperation {
+    public var app: String
+    public var orderID: UUID
+    public var keyID: String?
+
+    /// Cancels the order with an id.
+    public init(app: String, orderID: UUID, keyID: String? = nil) {
+        self.app = app
+        self.orderID = orderID
+        self.keyID = keyID
+    }
+
+    public var locks: LedgerLocks { .parts([.order(orderID)]) }
+
+    public func perform(_ transaction: LedgerTransaction) throws -> Order {
+        let app = try transaction.app(app)
+        var row = try transaction.orderToWrite(orderID, app)
+        let former = row
+        switch row.status(at: transaction.now) {
+        case .cancelled: return try transaction.order(row)
+        case .created: break
+        case let status:
+            throw LedgerRefusal(.orderNotCancellable, expected: OrderStatus.created.rawValue, found: status.rawValue)
+        }
+        row.status = .cancelled
+        row.closedAt = transaction.now
+        try transaction.orders.update(row, from: former.status)
+        var draft = transaction.draft(app)
+        draft.order = row
+        draft.customer = try transaction.customers.row(row.customerKey)
+        let entry = try transaction.journal.append(draft, OrderCancelledDetails(keyID: keyID))
+        let events = LedgerEvents(transaction, app: app, entry: entry)
+        try transaction.tell(events.event(of: row, from: former), to: row.customerKey)
+        return try transaction.order(row)
     }
 }

@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-import struct Foundation.UUID
+public import struct Foundation.UUID
 
 extension LedgerTransaction {
     /// An order in the form of an answer.
@@ -62,5 +62,154 @@ extension OrderPayment {
         self.init(
             environment: facts.key.environment, transactionID: facts.key.transactionID.string, price: facts.price,
             offer: facts.offer)
+    }
+}
+
+/// One order.
+public struct OrderByID: LedgerQuery {
+    public static let access = LedgerReadAccess.keys
+
+    public var app: String
+    public var orderID: UUID
+
+    /// The order with an id.
+    public init(app: String, orderID: UUID) {
+        self.app = app
+        self.orderID = orderID
+    }
+
+    /// - Throws: `order_unknown`.
+    public func answer(_ reader: LedgerTransaction) throws -> Order {
+        try reader.order(try reader.existingOrder(orderID, try reader.app(app)))
+    }
+}
+
+/// Orders of an app, newest first; if a state is given, in the order of expiry, latest first.
+public struct OrderList: LedgerQuery {
+    public static let access = LedgerReadAccess.lists
+
+    /// The maximum number of a customer's orders that a page reads to find those in a state, or the page's limit if
+    /// that is higher. A page can be shorter than its limit; the next page continues.
+    private static let readOrders = 512
+    private static let pageAfterFirst = 64
+
+    public var app: String
+    public var status: OrderStatus?
+    public var customerID: String?
+    /// The position at which the previous page ended.
+    public var cursor: OrderCursor?
+    public var limit: Int
+
+    /// A page of orders.
+    public init(
+        app: String, status: OrderStatus? = nil, customerID: String? = nil, cursor: OrderCursor? = nil, limit: Int
+    ) {
+        self.app = app
+        self.status = status
+        self.customerID = customerID
+        self.cursor = cursor
+        self.limit = limit
+    }
+
+    /// A page, and the start of the next one; `nil` if this is the last. With a customer and a state, a page can be
+    /// shorter than the limit, or empty, although there is a next one.
+    public struct Answer: Sendable {
+        public var orders: [Order]
+        public var next: OrderCursor?
+    }
+
+    public func answer(_ reader: LedgerTransaction) throws -> Answer {
+        let app = try reader.app(app)
+        let count = max(1, limit)
+        guard let customerID else {
+            let rows =
+                if let status {
+                    try reader.orders.page(
+                        appKey: app.key, status: status, at: reader.now, cursor: cursor, limit: Int64(count) + 1)
+                } else { try reader.orders.page(appKey: app.key, cursor: cursor, limit: Int64(count) + 1) }
+            return try answer(rows, isMore: rows.count > count, reader)
+        }
+        guard let customer = try reader.customer(customerID, app) else { return Answer(orders: [], next: nil) }
+        return try answer(of: customer, reader)
+    }
+
+    private func answer(of customer: CustomerRow, _ reader: LedgerTransaction) throws -> Answer {
+        let count = max(1, limit)
+        var found: [OrderRow] = []
+        var place = cursor
+        var readCount = 0
+        while readCount < max(count, Self.readOrders) {
+            // First as many as the limit; if the state excludes orders, more at a time.
+            let size = readCount == 0 ? count + 1 : max(count + 1, Self.pageAfterFirst)
+            let rows = try reader.orders.page(
+                customer: customer.key, cursor: place, limit: Int64(size))
+            found += rows.filter { row in status.map { row.status(at: reader.now) == $0 } ?? true }
+            if found.count > count { return try answer(found, isMore: true, reader) }
+            guard rows.count == size else { return try answer(found, isMore: false, reader) }
+            place = rows.last.map { OrderCursor(expiresAt: $0.expiresAt, key: $0.key) }
+            readCount += rows.count
+        }
+        return Answer(orders: try found.map { try reader.order($0) }, next: place)
+    }
+
+    /// - Parameter isMore: whether there are more rows than the page has.
+    private func answer(_ rows: [OrderRow], isMore: Bool, _ reader: LedgerTransaction) throws -> Answer {
+        let page = isMore ? rows.prefix(max(1, limit)) : rows[...]
+        let next = isMore ? page.last.map { OrderCursor(expiresAt: $0.expiresAt, key: $0.key) } : nil
+        return Answer(orders: try page.map { try reader.order($0) }, next: next)
+    }
+}
+
+/// The units of a paid order that can still be delivered.
+struct OrderDelivery {
+    /// The units that are neither delivered, consumed nor refunded.
+    let remaining: Int64
+    private let quantity: Int64
+    /// The lot of a consumable.
+    private let lot: LotRow?
+
+    /// - Parameter customer: the customer of the order.
+    init(
+        of order: OrderRow, to customer: CustomerRow, _ transaction: LedgerTransaction, _ app: RegistryApp
+    ) throws(LedgerStorageError) {
+        quantity = order.quantity
+        let ordered = max(0, order.quantity - order.fulfilledUnits)
+        guard let key = order.paidBy, let paid = try transaction.transactions.row(key) else {
+            (lot, remaining) = (nil, ordered)
+            return
+        }
+        guard paid.kind == .consumable else {
+            let facts = try paid.observed(in: try transaction.environments.environment(paid.environment))
+            var withdrawals = PurchaseWithdrawals(transaction)
+            // Any refund of an indivisible purchase refunds its order, but seats are refunded one by one.
+            let withdrawn =
+                paid.kind == .nonRenewing
+                ? try withdrawals.withdrawal(of: paid)?.units ?? 0 : facts.refundedSeats
+            (lot, remaining) = (nil, max(0, min(ordered, order.quantity - withdrawn - order.fulfilledUnits)))
+            return
+        }
+        let found = try LotsTable(connection: transaction.connection).row(paid.originalKey)
+        lot = found.flatMap { $0.customerKey == customer.key ? $0 : nil }
+        remaining = min(ordered, lot?.available ?? 0)
+    }
+
+    /// The units that a request takes.
+    ///
+    /// - Parameter requested: the number in the request; `nil` for the order as a whole.
+    /// - Throws: `order_consumed` if nothing remains, or less than the whole order.
+    func units(_ requested: Int64?) throws(LedgerRefusal) -> Int64 {
+        let units = min(requested ?? quantity, remaining)
+        guard units > 0, requested != nil || units == quantity else {
+            throw LedgerRefusal(.orderConsumed, expected: "\(requested ?? quantity)", found: "\(remaining)")
+        }
+        return units
+    }
+
+    /// Takes units from the lot of a consumable.
+    func take(
+        _ units: Int64, by customer: CustomerRow, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) -> LotTaking.Taken {
+        guard let lot else { return LotTaking.Taken() }
+        return try LotTaking(transaction: transaction).take([(lot, units)], by: customer.key)
     }
 }

@@ -1,3 +1,5 @@
+import PurchaseVerification
+
 public import struct Foundation.UUID
 
 /// The stored evidence of an entry: of a claim or its decision, the App Store's reply, a notification; `nil` if there
@@ -26,5 +28,29 @@ public struct EvidenceOfEntry: LedgerQuery {
             let bytes = try EvidenceStore(connection: reader.connection).keptBytes(evidence)
         else { return nil }
         return StoredEvidence(bytes: bytes, size: evidence.size)
+    }
+}
+
+/// Stored evidence.
+public struct StoredEvidence: Sendable, Equatable {
+    /// The stored bytes, as they were sent.
+    public var bytes: [UInt8]
+    /// The number of bytes that were sent.
+    public var size: Int64
+    /// Whether all of them are stored.
+    public var isWhole: Bool { bytes.count == size }
+}
+
+/// The answers of the App Store by which claims are listed.
+public enum AppStoreAnswerFilter: String, Sendable, CaseIterable {
+    case refused
+    case contradicted
+
+    /// The code of such answers.
+    var code: DecisionCode {
+        switch self {
+        case .refused: .appStoreRefused
+        case .contradicted: .appStoreContradicts
+        }
     }
 }

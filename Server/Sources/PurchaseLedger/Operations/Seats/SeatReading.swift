@@ -1,4 +1,4 @@
-import PurchaseVerification
+public import PurchaseVerification
 
 /// Reads the access of claimed seats, which follows from that of the purchaser and is not stored for each member.
 struct SeatReading {
@@ -79,4 +79,168 @@ extension LedgerTransaction {
         guard found.count == 1 else { throw LedgerRefusal(.purchaseAmbiguous, expected: id) }
         return row
     }
+}
+
+/// A claimed seat of a subscription.
+public struct SeatRecord: Sendable, Equatable {
+    public var seatID: String
+    public var environment: AppStoreEnvironment
+    public var originalTransactionID: String
+    /// The member, after all merges.
+    public var customerID: String?
+    public var requestID: String
+    public var appTransactionID: String?
+    public var claimedAt: Timestamp
+    /// When it ended; `nil` if it did not.
+    public var unclaimedAt: Timestamp?
+    /// Whether the subscription has a seat for it now: fewer claims are older than seats exist.
+    public var isSeated = false
+
+    init(
+        _ row: SeatRow, of original: OriginalRow, _ reader: LedgerTransaction
+    ) throws(LedgerStorageError) {
+        seatID = row.seatID
+        environment = try reader.environments.environment(original.environment)
+        originalTransactionID = original.originalID
+        customerID = try reader.customers.surviving(try reader.customers.row(row.customerKey)).name
+        requestID = row.requestID
+        appTransactionID = row.appTransactionID
+        (claimedAt, unclaimedAt) = (row.claimedAt, row.endedAt)
+    }
+}
+
+/// The claimed seats of a subscription that have not ended, the oldest first.
+public struct SeatsOfSubscription: LedgerQuery {
+    public static let access = LedgerReadAccess.lists
+
+    public var app: String
+    public var originalTransactionID: String
+    public var environment: AppStoreEnvironment?
+    /// The position at which the previous page ended.
+    public var after: Int64
+    public var limit: Int
+
+    /// A page of seats.
+    public init(
+        app: String, originalTransactionID: String, environment: AppStoreEnvironment? = nil, after: Int64 = 0,
+        limit: Int
+    ) {
+        self.app = app
+        self.originalTransactionID = originalTransactionID
+        self.environment = environment
+        self.after = after
+        self.limit = limit
+    }
+
+    /// A page, and the start of the next one; `nil` if this is the last.
+    public struct Answer: Sendable {
+        public var environment: AppStoreEnvironment
+        /// The seats of the present period; 0 if it gives no access.
+        public var seats: Int64
+        /// The claims that have not ended, on all pages. There can be more than seats.
+        public var claims: Int64
+        public var claimed: [SeatRecord]
+        public var next: Int64?
+    }
+
+    /// - Throws: `purchase_unknown`, `purchase_ambiguous`, `seats_not_hosted`.
+    public func answer(_ reader: LedgerTransaction) throws -> Answer {
+        let app = try reader.app(app)
+        let original = try reader.subscription(originalTransactionID, environment, app)
+        let seats = SeatsTable(connection: reader.connection)
+        let reading = SeatReading(reader: reader, question: .now(reader.now))
+        let access = try reading.access(to: original)
+        guard !access.isEmpty else {
+            throw LedgerRefusal(
+                .seatsNotHosted, expected: "a subscription with invitationManagement DEVELOPER",
+                found: original.originalID)
+        }
+        let number = reading.number(of: access)
+        let count = max(1, limit)
+        var rows = try seats.current(original: original.key, after: after, limit: Int64(count) + 1)
+        var next: Int64?
+        if rows.count > count {
+            rows.removeLast()
+            next = rows.last?.entryKey
+        }
+        var older = try rows.first.map { first throws(LedgerStorageError) in
+            try seats.count(original: original.key, before: first.entryKey, limit: .max)
+        }
+        var claimed: [SeatRecord] = []
+        for row in rows {
+            var record = try SeatRecord(row, of: original, reader)
+            record.isSeated = (older ?? 0) < number
+            older = (older ?? 0) + 1
+            claimed.append(record)
+        }
+        return Answer(
+            environment: try reader.environments.environment(original.environment), seats: number,
+            claims: try seats.count(original: original.key, before: .max, limit: .max), claimed: claimed, next: next)
+    }
+}
+
+/// The subscriptions of a customer: their own, and those of which they claimed a seat.
+public struct SubscriptionsOfCustomer: LedgerQuery {
+    public static let access = LedgerReadAccess.lists
+
+    public var app: String
+    public var customerID: String
+
+    /// The subscriptions of a customer.
+    public init(app: String, customerID: String) {
+        self.app = app
+        self.customerID = customerID
+    }
+
+    /// The subscriptions, and the customer into whom the named one was merged; `nil` if it was not.
+    public struct Answer: Sendable {
+        public var subscriptions: [CustomerSubscription]
+        public var mergedInto: String?
+    }
+
+    public func answer(_ reader: LedgerTransaction) throws -> Answer {
+        let app = try reader.app(app)
+        guard let customer = try reader.customer(customerID, app) else { return Answer(subscriptions: []) }
+        let question = AccessQuestion.now(reader.now)
+        let reading = EntitlementReading(
+            app: app.settings, question: question, news: NewsSource(reader: reader, app: app))
+        let renewals = RenewalReading(reader: reader, customer: customer, question: question)
+        var subscriptions: [CustomerSubscription] = []
+        let seats = SeatReading(reader: reader, question: question)
+        var rows = try seats.resolved(try reader.entitlements.rows(of: customer.key))[...]
+        while let first = rows.first {
+            let group = rows.prefix {
+                $0.row.productKey == first.row.productKey && $0.row.environment == first.row.environment
+            }
+            rows = rows.dropFirst(group.count)
+            for row in group.map(\.row) where row.kind == .autoRenewable {
+                let seat = try row.seatEntry.flatMap { try SeatsTable(connection: reader.connection).row(entry: $0) }
+                guard let key = seat?.originalKey ?? (row.ground > 0 ? row.ground : nil) else { continue }
+                let environment = try reader.environments.environment(row.environment)
+                let counts = try reader.counts(environment, for: customer.key, app)
+                guard
+                    let uncounted = try reading.entitlements(
+                        [row], productID: first.productID, environment: environment
+                    ).first
+                else { continue }
+                let original = try OriginalsTable(connection: reader.connection).row(key)
+                var record = try seat.map { try SeatRecord($0, of: original, reader) }
+                let entitlement = try renewals.added(to: uncounted.counted(counts))
+                record?.isSeated = seat?.endedAt == nil && entitlement.state == .active
+                subscriptions.append(
+                    CustomerSubscription(
+                        originalTransactionID: original.originalID, entitlement: entitlement, seat: record))
+            }
+        }
+        return Answer(subscriptions: subscriptions, mergedInto: customer.survivor(of: customerID))
+    }
+}
+
+/// A subscription that a customer owns, or of which they claimed a seat, for one product.
+public struct CustomerSubscription: Sendable, Equatable {
+    public var originalTransactionID: String
+    /// What it gives the customer. Several subscriptions of one product are one entitlement elsewhere.
+    public var entitlement: Entitlement
+    /// The claimed seat; `nil` if the customer owns the subscription.
+    public var seat: SeatRecord?
 }

@@ -1,4 +1,6 @@
 import CZlib
+import Crypto
+import PurchaseVerification
 
 /// The stored form of evidence:
 ///
@@ -78,5 +80,93 @@ package enum StoredContent {
             let form = crc32_z(0, start, 1)
             return UInt32(truncatingIfNeeded: crc32_z(form, start + 5, stored.count - 5))
         }
+    }
+}
+
+/// How much of a piece of evidence is stored.
+public enum StoredPart: String, Sendable {
+    case whole
+    /// The first kilobyte of unverified evidence beyond the daily budget.
+    case prefix
+    /// Nothing, after an erasure.
+    case none
+}
+
+/// Evidence that is ready to be stored: hashed, split and compressed, without use of the database.
+public struct StorableEvidence: Sendable {
+    /// SHA-256 of the bytes as they were sent.
+    public let sha256: [UInt8]
+    let isVerified: Bool
+    let bytes: [UInt8]
+    let compressed: CompressedEvidence?
+    let partHashes: [[UInt8]]
+    /// The number of bytes that were sent.
+    var size: Int64 { Int64(bytes.count) }
+
+    /// Hashes and compresses evidence.
+    ///
+    /// - Parameters:
+    ///   - bytes: the evidence as it was sent.
+    ///   - isVerified: whether its signature was verified. Certificates of other evidence do not become shared parts.
+    public init(_ bytes: [UInt8], isVerified: Bool) {
+        sha256 = Self.sha256(bytes)
+        self.bytes = bytes
+        self.isVerified = isVerified
+        compressed =
+            bytes.count > EvidenceStore.largest ? nil : CompressedEvidence(bytes, sharesParts: isVerified)
+        partHashes = compressed?.parts.map { Self.sha256($0) } ?? []
+    }
+
+    /// The hash that identifies evidence.
+    static func sha256(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }
+}
+
+/// Stored evidence.
+package struct KeptEvidence {
+    let key: Int64
+    let sha256: [UInt8]
+    /// Whether only its first kilobyte is kept.
+    package let isPrefix: Bool
+    /// The bytes that verified evidence takes if it is new; the daily budget pays for them if the evidence is refused.
+    var uncharged: Int64 = 0
+    /// The first shared part of its stored form; 0 if it has none.
+    var part: Int64 = 0
+}
+
+/// A part of evidence, split for storage. Evidence is a list of pieces.
+indirect enum EvidencePiece {
+    /// Bytes that are compressed.
+    case literal(ArraySlice<UInt8>)
+    /// Random bytes, such as a signature: compressing them gains nothing and worsens the compression of the others.
+    case opaque(ArraySlice<UInt8>)
+    /// Bytes that many pieces of evidence share: the certificates of a signer. They are stored once.
+    case shared(ArraySlice<UInt8>)
+    /// Pieces whose bytes are written as base64.
+    case base64(Base64Form, [EvidencePiece])
+}
+
+extension [UInt8] {
+    /// Appends a number in groups of seven bits, the lowest first (LEB128).
+    mutating func append(number: Int) {
+        var rest = UInt64(clamping: number)
+        while rest >= 0x80 {
+            append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        append(UInt8(truncatingIfNeeded: rest))
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Takes a number of at most 56 bits from the front.
+    mutating func popNumber() -> Int? {
+        var (number, shift) = (0, 0)
+        while let byte = popFirst() {
+            guard shift < 56 else { return nil }
+            number |= Int(byte & 0x7F) << shift
+            if byte & 0x80 == 0 { return number }
+            shift += 7
+        }
+        return nil
     }
 }

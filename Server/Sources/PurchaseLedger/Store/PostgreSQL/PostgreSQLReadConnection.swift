@@ -1,3 +1,5 @@
+import Foundation
+
 /// A PostgreSQL connection that reads, inside a transaction or with a single statement. Only the thread of its session
 /// uses it.
 final class PostgreSQLReadConnection: LedgerConnection {
@@ -60,4 +62,42 @@ final class PostgreSQLReadConnection: LedgerConnection {
             begin + mark.queries + [PostgreSQLStatement("ROLLBACK", [LedgerValue]())])
         return try PostgreSQLMark.settled(outputs.dropFirst(begin.count).dropLast())
     }
+}
+
+/// Unchecked because only one thread at a time touches a job: the one that submits it, and then the reader that took
+/// it.
+final class PostgreSQLRead<Value: Sendable>: PostgreSQLReadJob, @unchecked Sendable {
+    let isStatement: Bool
+    private let body: @Sendable (any LedgerConnection) throws -> Value
+    private let continuation: CheckedContinuation<Value, any Error>
+    private var value: Value?
+
+    init(
+        isStatement: Bool, _ body: @escaping @Sendable (any LedgerConnection) throws -> Value,
+        _ continuation: CheckedContinuation<Value, any Error>
+    ) {
+        self.isStatement = isStatement
+        self.body = body
+        self.continuation = continuation
+    }
+
+    func perform(_ connection: any LedgerConnection) throws { value = try body(connection) }
+
+    func succeed() {
+        guard let value else {
+            return fail(LedgerStorageError(.other, "a read was answered before it ran"))
+        }
+        continuation.resume(returning: value)
+    }
+
+    func fail(_ error: any Error) { continuation.resume(throwing: error) }
+}
+
+/// A waiting read.
+protocol PostgreSQLReadJob: AnyObject, Sendable {
+    /// Whether it is a single statement, which needs no transaction.
+    var isStatement: Bool { get }
+    func perform(_ connection: any LedgerConnection) throws
+    func succeed()
+    func fail(_ error: any Error)
 }

@@ -60,3 +60,97 @@ public struct OriginalsToAsk: LedgerQuery {
         return originals
     }
 }
+
+/// The number of an app's originals after a place in the order in which they were first seen.
+public struct CountOriginals: LedgerQuery {
+    public static let access = LedgerReadAccess.lists
+
+    public var app: String
+    public var after: Int64
+
+    public init(app: String, after: Int64 = 0) { (self.app, self.after) = (app, after) }
+
+    public func answer(_ reader: LedgerTransaction) throws -> Int {
+        try OriginalsTable(connection: reader.connection).count(appKey: try reader.app(app).key, after: after)
+    }
+}
+
+/// The bundle id of the app in which an original was bought; `nil` if it is not known.
+public struct BundleOfOriginal: LedgerQuery {
+    public static let access = LedgerReadAccess.keys
+
+    public var environment: AppStoreEnvironment
+    public var originalTransactionID: String
+
+    public init(_ originalTransactionID: String, in environment: AppStoreEnvironment) {
+        (self.originalTransactionID, self.environment) = (originalTransactionID, environment)
+    }
+
+    public func answer(_ reader: LedgerTransaction) throws -> String? {
+        guard let number = try reader.environments.key(of: environment),
+            let original = try OriginalsTable(connection: reader.connection)
+                .rows(id: originalTransactionID, environment: number).first,
+            let row = try reader.transactions.rows(originalKey: original.key, limit: 1).first, !row.isErased
+        else { return nil }
+        return try row.observed(in: environment).bundleID?.string
+    }
+}
+
+/// Whether a customer owns the purchase of a number, and its history was read from the App Store to its end.
+public struct IsNumberImported: LedgerQuery {
+    public static let access = LedgerReadAccess.keys
+
+    public var app: String
+    public var customerID: String
+    /// A transaction id.
+    public var number: String
+
+    public init(app: String, customerID: String, number: String) {
+        (self.app, self.customerID, self.number) = (app, customerID, number)
+    }
+
+    public func answer(_ reader: LedgerTransaction) throws -> Bool {
+        let app = try reader.app(app)
+        guard let customer = try reader.customer(customerID, app) else { return false }
+        let tasks = AppStoreTasksTable(connection: reader.connection)
+        for row in try reader.transactions.rows(id: number) {
+            guard let owner = row.ownerKey,
+                try reader.customers.surviving(try reader.customers.row(owner)).key == customer.key
+            else { continue }
+            let original = try OriginalsTable(connection: reader.connection).row(row.originalKey)
+            let task = try tasks.row(
+                .history, appKey: app.key, environment: original.environment, subject: original.originalID)
+            if original.appKey == app.key, task?.progress != nil, task?.nextAt == nil { return true }
+        }
+        return false
+    }
+}
+
+/// Whether the App Store has to be asked for the status of a subscription: its last period has ended, is not withdrawn,
+/// and nothing that was signed after its end is known, except a grace period without an end.
+public struct SubscriptionNeedsStatus: LedgerQuery {
+    public static let access = LedgerReadAccess.keys
+
+    public var environment: AppStoreEnvironment
+    public var originalTransactionID: String
+
+    public init(_ originalTransactionID: String, in environment: AppStoreEnvironment) {
+        (self.originalTransactionID, self.environment) = (originalTransactionID, environment)
+    }
+
+    public func answer(_ reader: LedgerTransaction) throws -> Bool {
+        guard let number = try reader.environments.key(of: environment),
+            let original = try OriginalsTable(connection: reader.connection)
+                .rows(id: originalTransactionID, environment: number).first
+        else { return false }
+        let history = try HistoryReader(transaction: reader).history(original)
+        let facts = history.records.filter { !$0.isErased }.map(\.facts)
+        guard let last = facts.max(by: { ($0.end ?? .epoch) < ($1.end ?? .epoch) }), let end = last.end,
+            end <= reader.now
+        else { return false }
+        if last.signedRevocation != nil || last.cancellation != nil { return false }
+        if history.renewal?.info.isGraceEndUnknown ?? false { return true }
+        let stamps = [history.renewal?.stamp, last.newestStamp] + history.statuses.values.map(\.stamp)
+        return !stamps.contains { $0.map { $0 >= end } ?? false }
+    }
+}

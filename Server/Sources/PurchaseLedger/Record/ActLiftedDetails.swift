@@ -1,8 +1,0 @@
-import PurchaseVerification
-
-/// `act_lifted`.
-struct ActLiftedDetails: JournalDetails {
-    static var kind: JournalKind { .actLifted }
-    var id: String
-    var reason: String?
-}

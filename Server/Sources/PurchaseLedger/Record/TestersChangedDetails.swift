@@ -1,9 +1,0 @@
-import PurchaseVerification
-
-/// `testers_changed`.
-struct TestersChangedDetails: JournalDetails {
-    static var kind: JournalKind { .testersChanged }
-    var customer: String
-    var isTester: Bool
-    var reason: String?
-}
