@@ -2,8 +2,6 @@ import Crypto
 import Foundation
 import PurchaseVerification
 
-import struct Foundation.UUID
-
 /// The journal: all submissions and acts, in order.
 struct Journal {
     let connection: any LedgerConnection

@@ -1,9 +1,6 @@
-import Foundation
+package import Foundation
 import PurchaseVerification
 import Synchronization
-
-package import struct Foundation.UUID
-package import typealias Foundation.uuid_t
 
 /// Random bytes of the operating system for ids and salts, fetched 256 at a time: `SystemRandomNumberGenerator` asks
 /// the kernel for every eight bytes, and a purchase needs 48.

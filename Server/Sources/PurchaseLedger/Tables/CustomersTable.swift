@@ -1,8 +1,6 @@
 import Foundation
 import PurchaseVerification
 
-import struct Foundation.UUID
-
 struct CustomersTable {
     /// A customer by app and name; the first column is the key.
     static let byName = ReadShape(

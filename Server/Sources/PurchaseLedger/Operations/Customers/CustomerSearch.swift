@@ -1,7 +1,5 @@
-import Foundation
+public import Foundation
 import PurchaseVerification
-
-public import struct Foundation.UUID
 
 /// Finds customers of an app by a text that support staff have: the beginning of their id, whatever its case and
 /// accents, or of an order's id, or a transaction or a token.

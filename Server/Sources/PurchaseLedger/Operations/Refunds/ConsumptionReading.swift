@@ -1,8 +1,6 @@
 import Foundation
 import PurchaseVerification
 
-import struct Foundation.UUID
-
 /// Reads what the ledger knows of a purchase about whose use Apple asks.
 struct ConsumptionReading {
     let reader: LedgerTransaction
