@@ -1,8 +1,7 @@
 import PurchaseVerification
 
 /// The stored form of a timeline. Version 2: version, number of steps, and for each its start, its lead, its end, the
-/// transaction id and second, the reason, empty for plain access, and the lapse, as its end and its length. Version 1
-/// had spans: start, end, transaction, and the reason of the end. It is only read before newer rules replace it.
+/// transaction id and second, the reason, empty for plain access, and the lapse, as its end and its length.
 extension AccessTimeline {
     private static let version: UInt8 = 2
     /// More steps than any subscription has; a row with more was tampered with.
@@ -14,23 +13,11 @@ extension AccessTimeline {
     init(encoded: [UInt8], environment: AppStoreEnvironment) throws(LedgerStorageError) {
         do throws(FactsDecodingError) {
             var reader = CanonicalReader(encoded)
-            let version = try reader.byte()
-            guard version == 1 || version == Self.version else { throw reader.malformed }
+            guard try reader.byte() == Self.version else { throw reader.malformed }
             let count = try reader.unsigned()
             guard count <= Self.maximum else { throw reader.malformed }
             var steps: [Step] = []
-            for _ in 0..<(version == 1 ? count : 0) {
-                let (from, until): (Timestamp, Timestamp?) = (try reader.moment(), try reader.optional())
-                let (id, second): (ExactText?, Int64) = (try reader.optional(), try reader.signed())
-                let name = String(decoding: try reader.counted(), as: UTF8.self)
-                guard let reason = NoAccessReason(rawValue: name) else { throw reader.malformed }
-                let transaction = id.map { TransactionKey(environment: environment, transactionID: $0, second: second) }
-                let isEmpty = until.map { $0 <= from } ?? false
-                steps.append(Step(at: from, reason: isEmpty ? reason : nil, transaction: transaction))
-                guard let until, !isEmpty else { continue }
-                steps.append(Step(at: until, lead: 0, reason: reason, transaction: transaction))
-            }
-            for _ in 0..<(version == Self.version ? count : 0) {
+            for _ in 0..<count {
                 let (at, lead): (Timestamp, Int64) = (try reader.moment(), try reader.signed())
                 let until: Timestamp? = try reader.optional()
                 let (id, second): (ExactText?, Int64) = (try reader.optional(), try reader.signed())
@@ -46,7 +33,7 @@ extension AccessTimeline {
                     Step(at: at, lead: lead, reason: reason, until: until, transaction: transaction, lapse: lapse))
             }
             guard reader.isAtEnd else { throw reader.malformed }
-            if version == 1 { self.init(steps) } else { self.init(stored: steps) }
+            self.init(stored: steps)
         } catch {
             throw LedgerStorageError(.corrupt, "the timeline of an entitlement is malformed; run assay rebuild")
         }

@@ -248,8 +248,7 @@ extension StampedToken: CanonicalValue {
 }
 
 /// The stored form of renewal info. Version 2: version, stamp, renewal info. The subscription and the transaction
-/// signed beside it are the key of the row. Version 1 had a list of grace periods after the renewal info, which the
-/// rules do not use any more. A grace period whose end is not known has the latest time as its end.
+/// signed beside it are the key of the row. A grace period whose end is not known has the latest time as its end.
 extension RenewalStatement {
     /// The version of new facts.
     public static let encodingVersion: UInt8 = 2
@@ -269,15 +268,9 @@ extension RenewalStatement {
     public init(key: RenewalKey, beside: ExactText?, encoded: [UInt8]) throws(FactsDecodingError) {
         var reader = CanonicalReader(encoded)
         let version = try reader.byte()
-        guard version == 1 || version == Self.encodingVersion else { throw .unknownVersion(version) }
+        guard version == Self.encodingVersion else { throw .unknownVersion(version) }
         self.init(key: key, stamp: try reader.moment(), info: try reader.value(), beside: beside)
-        if version == 1 {
-            for _ in 0..<(try reader.unsigned()) {
-                for _ in 0..<3 { _ = try reader.moment() }
-            }
-        }
-        guard reader.isAtEnd else { throw reader.malformed }
-        guard version == 1 || self.encoded == encoded else { throw .malformed(offset: encoded.count) }
+        guard reader.isAtEnd, self.encoded == encoded else { throw reader.malformed }
     }
 }
 
