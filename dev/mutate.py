@@ -18,7 +18,7 @@ HOME = pathlib.Path(__file__).resolve().parent.parent
 RULES = HOME / "Server/Sources/LedgerRules"
 TESTS = HOME / "Server/Tests"
 STEPS = ["Observe", "Own", "Entitle", "Order", "Claim"]
-FOLDERS = [*STEPS, "Tell", "State"]
+FOLDERS = [*STEPS, "Tell"]
 # The corpus is genuine evidence, which takes long and is not everywhere.
 NEEDS_DATABASE = re.compile(r"\b(Corpus\.items|LedgerWorld|TestEngine|SQLiteDatabase|PostgreSQLDatabase|LedgerDatabase)\b")
 
