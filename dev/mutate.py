@@ -53,6 +53,8 @@ EQUIVALENT = {
      "a part of the condition is dropped: change.isNews"),
     # An entry names one order for one transaction.
     ("OrderBook.swift", "return orders.sorted { $0.entry < $1.entry }.map(\\.order)", "< becomes <="),
+    # Merges are in a list of their own.
+    ("OwnershipHistory.swift", "case .merge: true", "true is negated"),
     # Only periods with an end are asked whether they have ended.
     ("SubscriptionAccess.swift",
      "period.end.map { $0 <= stamp.adding(milliseconds: period.allowance, times: 1) } ?? false", "false is negated"),

@@ -70,8 +70,8 @@ private struct OwnershipFold {
     }
 
     private mutating func enter(_ class: Class, _ owner: TransactionOwner, namesake: TransactionKey? = nil) {
-        // Most transactions are of the class of the one before.
-        if classes.last != `class`, holdings[`class`] == nil { holdings[`class`] = owner }
+        // Most transactions are of the class of the one before, and all of a class have one owner.
+        if classes.last != `class` { holdings[`class`] = owner }
         classes.append(`class`)
         namesakes.append(namesake)
     }

@@ -136,6 +136,34 @@ struct RuleEdgeTests {
         #expect([29, 29.7, 30.1].map { seats.number(.at(.day($0))) } == [5, 5, 3])
     }
 
+    @Test("33.3 Of two periods with seats that begin together, the longer one is no early renewal of the shorter one")
+    func seatsFromOneTime() {
+        let purchases = Self.story([
+            Self.period("1", on: 0, until: 0.5, seats: SeatFacts(quantity: 5)),
+            Self.period("2", on: 0, until: 30, seats: SeatFacts(quantity: 2)),
+        ]).purchases
+        let seats = SubscriptionSeats(purchases, of: "monthly")
+        #expect([0.1, 1].map { seats.number(.at(.day($0))) } == [2, 2])
+    }
+
+    // MARK: Lengths and reasons
+
+    @Test("33.3 A length that no date can hold ends with the year 9999, and a negative one with the first moment")
+    func lengths() {
+        let latest = Timestamp(millisecondsSince1970: 253_402_300_799_999)
+        #expect(Timestamp.epoch.adding(milliseconds: .max, times: 2) == latest)
+        #expect(Timestamp.epoch.adding(milliseconds: .max, times: -2) == Timestamp(millisecondsSince1970: .min))
+    }
+
+    @Test("33.3 Of two purchases that gave nothing for different reasons, each has its own")
+    func reasonsOfNothing() {
+        let story = Self.story([
+            .signed("1", "pro", .nonConsumable, on: 1, revoked: 1),
+            .receipt("2", "pro", .nonConsumable, on: 5, original: "1", cancelled: 5),
+        ])
+        #expect([3, 6].map { story.denial(Self.alice, "pro", day: $0) } == [.revoked, .cancelled])
+    }
+
     // MARK: Subscriptions
 
     @Test("33.3 A period that has ended does not count in place of a withdrawn one without an end")
