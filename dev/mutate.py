@@ -53,6 +53,13 @@ EQUIVALENT = {
      "a part of the condition is dropped: change.isNews"),
     # An entry names one order for one transaction.
     ("OrderBook.swift", "return orders.sorted { $0.entry < $1.entry }.map(\\.order)", "< becomes <="),
+    # Each name is there once.
+    ("CustomerEntitlements.swift", "return named.values.sorted { $0.name < $1.name }", "< becomes <="),
+    # A shortcut: what is done with the same state twice is done once.
+    ("EntitlementChange.swift", "if let former = transaction.former, former !== transaction.current { body(transaction, former) }",
+     "a part of the condition is dropped: former !== transaction.current"),
+    # The end is in the list, which has each time once.
+    ("SubscriptionTable.swift", "if renewal.stamp > end { times.append(renewal.stamp) }", "> becomes >="),
     # Merges are in a list of their own.
     ("OwnershipHistory.swift", "case .merge: true", "true is negated"),
     # Only periods with an end are asked whether they have ended.
