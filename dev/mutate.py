@@ -60,6 +60,17 @@ EQUIVALENT = {
      "a part of the condition is dropped: former !== transaction.current"),
     # The end is in the list, which has each time once.
     ("SubscriptionTable.swift", "if renewal.stamp > end { times.append(renewal.stamp) }", "> becomes >="),
+    # What begins later has not ended.
+    ("ClaimSituation.swift", "guard purchase.kind == .autoRenewable, !beginsLater, let end = purchase.facts.end, end <= now else {",
+     "a part of the condition is dropped: !beginsLater"),
+    # A shortcut: nothing is withdrawn, before or now.
+    ("ChangedHistory.swift", "isRelevant($0.current.facts) || $0.former.map { isRelevant($0.facts) } ?? false", "false is negated"),
+    # A shortcut: the set then has the buyer.
+    ("ChangedHistory.swift", "if facts.holder == .buyer { isBought = true } else { holders.insert(facts.holder) }",
+     "the condition is never taken"),
+    # An entry has one claim, transfer or merge, or claims of one customer.
+    ("OwnershipHistory.swift",
+     "let ordered = merges.isEmpty ? counted : (counted + merges).sorted { $0.entry < $1.entry }", "< becomes <="),
     # Merges are in a list of their own.
     ("OwnershipHistory.swift", "case .merge: true", "true is negated"),
     # Only periods with an end are asked whether they have ended.

@@ -146,6 +146,19 @@ struct RuleEdgeTests {
         #expect([0.1, 1].map { seats.number(.at(.day($0))) } == [2, 2])
     }
 
+    @Test("33.3 The holders of an original are its buyer and each member, once")
+    func holders() {
+        let copies = ["2", "3", "4"].map { id in
+            var statement = Self.period(id, on: 0, until: 30)
+            (statement.ownershipType, statement.appTransactionID) = ("FAMILY_SHARED", id == "4" ? "c" : "b")
+            return ObservedTransaction(statement)
+        }
+        let own = ["1", "5"].map { ObservedTransaction(Self.period($0, on: 0, until: 30)) }
+        let members = ["b", "c"].map { PurchaseHolder.family(appTransactionID: $0) }
+        #expect(Set((own + copies).holders) == Set(members + [.buyer]) && (own + copies).holders.count == 3)
+        #expect(Set(copies.holders) == Set(members) && own.holders == [.buyer])
+    }
+
     // MARK: Lengths and reasons
 
     @Test("33.3 A length that no date can hold ends with the year 9999, and a negative one with the first moment")

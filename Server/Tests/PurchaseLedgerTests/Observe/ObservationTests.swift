@@ -18,6 +18,7 @@ struct ObservationTests {
     func appReceipt() throws {
         var template = MintedWorld.receipt()
         template.purchases[1].cancellationDate = MintedWorld.moment.addingTimeInterval(60)
+        (template.purchases[0].productAdamID, template.purchases[1].productAdamID) = (0, 77)
         template.purchases[2].isTrialPeriod = true
         template.purchases[2].extraAttributes = [.utf8(1720, "news")]
         let observation = try observe(MintedWorld.mint(template))
@@ -29,10 +30,13 @@ struct ObservationTests {
         #expect(coins.quantity == 3)
         #expect(coins.kind == .consumable)
         #expect(coins.lineItemID == nil)
+        // The number of a product is 0 in the sandbox.
+        #expect(coins.productNumber == nil)
         #expect(coins.newestStamp == nil)
         #expect(coins.withdrawal == nil)
         #expect(coins.otherClaims == nil)
         let pro = try #require(facts["com.example.app.pro"])
+        #expect(pro.productNumber == 77)
         #expect(pro.withdrawal?.cause == .cancelled)
         #expect(pro.withdrawal?.date == Timestamp(MintedWorld.moment.addingTimeInterval(60)))
         let monthly = try #require(facts["com.example.app.monthly"])

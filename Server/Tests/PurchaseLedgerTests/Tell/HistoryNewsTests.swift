@@ -104,6 +104,18 @@ struct HistoryNewsTests {
         #expect(Self.news([Self.transaction([first]), Self.bought(second)]).map(\.until) == [.day(60)])
     }
 
+    @Test("33.1 Two transactions of seats that begin a further period together both renew it")
+    func seatsTogether() {
+        func bought(_ id: String, on start: Double) -> TransactionStatement {
+            var statement = Self.period(id, on: start, seats: SeatFacts(quantity: 2))
+            statement.lineItemID = "line"
+            return statement
+        }
+        let known = Self.transaction([bought("1", on: 0)])
+        let news = Self.news([known, Self.bought(bought("2", on: 30)), Self.bought(bought("3", on: 30))])
+        #expect(Self.short(news) == ["renewed 2 of 2 to Alice", "renewed 2 of 3 to Alice"])
+    }
+
     @Test("33.1 A transfer is told to both owners, and names the former one")
     func transferred() {
         let coins = TransactionStatement.signed("1", "coins", .consumable, on: 0)
