@@ -71,6 +71,8 @@ EQUIVALENT = {
     # An entry has one claim, transfer or merge, or claims of one customer.
     ("OwnershipHistory.swift",
      "let ordered = merges.isEmpty ? counted : (counted + merges).sorted { $0.entry < $1.entry }", "< becomes <="),
+    # The whole share of a quantity is the quantity.
+    ("Observation.swift", "guard share > 0, share < Self.whole else { return share == 0 ? 0 : quantity }", "< becomes <="),
     # Merges are in a list of their own.
     ("OwnershipHistory.swift", "case .merge: true", "true is negated"),
     # Only periods with an end are asked whether they have ended.

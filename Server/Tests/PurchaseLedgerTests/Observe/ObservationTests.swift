@@ -53,10 +53,12 @@ struct ObservationTests {
 
     @Test("a transaction receipt states its only purchase", arguments: [MintedVersion.two, .three, .four])
     func transactionReceipt(version: MintedVersion) throws {
-        let observation = try observe(
-            MintedWorld.mint(MintedWorld.transactionReceipt(environment: "Production"), version))
+        var template = MintedWorld.transactionReceipt(environment: "Production")
+        template.itemID = 77
+        let observation = try observe(MintedWorld.mint(template, version))
         let facts = try #require(observation.transactionFacts.first)
         #expect(observation.transactions.count == 1)
+        #expect(facts.productNumber == 77)
         #expect(observation.transactions.first?.source == .transactionReceipt)
         #expect(facts.key == TransactionKey(environment: .production, transactionID: "430000000000004"))
         #expect(facts.productID == "com.example.app.monthly")
