@@ -57,8 +57,12 @@ package struct PurchaseRows: Sendable {
         }
         var grounds: [Subject: [AccessGround]] = [:]
         var lot: ConsumableLot?
+        let (tokens, acts, merges) = (inputs.assignments, inputs.claimsAndMoves, inputs.orderedMerges)
         for holder in states.lazy.map(\.facts).holders {
-            let ownership = inputs.ownership(of: holder)
+            let own = inputs.transactions.lazy.filter { $0.facts.holder == holder }
+            let ownership = OwnershipHistory(
+                own.map { ($0.facts, $0.knownAt) }, acts: acts, merges: merges, tokens: tokens
+            ).ownership(known: [], isErased: inputs.erased.contains, isErasedBefore: inputs.erased.contains)
             owners.merge(ownership.owners.filter { $0.value.customer != nil }) { first, _ in first }
             let given = OriginalAccess(
                 states.purchases(of: holder, ownership), renewal: inputs.renewal,
@@ -130,20 +134,18 @@ extension PurchaseRows.Pass {
 }
 
 extension PurchaseInputs {
-    /// The owners of a holder's transactions.
-    fileprivate func ownership(of holder: PurchaseHolder) -> Ownership {
+    fileprivate var claimsAndMoves: [OwnershipAct] { acts.filter { !$0.isMerge } }
+    fileprivate var orderedMerges: [OwnershipAct] { acts.filter(\.isMerge).sorted { $0.entry < $1.entry } }
+
+    /// The customers of the tokens by which owners are found.
+    fileprivate var assignments: TokenAssignments {
         let own = Set(transactions.compactMap { $0.token == $0.facts.accountToken ? $0.token : nil })
         var assigned = TokenAssignments(tokens.filter { own.contains($0.key) })
         for known in transactions where known.token != known.facts.accountToken {
             guard let token = known.token, let customer = tokens[token] else { continue }
             assigned.keep(customer, of: known.facts.key)
         }
-        var (acts, merges): ([OwnershipAct], [OwnershipAct]) = ([], [])
-        for act in self.acts { if case .merge = act.content { merges.append(act) } else { acts.append(act) } }
-        let history = OwnershipHistory(
-            transactions.filter { $0.facts.ownership.holder == holder }.map { ($0.facts, $0.knownAt) }, acts: acts,
-            merges: merges.sorted { $0.entry < $1.entry }, tokens: assigned)
-        return history.ownership(known: [], isErased: erased.contains, isErasedBefore: erased.contains)
+        return assigned
     }
 
     /// The manual revocations of a holder's copies.
@@ -157,4 +159,8 @@ extension PurchaseInputs {
                 liftedAt: revocation.liftedAt)
         }
     }
+}
+
+extension OwnershipAct {
+    fileprivate var isMerge: Bool { if case .merge = content { true } else { false } }
 }

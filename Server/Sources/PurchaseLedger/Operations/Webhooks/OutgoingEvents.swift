@@ -76,9 +76,9 @@ struct OutgoingSource {
 
     /// The last event before a time, or an earlier one; 0 if there is none.
     ///
-    /// It halves the range of the keys, whose order is that of the times, but for merges, which it passes over. A clock
-    /// that was wrong can make a time older than those before it. So it then goes back as long as a window of events
-    /// before the place has one that is not older.
+    /// It halves the range of the keys, which are in the order of the times; merges are not, and are passed over. A
+    /// clock that was wrong can make a time older than those before it. So it then goes back as long as a window of
+    /// events before the place has one that is not older.
     func last(before time: Timestamp, upTo newest: Int64) throws(LedgerStorageError) -> Int64 {
         let time = Timestamp(millisecondsSince1970: time.millisecondsSince1970 - Self.disorder)
         var (before, after) = (Int64(0), newest)
