@@ -322,7 +322,7 @@ let package = Package(
         .testTarget(
             name: "PurchaseLedgerTests",
             dependencies: [
-                "PurchaseLedger", "ledger-writer",
+                "PurchaseLedger", "WrittenRules", "ledger-writer",
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "TestSupport", package: "assay"),

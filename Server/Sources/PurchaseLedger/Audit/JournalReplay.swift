@@ -66,7 +66,6 @@ struct JournalReplay {
         let step = try step(leaf, details, claim, examined, evidence)
         findings.add(try ReplayedDecision(step: step, app: app)?.finding())
         let entry = try insert(row)
-        if leaf.kind == .settings { try keepSettings(entry, leaf, details) }
         try step.apply(entry, app)
         try step.payErasedOrders()
     }
@@ -97,7 +96,7 @@ struct JournalReplay {
         }
         return ReplayStep(
             transaction: LedgerTransaction(
-                connection: connection, now: leaf.at, registry: registry, erasures: erasures),
+                connection: connection, now: leaf.at, registry: registry, verifier: verifier, erasures: erasures),
             leaf: leaf, details: details, claimDetails: claim, verifier: verifier, isOfEntriesAlone: isOfEntriesAlone,
             evidence: stored, findings: findings)
     }
@@ -139,14 +138,5 @@ struct JournalReplay {
         let key = try table.all().first { $0.name.isSame(as: leaf.app) }?.key ?? table.insert(leaf.app)
         apps.append(RegistryApp(key: key, settings: settings))
         state.registry = Registry(apps: apps)
-    }
-
-    /// Writes the settings of an entry as a registration does.
-    private func keepSettings(_ entry: JournalEntry, _ leaf: JournalLeaf, _ details: [UInt8]) throws {
-        let body = Array(try SettingsDetails(encoded: details).settings.utf8)
-        guard let app = try AppsTable(connection: connection).all().first(where: { $0.name.isSame(as: leaf.app) })
-        else { return }
-        try SettingsHistoryTable(connection: connection).insert(
-            appKey: app.key, sha256: Array(SHA256.hash(data: body)), body: body, entry: entry.key)
     }
 }

@@ -98,7 +98,7 @@ struct LedgerRepair {
     private static func writeCorrections(
         _ before: [[LedgerValue]: [LedgerValue]], _ after: [[LedgerValue]: [LedgerValue]], _ findings: Int,
         _ transaction: LedgerTransaction
-    ) throws(LedgerStorageError) {
+    ) throws {
         var corrected: Set<[LedgerValue]> = []
         for key in Set(before.keys).union(after.keys) where !isSame(before[key], after[key]) {
             corrected.insert(key)
@@ -131,14 +131,13 @@ struct LedgerRepair {
                     }
                 ))
         }
-        let entry = try transaction.journal.append(
-            transaction.draft(nil),
-            RulesDetails(
-                version: SchemaNumber.rules, repair: counted(findings, "finding"), corrections: subjects.count,
-                correctionsSHA256: subjects.digest))
-        try RulesTable(connection: connection).insertIfNew(SchemaNumber.rules, entry: entry.key)
+        let details = RulesDetails(
+            version: SchemaNumber.rules, repair: counted(findings, "finding"), corrections: subjects.count,
+            correctionsSHA256: subjects.digest)
+        let write = try transaction.append(transaction.draft(nil), details)
+        try details.run(write)
         for (app, customer, product, environment) in events {
-            let writer = LedgerEvents(transaction, app: app, entry: entry)
+            let writer = LedgerEvents(transaction, app: app, entry: write.entry)
             var event = writer.event(.corrected)
             (event.productKey, event.environment) = (product, environment)
             try transaction.tell(event, to: customer)
@@ -165,5 +164,25 @@ struct LedgerRepair {
 
     private static func text(_ value: LedgerValue) -> String? {
         if case .blob(let bytes) = value { String(decoding: bytes, as: UTF8.self) } else { nil }
+    }
+}
+
+/// `rules`.
+struct RulesDetails: JournalDetails {
+    static var kind: JournalKind { .rules }
+    var version: Int64
+    /// Why the tables were rewritten; `nil` if they were not.
+    var repair: String?
+    /// The number of events `corrected` that the repair wrote.
+    var corrections: Int64?
+    /// The hash of their subjects (`Corrections`).
+    var correctionsSHA256: String?
+
+    func run(_ write: EntryWrite) throws {
+        let rules = RulesTable(connection: write.connection)
+        if let latest = try rules.latest(), latest > version {
+            write.impossible("version \(version) of the rules comes after version \(latest)")
+        }
+        try rules.insertIfNew(version, entry: write.entry.key)
     }
 }

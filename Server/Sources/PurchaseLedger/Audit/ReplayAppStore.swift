@@ -23,22 +23,6 @@ extension ReplayStep {
                 entry.key, appKey: app.key, customer: named.key, evidence: evidence.key, waits: waits, at: leaf.at))
     }
 
-    /// Applies the App Store's answer about a claim.
-    func answer(_ details: AppStoreAnswerDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
-        let row = try RecordAppStoreAnswer.row(ofClaim: details.claim, transaction)
-        if !hasErasures, row == nil || row?.answerEntry != nil {
-            findings.add(impossible: leaf, "no claim \(details.claim) waits for an answer")
-        }
-        if let row, row.waits {
-            try RecordAppStoreAnswer.writeContradiction(details, entry, row.customerKey, app, transaction)
-        } else {
-            try RecordAppStoreAnswer.confirm(details, code: leaf.code, entry, app, transaction)
-        }
-        if let row {
-            try AppStoreClaimsTable(connection: connection).finish(row.entryKey, answer: entry.key, decision: nil)
-        }
-    }
-
     /// Applies the decision about a claim that waited.
     func decide(_ details: DecisionDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
         if !isWithoutEffect {

@@ -7,22 +7,6 @@ extension ReplayStep {
     /// Whether customers were erased: entries may refer to some that have no details any more.
     var hasErasures: Bool { transaction.erasures.map { !$0.customers.isEmpty } ?? false }
 
-    /// Checks that the order of a cancellation is open. Without evidence, it is not known whether it was paid.
-    func requireOpenOrder() throws(LedgerStorageError) {
-        try requireOrder(besides: isOfEntriesAlone ? [.cancelled, .fulfilled] : [.cancelled, .fulfilled, .paid])
-    }
-
-    /// Checks that the order exists, and is in none of these states.
-    func requireOrder(besides excluded: Set<OrderStatus>) throws(LedgerStorageError) {
-        guard let id = leaf.order else { return findings.add(impossible: leaf, "it names no order") }
-        guard let row = try transaction.orders.row(id: id) else {
-            return findings.add(impossible: leaf, "there is no order \(id.text) before it")
-        }
-        if excluded.contains(row.status) {
-            findings.add(impossible: leaf, "the order \(id.text) is \(row.status.rawValue)")
-        }
-    }
-
     /// Checks that something gave each purchase that was refused as `already_claimed` to somebody before: an earlier
     /// claim or transfer, an account token, another transaction of the purchase, or an erased owner.
     func requirePriorClaims(_ claims: ClaimDetails, _ changes: LedgerChanges) throws {

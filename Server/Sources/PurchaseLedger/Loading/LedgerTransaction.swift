@@ -128,12 +128,11 @@ public final class LedgerTransaction {
         }
     }
 
-    /// The key of a product. Throws a refusal if it is not in the settings.
-    func productToWrite(_ id: String, _ app: RegistryApp) throws -> Int64 {
+    /// Throws a refusal if a product is not in the settings.
+    func requireProduct(_ id: String, _ app: RegistryApp) throws(LedgerRefusal) {
         guard app.settings.products.isEmpty || app.settings.product(id) != nil else {
             throw LedgerRefusal(.productUnknown, found: id)
         }
-        return try products.keyToWrite(id, appKey: app.key, at: now)
     }
 }
 

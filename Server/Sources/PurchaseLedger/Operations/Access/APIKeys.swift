@@ -74,16 +74,12 @@ public struct CreateAPIKey: LedgerOperation {
         }
         let app = try transaction.appToWrite(app)
         let text = APIKeyText.random()
-        let row = APIKeyRow(
-            id: text.id, appKey: app.key, name: name, scopes: scopes, secretSHA256: Array(text.digest),
-            createdAt: transaction.now)
-        try APIKeysTable(connection: transaction.connection).insert(row)
-        try transaction.journal.append(
-            transaction.draft(app),
-            KeyCreatedDetails(
-                keyID: row.id, name: name, scopes: scopes.map(\.rawValue).sorted(),
-                secretSHA256: row.secretSHA256.hexadecimal))
-        return Outcome(key: APIKey(row, app: app.settings.id), text: text.text)
+        let details = KeyCreatedDetails(
+            keyID: text.id, name: name, scopes: scopes.map(\.rawValue).sorted(),
+            secretSHA256: Array(text.digest).hexadecimal)
+        try details.run(try transaction.append(transaction.draft(app), details))
+        let key = APIKey(id: text.id, app: app.settings.id, name: name, scopes: scopes, createdAt: transaction.now)
+        return Outcome(key: key, text: text.text)
     }
 }
 
@@ -97,11 +93,14 @@ public struct RevokeAPIKey: LedgerOperation {
     /// - Returns: the key; `nil` if no key has the id.
     public func perform(_ transaction: LedgerTransaction) throws -> APIKey? {
         let table = APIKeysTable(connection: transaction.connection)
-        let isChanged = try table.revoke(id, at: transaction.now)
-        guard let row = try table.row(id) else { return nil }
+        guard var row = try table.row(id) else { return nil }
         let name = try AppsTable(connection: transaction.connection).all().first { $0.key == row.appKey }?.name
         let app = try name.map { name throws(LedgerStorageError) in try transaction.appToWrite(name) }
-        if isChanged { try transaction.journal.append(transaction.draft(app), KeyRevokedDetails(keyID: id)) }
+        if row.revokedAt == nil {
+            let details = KeyRevokedDetails(keyID: id)
+            try details.run(try transaction.append(transaction.draft(app), details))
+            row.revokedAt = transaction.now
+        }
         return APIKey(row, app: app?.settings.id ?? "")
     }
 }
@@ -120,5 +119,34 @@ public struct NoteKeyUses: LedgerOperation {
         let table = KeyUsesTable(connection: transaction.connection)
         // In one order, so that two servers never wait for each other.
         for (id, time) in uses.sorted(by: { $0.key < $1.key }) { try table.note(id, at: time) }
+    }
+}
+
+/// `key_created`.
+struct KeyCreatedDetails: JournalDetails {
+    static var kind: JournalKind { .keyCreated }
+    var keyID: String
+    var name: String
+    var scopes: [String]
+    var secretSHA256: String
+
+    func run(_ write: EntryWrite) throws {
+        try APIKeysTable(connection: write.connection).insert(
+            APIKeyRow(
+                id: keyID, appKey: write.app.key, name: name,
+                scopes: Set(scopes.compactMap(APIKeyScope.init(rawValue:))),
+                secretSHA256: [UInt8](hexadecimal: secretSHA256), createdAt: write.transaction.now))
+    }
+}
+
+/// `key_revoked`.
+struct KeyRevokedDetails: JournalDetails {
+    static var kind: JournalKind { .keyRevoked }
+    var keyID: String
+
+    func run(_ write: EntryWrite) throws {
+        if try !APIKeysTable(connection: write.connection).revoke(keyID, at: write.transaction.now) {
+            write.impossible("there is no valid key \(keyID) before it")
+        }
     }
 }

@@ -51,13 +51,8 @@ public struct RecordAppStoreAnswer: LedgerOperation {
         }
         let app = try transaction.app(claim.app)
         if answer.refusal == nil, let latest = examined.latest { _ = try ObserveEvidence(latest).perform(transaction) }
-        let (answered, details) = try recordAnswer(row, app, transaction)
-        guard claim.waits else {
-            try Self.confirm(details, code: answer.code, answered, app, transaction)
-            try table.finish(row.entryKey, answer: answered.key, decision: nil)
-            return .confirmed
-        }
-        try Self.writeContradiction(details, answered, row.customerKey, app, transaction)
+        let answered = try recordAnswer(row, app, transaction)
+        guard claim.waits else { return .confirmed }
         let (outcome, decision) = try decide(app, transaction)
         let events = LedgerEvents(transaction, app: app, entry: decision)
         let customer = try transaction.customers.surviving(try transaction.customers.row(row.customerKey))
@@ -71,7 +66,7 @@ public struct RecordAppStoreAnswer: LedgerOperation {
     /// Records the answer.
     private func recordAnswer(
         _ row: AppStoreClaimRow, _ app: RegistryApp, _ transaction: LedgerTransaction
-    ) throws(LedgerStorageError) -> (entry: JournalEntry, details: AppStoreAnswerDetails) {
+    ) throws -> JournalEntry {
         var draft = transaction.draft(app)
         draft.customer = try transaction.customers.row(row.customerKey)
         draft.code = answer.code
@@ -84,46 +79,9 @@ public struct RecordAppStoreAnswer: LedgerOperation {
             expected: answer.refusal?.expected.map(ClaimDetails.bounded),
             found: answer.refusal?.found.map(ClaimDetails.bounded), isContradiction: answer.isContradiction,
             cancellations: claim.waits ? [] : answer.cancellations)
-        return (try transaction.journal.append(draft, details), details)
-    }
-
-    /// Applies the answer about a claim that was granted before. A refusal withdraws nothing, because no signature
-    /// covers a reply.
-    static func confirm(
-        _ details: AppStoreAnswerDetails, code: String, _ entry: JournalEntry, _ app: RegistryApp,
-        _ transaction: LedgerTransaction
-    ) throws(LedgerStorageError) {
-        let changes = LedgerChanges(transaction, app: app)
-        for cancellation in details.cancellations { try changes.observe(cancellation) }
-        try changes.settle()
-        try changes.finish(entry)
-        let customer = try Self.row(ofClaim: details.claim, transaction)?.customerKey
-        try writeContradiction(details, entry, customer, app, transaction)
-        guard code == DecisionCode.appStoreRefused.rawValue else { return }
-        let owner = try Self.owner(customer, transaction)
-        let events = LedgerEvents(transaction, app: app, entry: entry)
-        try transaction.tell(events.notConfirmed(by: details, code: code), to: owner)
-    }
-
-    /// The customer of a claim, after all merges.
-    private static func owner(
-        _ customer: Int64?, _ transaction: LedgerTransaction
-    ) throws(LedgerStorageError) -> Int64? {
-        try customer.map { key throws(LedgerStorageError) in
-            try transaction.customers.surviving(try transaction.customers.row(key)).key
-        }
-    }
-
-    /// Writes the event of an answer that contradicts the receipt.
-    static func writeContradiction(
-        _ details: AppStoreAnswerDetails, _ entry: JournalEntry, _ customer: Int64?, _ app: RegistryApp,
-        _ transaction: LedgerTransaction
-    ) throws(LedgerStorageError) {
-        guard details.isContradiction else { return }
-        let owner = try owner(customer, transaction)
-        let events = LedgerEvents(transaction, app: app, entry: entry)
-        let place = "app_store: expected \(details.expected ?? "nothing"), found \(details.found ?? "nothing")"
-        try transaction.tell(events.contradicted(by: details, place), to: owner)
+        let write = try transaction.append(draft, details)
+        try details.run(write)
+        return write.entry
     }
 
     /// The row of a claim by its entry's id.
@@ -178,4 +136,56 @@ public struct ExaminedAppStoreAnswer: Sendable {
     let evidence: ExaminedEvidence?
     let reply: StorableEvidence?
     let latest: ExaminedEvidenceSubmission?
+}
+
+/// `app_store_answer`: the App Store's answer about a claim, or that it gave none in time. The entry's evidence is the
+/// reply as it was received.
+struct AppStoreAnswerDetails: JournalDetails {
+    static var kind: JournalKind { .appStoreAnswer }
+    /// The id of the claim's entry.
+    var claim: String
+    var environment: String?
+    var status: Int64?
+    var expected: String?
+    var found: String?
+    var isContradiction: Bool
+    /// The cancellations that count. For a claim that waited, they are in its decision.
+    var cancellations: [AppStoreAnswer.Cancellation]
+
+    func redacted(_ scope: ErasureScope) -> AppStoreAnswerDetails? {
+        guard !cancellations.isEmpty else { return nil }
+        var kept = self
+        (kept.expected, kept.found, kept.isContradiction) = (nil, nil, false)
+        return kept
+    }
+
+    /// Applies the answer. A refusal of a claim that was granted before withdraws nothing, because no signature covers
+    /// a reply.
+    func run(_ write: EntryWrite) throws {
+        let transaction = write.transaction
+        let row = try RecordAppStoreAnswer.row(ofClaim: claim, transaction)
+        if row == nil || row?.answerEntry != nil {
+            write.impossible("no claim \(claim) waits for an answer", unlessErased: true)
+        }
+        let isGranted = row.map { !$0.waits } ?? true
+        if isGranted {
+            let changes = LedgerChanges(transaction, app: write.app)
+            for cancellation in cancellations { try changes.observe(cancellation) }
+            try changes.settle()
+            try changes.finish(write.entry)
+        }
+        let owner = try row.map { row throws(LedgerStorageError) in
+            try transaction.customers.surviving(try transaction.customers.row(row.customerKey)).key
+        }
+        if isContradiction {
+            let place = "app_store: expected \(expected ?? "nothing"), found \(found ?? "nothing")"
+            try transaction.tell(write.events.contradicted(by: self, place), to: owner)
+        }
+        if isGranted, write.draft.code == DecisionCode.appStoreRefused.rawValue {
+            try transaction.tell(write.events.notConfirmed(by: self, code: write.draft.code), to: owner)
+        }
+        guard let row else { return }
+        try AppStoreClaimsTable(connection: write.connection)
+            .finish(row.entryKey, answer: write.entry.key, decision: nil)
+    }
 }

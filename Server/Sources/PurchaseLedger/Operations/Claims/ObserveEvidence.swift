@@ -112,11 +112,11 @@ public struct ObserveEvidence: LedgerOperation {
                 draft.customer = try NotificationEvents.customers(of: notification, received.app, transaction)
                     .first.map { key throws(LedgerStorageError) in try transaction.customers.row(key) }
             }
-            entry = try transaction.journal.append(draft, notification)
+            let noted = try transaction.append(draft, notification)
+            entry = noted.entry
             try received.insert(entry, write.kept, body: submission.body, transaction)
             try write.finish(entry)
-            try NotificationEvents(transaction: transaction, app: received.app, entry: entry).write(notification)
-            try SeatWriter(transaction: transaction, app: received.app, entry: entry).unclaim(notification)
+            try notification.run(noted)
         } else {
             entry = try transaction.journal.append(draft, details)
             try write.finish(entry)

@@ -30,28 +30,36 @@ public struct AssignToken: LedgerOperation {
         if customer.token == token { return false }
         var draft = transaction.draft(app)
         draft.customer = customer
-        let entry = try transaction.journal.append(
-            draft, TokenAssignedDetails(customer: customerID, token: token.text))
-        if known == nil {
-            try tokens.insert(token, appKey: app.key, customer: customer.key, entry: entry.key)
-        }
-        try transaction.customers.setToken(token, of: customer.key)
-        let events = LedgerEvents(transaction, app: app, entry: entry)
-        try transaction.tell(events.event(.tokenAssigned), to: customer.key)
-        guard known == nil else { return false }
-        try transferPurchases(transaction, app, entry)
-        return true
+        let details = TokenAssignedDetails(customer: customerID, token: token.text)
+        return try details.run(try transaction.append(draft, details))
     }
+}
 
-    /// Transfers purchases with the token that arrived before the token was known.
-    private func transferPurchases(
-        _ transaction: LedgerTransaction, _ app: RegistryApp, _ entry: JournalEntry
-    ) throws(LedgerStorageError) {
-        let originals = try transaction.transactions.originals(token: token, appKey: app.key)
-        guard !originals.isEmpty else { return }
-        let changes = LedgerChanges(transaction, app: app)
-        for original in originals { _ = try changes.history(original) }
-        try changes.settle()
-        try changes.finish(entry)
+/// `token_assigned`.
+struct TokenAssignedDetails: JournalDetails {
+    static var kind: JournalKind { .tokenAssigned }
+    var customer: String
+    var token: String
+
+    /// - Returns: whether the token is new.
+    @discardableResult
+    func run(_ write: EntryWrite) throws -> Bool {
+        guard let token = UUID(uuidString: token) else { return false }
+        let (transaction, appKey) = (write.transaction, write.app.key)
+        let tokens = AccountTokensTable(connection: write.connection)
+        let known = try tokens.customer(of: token, appKey: appKey)
+        // The customer was erased later. Until then, the token decided who owned what belongs to others.
+        let isErased = self.customer.isEmpty
+        guard let customer = try isErased ? write.customer() : write.existing(self.customer) else { return false }
+        if !isErased {
+            if let known, known != customer.key { write.impossible("the token belongs to another customer") }
+            try transaction.customers.setToken(token, of: customer.key)
+            try transaction.tell(write.events.event(.tokenAssigned), to: customer.key)
+        }
+        guard known == nil else { return false }
+        try tokens.insert(token, appKey: appKey, customer: customer.key, entry: write.entry.key)
+        // Purchases with the token that arrived before the token was known.
+        try write.settle(try transaction.transactions.originals(token: token, appKey: appKey))
+        return true
     }
 }

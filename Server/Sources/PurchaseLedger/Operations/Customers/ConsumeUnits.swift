@@ -85,21 +85,13 @@ public struct ConsumeUnits: LedgerOperation {
         let taken = try LotTaking(transaction: transaction).take(takes, by: customer.key)
         var draft = transaction.draft(app)
         draft.customer = customer
-        let entry = try transaction.journal.append(
-            draft,
-            ConsumedDetails(
-                customer: customerID, consumptionID: consumptionID, productID: productID,
-                environment: environment.name, quantity: quantity, takes: taken.takes))
-        try consumptions.insert(
-            ConsumptionRow(
-                customerKey: customer.key, consumptionID: consumptionID, entryKey: entry.key, productKey: product,
-                environment: key, quantity: quantity))
-        try once?.keep(entry, transaction)
+        let details = ConsumedDetails(
+            customer: customerID, consumptionID: consumptionID, productID: productID, environment: environment.name,
+            quantity: quantity, takes: taken.takes)
+        let write = try transaction.append(draft, details)
+        try once?.keep(write.entry, transaction)
         let shortfall = entitlement?.shortfall ?? 0
-        let events = LedgerEvents(transaction, app: app, entry: entry)
-        try transaction.tell(
-            events.consumed(quantity, product: product, environment: key, of: balance, shortfall: shortfall),
-            to: customer.key)
+        try details.note(customer, product, key, write, balance: balance, shortfall: shortfall)
         return Outcome(
             consumptionID: consumptionID, productID: productID, environment: environment, quantity: quantity,
             balance: balance - quantity, shortfall: shortfall, consumedAt: transaction.now, isReplayed: false,
@@ -142,5 +134,45 @@ public struct ConsumeUnits: LedgerOperation {
         let production = try balance(of: customer, product, 1, app, transaction)
         guard (production?.balance ?? 0) < quantity else { return .production }
         return try transaction.counts(.sandbox, for: customer.key, app) ? .sandbox : .production
+    }
+}
+
+/// `consumed`.
+struct ConsumedDetails: JournalDetails {
+    static var kind: JournalKind { .consumed }
+    var customer: String
+    var consumptionID: String
+    var productID: String
+    var environment: String
+    var quantity: Int64
+    var takes: [LotTake]
+
+    func run(_ write: EntryWrite) throws {
+        let (customer, transaction) = (try write.existing(self.customer), write.transaction)
+        let product = try transaction.products.keyToWrite(productID, appKey: write.app.key, at: transaction.now)
+        let environment = try transaction.environments.keyToWrite(of: AppStoreEnvironment(self.environment))
+        let former = try transaction.entitlement(
+            of: customer.key, product: product, kind: .consumable, productID: productID, environment: environment,
+            app: write.app
+        ).whole?.entitlement
+        try write.recorded?.take(takes, by: customer.key, write)
+        try note(customer, product, environment, write, balance: former?.balance, shortfall: former?.shortfall)
+    }
+
+    /// Notes the consumption, whose units were taken before.
+    ///
+    /// - Parameter balance: the balance before it.
+    func note(
+        _ customer: CustomerRow, _ product: Int64, _ environment: Int64, _ write: EntryWrite, balance: Int64?,
+        shortfall: Int64?
+    ) throws(LedgerStorageError) {
+        try ConsumptionsTable(connection: write.connection).insert(
+            ConsumptionRow(
+                customerKey: customer.key, consumptionID: consumptionID, entryKey: write.entry.key, productKey: product,
+                environment: environment, quantity: quantity))
+        try write.transaction.tell(
+            write.events.consumed(
+                quantity, product: product, environment: environment, of: balance ?? 0, shortfall: shortfall ?? 0),
+            to: customer.key)
     }
 }

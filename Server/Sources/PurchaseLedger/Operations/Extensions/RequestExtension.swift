@@ -61,16 +61,13 @@ public struct RequestExtension: LedgerOperation {
         guard periods.contains(where: { $0.kind == .autoRenewable }) else {
             throw LedgerRefusal(.purchaseUnknown, expected: "a subscription", found: originalTransactionID)
         }
-        let entry = try transaction.journal.append(
-            transaction.draft(app),
-            ExtensionRequestedDetails(
-                requestID: requestID, environment: named.name, originalID: original.originalID,
-                originalSecond: original.xcodeSecond == 0 ? nil : original.xcodeSecond, days: days,
-                extensionReason: extensionReason.rawValue, reason: reason))
-        let row = ExtensionRow(
-            entryKey: entry.key, appKey: app.key, originalKey: original.key, requestID: requestID, days: days,
-            reason: extensionReason, at: transaction.now)
-        try table.insert(row)
+        let details = ExtensionRequestedDetails(
+            requestID: requestID, environment: named.name, originalID: original.originalID,
+            originalSecond: original.xcodeSecond == 0 ? nil : original.xcodeSecond, days: days,
+            extensionReason: extensionReason.rawValue, reason: reason)
+        guard let row = try details.run(try transaction.append(transaction.draft(app), details)) else {
+            throw LedgerStorageError(.other, "the request \(requestID) was not written")
+        }
         return Outcome(record: try ExtensionRecord(row, transaction), isReplayed: false)
     }
 }
@@ -220,10 +217,69 @@ public struct RecordExtensionAnswer: LedgerOperation {
             }
         }
         details.state = state.rawValue
-        let entry = try transaction.journal.append(transaction.draft(app), details)
-        try table.finish(row.entryKey, state, answer: entry.key)
+        try details.run(try transaction.append(transaction.draft(app), details))
         return try table.row(row.entryKey).map { row throws(LedgerStorageError) in
             try ExtensionRecord(row, transaction)
         }
+    }
+}
+
+/// `extension_requested`.
+struct ExtensionRequestedDetails: JournalDetails {
+    static var kind: JournalKind { .extensionRequested }
+    var requestID: String
+    var environment: String
+    var originalID: String
+    var originalSecond: Int64?
+    var days: Int64
+    var extensionReason: String
+    /// The operator's reason.
+    var reason: String
+
+    var original: OriginalKey {
+        OriginalKey(
+            environment: AppStoreEnvironment(environment), transactionID: ExactText(originalID),
+            second: originalSecond ?? 0)
+    }
+
+    /// - Returns: the request; `nil` if the subscription is not known, or the extension was requested before.
+    @discardableResult
+    func run(_ write: EntryWrite) throws -> ExtensionRow? {
+        guard let original = try write.original(original) else {
+            if !write.isOfEntriesAlone { write.impossible("the subscription is not known") }
+            return nil
+        }
+        let extensions = ExtensionsTable(connection: write.connection)
+        guard try extensions.row(request: requestID, appKey: write.app.key) == nil else {
+            write.impossible("the extension was requested before")
+            return nil
+        }
+        let row = ExtensionRow(
+            entryKey: write.entry.key, appKey: write.app.key, originalKey: original.key, requestID: requestID,
+            days: days, reason: ExtensionReasonCode(rawValue: extensionReason) ?? .undeclared,
+            at: write.transaction.now)
+        try extensions.insert(row)
+        return row
+    }
+}
+
+/// `extension_answered`: Apple's answer to a request for an extension.
+struct ExtensionAnsweredDetails: JournalDetails {
+    static var kind: JournalKind { .extensionAnswered }
+    var requestID: String
+    /// `ExtensionState`.
+    var state: String
+    /// The new end of the period, in milliseconds since 1970. Apple does not sign it, so it is no fact.
+    var effectiveDate: Int64?
+    /// Apple's number, if it refused.
+    var number: Int64?
+
+    func run(_ write: EntryWrite) throws {
+        guard !write.isOfEntriesAlone else { return }
+        let extensions = ExtensionsTable(connection: write.connection)
+        guard let request = try extensions.row(request: requestID, appKey: write.app.key), request.state == .open,
+            let state = ExtensionState(rawValue: state), state != .open
+        else { return write.impossible("there is no open request for an extension before it") }
+        try extensions.finish(request.entryKey, state, answer: write.entry.key)
     }
 }

@@ -150,11 +150,57 @@ public struct AddGround: LedgerOperation {
             groundID: id.text, customer: customerID, source: source, reference: reference, productID: productID,
             environment: environment.name, kind: kind.rawValue, startsAt: start.millisecondsSince1970,
             endsAt: until?.millisecondsSince1970)
-        let entry = try transaction.journal.append(draft, details)
-        let writer = GroundWriter(transaction: transaction, app: app, entry: entry)
-        guard let row = try writer.write(details, customer: customer.key),
+        guard let row = try details.run(try transaction.append(draft, details)),
             let ground = try OutsideGround(row, transaction)
         else { throw LedgerStorageError(.other, "the ground \(id.text) was not written") }
         return Outcome(ground: ground, isRepeated: false)
+    }
+}
+
+/// `ground_added`: a product that another shop gives. The same id again changes the end.
+struct GroundAddedDetails: JournalDetails {
+    static var kind: JournalKind { .groundAdded }
+    var groundID: String
+    var customer: String
+    var source: String
+    var reference: String
+    var productID: String
+    var environment: String
+    var kind: String
+    var startsAt: Int64
+    var endsAt: Int64?
+
+    /// Writes a new ground, or the other end of a known one.
+    ///
+    /// - Returns: `nil` if the details name no id or kind.
+    @discardableResult
+    func run(_ write: EntryWrite) throws -> HandGrantRow? {
+        let (customer, transaction) = (try write.existing(self.customer), write.transaction)
+        guard let id = UUID(uuidString: groundID), let kind = ProductKind(rawValue: self.kind) else { return nil }
+        let grants = HandGrantsTable(connection: write.connection)
+        let end = endsAt.map { Timestamp(millisecondsSince1970: $0) }
+        var row: HandGrantRow
+        if let known = try grants.row(id: id) {
+            if known.liftedAt != nil { write.impossible("the ground has ended before") }
+            row = known
+            row.endsAt = end
+            try grants.extend(row.key, to: end)
+        } else {
+            row = HandGrantRow(
+                id: id, appKey: write.app.key, customerKey: customer.key,
+                productKey: try transaction.products.keyToWrite(
+                    productID, appKey: write.app.key, at: transaction.now),
+                environment: try transaction.environments.keyToWrite(of: AppStoreEnvironment(environment)),
+                kind: .grant, quantity: 1, startsAt: Timestamp(millisecondsSince1970: startsAt), endsAt: end,
+                entryKey: write.entry.key)
+            (row.source, row.reference) = (source, reference)
+            row = try grants.insert(row)
+        }
+        _ = try HandGrantWriter(transaction: transaction, app: write.app).write(row, kind: kind)
+        var event = write.events.event(.groundAdded)
+        (event.productKey, event.environment) = (row.productKey, row.environment)
+        (event.figures.until, event.figures.reason) = (end, row.source)
+        try transaction.tell(event, to: customer.key)
+        return row
     }
 }

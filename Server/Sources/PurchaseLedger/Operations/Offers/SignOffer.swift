@@ -87,15 +87,14 @@ public struct SignOffer: LedgerOperation {
         let nonce = RandomID.next()
         var draft = transaction.draft(app)
         draft.customer = customer
-        let entry = try transaction.journal.append(
-            draft,
-            OfferSignedDetails(
-                customer: other?.name ?? customerID, offerKind: kind.rawValue, offerID: offerID ?? "",
-                productID: productID, transactionID: transactionID, nonce: nonce.text,
-                allowsIntroductory: allowsIntroductory, requestSHA256: requestSHA256?.hexadecimal))
-        try table.insert(offerID ?? "", kind, customer: customer.key, at: transaction.now, entry: entry.key)
+        let details = OfferSignedDetails(
+            customer: other?.name ?? customerID, offerKind: kind.rawValue, offerID: offerID ?? "", productID: productID,
+            transactionID: transactionID, nonce: nonce.text, allowsIntroductory: allowsIntroductory,
+            requestSHA256: requestSHA256?.hexadecimal)
+        let write = try transaction.append(draft, details)
+        try details.run(write)
         return Outcome(
-            entryID: entry.id, nonce: nonce, signedAt: transaction.now, mergedInto: known?.survivor(of: customerID))
+            entryID: write.entry.id, nonce: nonce, signedAt: transaction.now, mergedInto: known?.survivor(of: customerID))
     }
 
     /// The customers to whom Apple binds the signature, as far as they are known: the owner of the transaction or of
@@ -139,5 +138,30 @@ public struct SignOffer: LedgerOperation {
         }
         guard !subscriptions.isEmpty else { return .new }
         return subscriptions.contains { $0.entitlement.state == .active } ? .subscribers : .former
+    }
+}
+
+/// `offer_signed`.
+struct OfferSignedDetails: JournalDetails {
+    static var kind: JournalKind { .offerSigned }
+    var customer: String
+    /// `OfferKind`.
+    var offerKind: String
+    /// The id of the offer; empty for the kinds without one.
+    var offerID: String
+    var productID: String?
+    var transactionID: String?
+    /// The nonce of the signature, by which a signature that was seen elsewhere is recognised.
+    var nonce: String
+    /// Whether the customer may have the introductory offer.
+    var allowsIntroductory: Bool?
+    /// The SHA-256 of the signed request of the Advanced Commerce API.
+    var requestSHA256: String?
+
+    func run(_ write: EntryWrite) throws {
+        let customer = try write.existing(self.customer)
+        guard let kind = OfferKind(rawValue: offerKind) else { return }
+        try OfferSignaturesTable(connection: write.connection).insert(
+            offerID, kind, customer: customer.key, at: write.transaction.now, entry: write.entry.key)
     }
 }

@@ -26,14 +26,10 @@ public struct ChangeTester: LedgerOperation {
         let was =
             try known.map { row throws(LedgerStorageError) in try table.contains(row.key, appKey: app.key) } ?? false
         guard was != isTester else { return false }
-        let customer = try transaction.customerToWrite(customerID, app)
         var draft = transaction.draft(app)
-        draft.customer = customer
-        let entry = try transaction.journal.append(
-            draft, TestersChangedDetails(customer: customerID, isTester: isTester, reason: reason))
-        return isTester
-            ? try table.insert(customer.key, appKey: app.key, entry: entry.key)
-            : try table.delete(customer.key, appKey: app.key)
+        draft.customer = try transaction.customerToWrite(customerID, app)
+        let details = TestersChangedDetails(customer: customerID, isTester: isTester, reason: reason)
+        return try details.run(try transaction.append(draft, details))
     }
 }
 
@@ -66,5 +62,24 @@ public struct TesterList: LedgerQuery {
             appKey: try reader.app(app).key, after: after, limit: Int64(count) + 1)
         let page = rows.prefix(count)
         return Answer(names: page.compactMap(\.name), next: rows.count > count ? page.last?.key : nil)
+    }
+}
+
+/// `testers_changed`.
+struct TestersChangedDetails: JournalDetails {
+    static var kind: JournalKind { .testersChanged }
+    var customer: String
+    var isTester: Bool
+    var reason: String?
+
+    /// - Returns: whether that changed the list.
+    func run(_ write: EntryWrite) throws -> Bool {
+        let (customer, table) = (try write.existing(self.customer), TestersTable(connection: write.connection))
+        let isChanged =
+            isTester
+            ? try table.insert(customer.key, appKey: write.app.key, entry: write.entry.key)
+            : try table.delete(customer.key, appKey: write.app.key)
+        if !isChanged { write.impossible("the customer is \(isTester ? "a tester already" : "no tester")") }
+        return isChanged
     }
 }

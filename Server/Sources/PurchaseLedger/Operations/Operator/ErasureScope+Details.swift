@@ -15,7 +15,11 @@ extension ErasureScope {
                 let kept =
                     try assignments[entry.key].map { token throws(LedgerStorageError) in
                         try TokenAssignedDetails(customer: "", token: token.text).encoded()
-                    } ?? self.kept(of: entry)
+                    }
+                    ?? entry.details.flatMap { details in
+                        try UInt8(exactly: entry.kind).flatMap(JournalKind.init(rawValue:))?.details
+                            .redacted(encoded: details, self)
+                    }
                 return CustomerErasedDetails.Entry(
                     id: entry.id.text, kept: kept.map { String(decoding: $0, as: UTF8.self) })
             },
@@ -108,81 +112,8 @@ extension ErasureScope {
             paidAt: order.paidAt?.millisecondsSince1970)
     }
 
-    /// The details of an entry without names, if they affect what belongs to others.
-    private func kept(of entry: JournalRow) throws -> [UInt8]? {
-        guard let details = entry.details, let kind = UInt8(exactly: entry.kind).flatMap(JournalKind.init(rawValue:))
-        else { return nil }
-        switch kind {
-        case .claim: return try Self.kept(try ClaimDetails(encoded: details))?.encoded()
-        case .decision:
-            let decision = try DecisionDetails(encoded: details)
-            let kept = try Self.kept(decision.decided)
-            // Purchases of others keep the tokens that the App Store stated for the decision.
-            let own = Set(rows.map { ExactText($0.transactionID) })
-            let tokens = decision.tokens.filter { !own.contains(ExactText($0.transactionID)) }
-            guard kept != nil || !decision.cancellations.isEmpty || !tokens.isEmpty else { return nil }
-            return try DecisionDetails(
-                claim: decision.claim, cancellations: decision.cancellations, tokens: tokens,
-                decided: kept ?? Self.withoutOutcomes(decision.decided)
-            ).encoded()
-        case .appStoreAnswer:
-            var answer = try AppStoreAnswerDetails(encoded: details)
-            guard !answer.cancellations.isEmpty else { return nil }
-            (answer.expected, answer.found, answer.isContradiction) = (nil, nil, false)
-            return try answer.encoded()
-        case .purchaseMoved:
-            var move = try PurchaseMovedDetails(encoded: details)
-            (move.to, move.reason) = ("", "")
-            return try move.encoded()
-        case .customerMerged:
-            var merge = try CustomerMergedDetails(encoded: details)
-            (merge.into, merge.reason) = ("", nil)
-            return try merge.encoded()
-        case .revocationAdded:
-            var revocation = try RevocationAddedDetails(encoded: details)
-            guard try isKept(revocation.revocationID) else { return nil }
-            (revocation.customer, revocation.reason) = ("", "")
-            return try revocation.encoded()
-        case .actLifted:
-            var lift = try ActLiftedDetails(encoded: details)
-            guard try isKept(lift.id) else { return nil }
-            lift.reason = nil
-            return try lift.encoded()
-        case .evidence, .orderCreated, .orderCancelled, .orderFulfilled, .orderClosed, .consumed, .tokenAssigned,
-            .customerErased, .grantAdded, .groundAdded, .groundEnded, .testersChanged, .settings, .bundleBound,
-            .keyCreated, .keyRevoked, .rules, .recordContinued, .seatUnclaimed, .consumptionConsent, .offerSigned,
-            .extensionRequested, .extensionAnswered, .tokenSetAtApple:
-            return nil
-        case .consumptionAnswered: return try ConsumptionAnsweredDetails(encoded: details).ofNobody.encoded()
-        case .seatClaimed: return try SeatClaimedDetails(encoded: details).ofNobody.encoded()
-        case .notification: return try NotificationDetails(encoded: details).ofNoCustomer.encoded()
-        case .refusals:
-            // A rebuild needs the hashes of the evidence.
-            var refusals = try RefusalsDetails(encoded: details)
-            (refusals.keyID, refusals.sourceAddress, refusals.customer) = (nil, nil, "")
-            return try refusals.encoded()
-        }
-    }
-
-    /// The part of a claim that affects what belongs to others; `nil` if it binds nothing.
-    private static func kept(_ claim: ClaimDetails) throws -> ClaimDetails? {
-        var kept = withoutOutcomes(claim)
-        kept.outcomes = claim.outcomes.filter(\.binds).map { outcome in
-            var outcome = outcome
-            outcome.order = nil
-            return outcome
-        }
-        return kept.outcomes.isEmpty ? nil : kept
-    }
-
-    private static func withoutOutcomes(_ claim: ClaimDetails) -> ClaimDetails {
-        ClaimDetails(
-            isRestore: claim.isRestore, replayed: claim.replayed, transfer: claim.transfer, outcomes: [],
-            imported: claim.imported.map { ImportNote(announced: $0.announced) })
-    }
-
     /// Whether a manual revocation is kept.
-    private func isKept(_ id: String) throws -> Bool {
+    func isKept(_ id: String) throws -> Bool {
         guard let id = UUID(uuidString: id), let row = try HandGrantsTable(connection: connection).row(id: id) else {
             return false
         }

@@ -60,26 +60,16 @@ public struct GrantByHand: LedgerOperation {
             throw LedgerRefusal(
                 .fieldMalformed, expected: "until: a time in the future", found: until.map { "\($0)" })
         }
-        let product = try transaction.productToWrite(productID, app)
-        let customer = try transaction.customerToWrite(customerID, app)
-        let key = try transaction.environments.keyToWrite(of: environment)
         let id = TimeOrderedID.next(at: transaction.now)
         var draft = transaction.draft(app)
-        draft.customer = customer
-        let entry = try transaction.journal.append(
-            draft,
-            GrantAddedDetails(
-                grantID: id.text, customer: customerID, productID: productID, environment: environment.name,
-                kind: kind.rawValue, quantity: quantity, startsAt: transaction.now.millisecondsSince1970,
-                endsAt: until?.millisecondsSince1970, reason: reason))
-        let row = try HandGrantsTable(connection: transaction.connection).insert(
-            HandGrantRow(
-                id: id, appKey: app.key, customerKey: customer.key, productKey: product, environment: key, kind: .grant,
-                quantity: quantity, startsAt: transaction.now, endsAt: until, entryKey: entry.key))
-        try once?.keep(entry, transaction)
-        let balances = try HandGrantWriter(transaction: transaction, app: app).write(row, kind: kind)
-        let events = LedgerEvents(transaction, app: app, entry: entry)
-        try transaction.tell(events.granted(row, balances, reason: reason), to: customer.key)
+        draft.customer = try transaction.customerToWrite(customerID, app)
+        let details = GrantAddedDetails(
+            grantID: id.text, customer: customerID, productID: productID, environment: environment.name,
+            kind: kind.rawValue, quantity: quantity, startsAt: transaction.now.millisecondsSince1970,
+            endsAt: until?.millisecondsSince1970, reason: reason)
+        let write = try transaction.append(draft, details)
+        try once?.keep(write.entry, transaction)
+        try details.run(write)
         return id
     }
 }
@@ -127,9 +117,6 @@ public struct RevokeByHand: LedgerOperation {
             throw LedgerRefusal(.customerUnknown, expected: customerID)
         }
         let id = TimeOrderedID.next(at: transaction.now)
-        var row = HandGrantRow(
-            id: id, appKey: app.key, customerKey: customer.key, productKey: 0, environment: 0, kind: .revocation,
-            quantity: 0, startsAt: transaction.now, endsAt: nil, entryKey: 0)
         var details = RevocationAddedDetails(revocationID: id.text, customer: customerID, reason: reason)
         switch target {
         case .purchase(let transactionID, let environment):
@@ -138,26 +125,19 @@ public struct RevokeByHand: LedgerOperation {
                 throw LedgerRefusal(.purchaseUnknown, expected: transactionID)
             }
             let named = try transaction.environments.environment(purchase.environment)
-            let facts = try purchase.observed(in: named)
-            (row.productKey, row.environment) = (purchase.productKey, purchase.environment)
-            (row.revokedOriginal, row.revokedShared) = (purchase.originalKey, facts.ownership.holder != .buyer)
             (details.environment, details.transactionID) = (named.name, transactionID)
             details.second = purchase.xcodeSecond == 0 ? nil : purchase.xcodeSecond
         case .grant(let grantID):
             guard let grant = try HandGrantsTable(connection: transaction.connection).row(id: grantID),
                 grant.kind == .grant, grant.customerKey == customer.key
             else { throw LedgerRefusal(.grantUnknown, expected: grantID.text) }
-            (row.productKey, row.environment, row.revokedGrant) = (grant.productKey, grant.environment, grant.key)
             details.grantID = grantID.text
         }
         var draft = transaction.draft(app)
         draft.customer = customer
-        let entry = try transaction.journal.append(draft, details)
-        row.entryKey = entry.key
-        row = try HandGrantsTable(connection: transaction.connection).insert(row)
-        try once?.keep(entry, transaction)
-        try HandGrantWriter(transaction: transaction, app: app)
-            .change(row, entry, .revocationAdded, reason: reason, customer: customer.key)
+        let write = try transaction.append(draft, details)
+        try once?.keep(write.entry, transaction)
+        try details.run(write)
         return id
     }
 }
@@ -191,18 +171,15 @@ public struct LiftByHand: LedgerOperation {
     public func perform(_ transaction: LedgerTransaction) throws {
         let app = try transaction.app(app)
         let grants = HandGrantsTable(connection: transaction.connection)
-        guard let customer = try transaction.customer(customerID, app), var row = try grants.row(id: id),
+        guard let customer = try transaction.customer(customerID, app), let row = try grants.row(id: id),
             try row.customerKey == customer.key || isOfPurchase(row, of: customer, transaction), row.source == nil,
             act.map({ ($0 == .grant) == (row.kind == .grant) }) ?? true
         else { throw LedgerRefusal(.grantUnknown, expected: id.text) }
         guard row.liftedAt == nil else { return }
-        row.liftedAt = transaction.now
         var draft = transaction.draft(app)
         draft.customer = customer
-        let entry = try transaction.journal.append(draft, ActLiftedDetails(id: id.text, reason: reason))
-        try grants.lift(row.key, at: transaction.now)
-        try HandGrantWriter(transaction: transaction, app: app)
-            .change(row, entry, .actLifted, reason: reason, customer: customer.key)
+        let details = ActLiftedDetails(id: id.text, reason: reason)
+        try details.run(try transaction.append(draft, details))
     }
 
     /// Whether a revocation concerns a purchase that now belongs to a customer: it was transferred, or its former owner
@@ -276,5 +253,119 @@ struct HandGrantWriter {
         (event.productKey, event.environment, event.figures.reason) = (row.productKey, row.environment, reason)
         events.describe(&event, balances[customer])
         try transaction.tell(event, to: customer)
+    }
+}
+
+/// `grant_added`.
+struct GrantAddedDetails: JournalDetails {
+    static var kind: JournalKind { .grantAdded }
+    var grantID: String
+    var customer: String
+    var productID: String
+    var environment: String
+    var kind: String
+    var quantity: Int64
+    var startsAt: Int64
+    var endsAt: Int64?
+    var reason: String
+
+    func run(_ write: EntryWrite) throws {
+        let (customer, transaction) = (try write.existing(self.customer), write.transaction)
+        guard let id = UUID(uuidString: grantID), let kind = ProductKind(rawValue: self.kind) else { return }
+        let row = try HandGrantsTable(connection: write.connection).insert(
+            HandGrantRow(
+                id: id, appKey: write.app.key, customerKey: customer.key,
+                productKey: try transaction.products.keyToWrite(productID, appKey: write.app.key, at: transaction.now),
+                environment: try transaction.environments.keyToWrite(of: AppStoreEnvironment(environment)),
+                kind: .grant, quantity: quantity, startsAt: Timestamp(millisecondsSince1970: startsAt),
+                endsAt: endsAt.map { Timestamp(millisecondsSince1970: $0) }, entryKey: write.entry.key))
+        let balances = try HandGrantWriter(transaction: transaction, app: write.app).write(row, kind: kind)
+        try transaction.tell(write.events.granted(row, balances, reason: reason), to: customer.key)
+    }
+}
+
+/// `revocation_added`.
+struct RevocationAddedDetails: JournalDetails {
+    static var kind: JournalKind { .revocationAdded }
+    var revocationID: String
+    var customer: String
+    var environment: String?
+    var transactionID: String?
+    var second: Int64?
+    var grantID: String?
+    var reason: String
+
+    func redacted(_ scope: ErasureScope) throws -> RevocationAddedDetails? {
+        guard try scope.isKept(revocationID) else { return nil }
+        var kept = self
+        (kept.customer, kept.reason) = ("", "")
+        return kept
+    }
+
+    func run(_ write: EntryWrite) throws {
+        let customer = try write.existing(self.customer)
+        guard let id = UUID(uuidString: revocationID) else { return }
+        let (grants, transaction) = (HandGrantsTable(connection: write.connection), write.transaction)
+        var row = HandGrantRow(
+            id: id, appKey: write.app.key, customerKey: customer.key, productKey: 0, environment: 0, kind: .revocation,
+            quantity: 0, startsAt: transaction.now, endsAt: nil, entryKey: write.entry.key)
+        if let transactionID, let environment {
+            let named = AppStoreEnvironment(environment)
+            let key = TransactionKey(
+                environment: named, transactionID: ExactText(transactionID), second: second ?? 0)
+            if let erased = transaction.erasures?.transactions[key] {
+                let changes = LedgerChanges(transaction, app: write.app)
+                try changes.claim(erased: erased)
+                try changes.settle()
+                try changes.finish(write.entry)
+            }
+            guard
+                let purchase = try transaction.transactions.row(
+                    key, environment: try transaction.environments.keyToWrite(of: named))
+            else {
+                guard write.isOfEntriesAlone else { return write.impossible("the purchase is not known") }
+                // Without evidence there are no purchases. The end of the revocation refers to the row.
+                _ = try grants.insert(row)
+                return
+            }
+            (row.productKey, row.environment) = (purchase.productKey, purchase.environment)
+            row.revokedOriginal = purchase.originalKey
+            row.revokedShared = try purchase.observed(in: named).ownership.holder != .buyer
+        } else if let grantID = grantID.flatMap({ UUID(uuidString: $0) }), let grant = try grants.row(id: grantID) {
+            (row.productKey, row.environment, row.revokedGrant) = (grant.productKey, grant.environment, grant.key)
+        } else {
+            write.impossible("the grant is not known", unlessErased: true)
+        }
+        row = try grants.insert(row)
+        try HandGrantWriter(transaction: transaction, app: write.app)
+            .change(row, write.entry, .revocationAdded, reason: reason, customer: customer.key)
+    }
+}
+
+/// `act_lifted`.
+struct ActLiftedDetails: JournalDetails {
+    static var kind: JournalKind { .actLifted }
+    var id: String
+    var reason: String?
+
+    func redacted(_ scope: ErasureScope) throws -> ActLiftedDetails? {
+        guard try scope.isKept(id) else { return nil }
+        var kept = self
+        kept.reason = nil
+        return kept
+    }
+
+    func run(_ write: EntryWrite) throws {
+        let (grants, transaction) = (HandGrantsTable(connection: write.connection), write.transaction)
+        guard let id = UUID(uuidString: id), var row = try grants.row(id: id) else {
+            return write.impossible("the grant or revocation is not known", unlessErased: true)
+        }
+        if row.liftedAt != nil { write.impossible("the grant or revocation has ended before") }
+        // It can be lifted through a later owner of the purchase.
+        let customer = try write.customer()?.key ?? row.customerKey
+        row.liftedAt = transaction.now
+        try grants.lift(row.key, at: transaction.now)
+        try HandGrantWriter(transaction: transaction, app: write.app)
+            .change(row, write.entry, .actLifted, reason: reason, customer: customer)
     }
 }

@@ -41,23 +41,39 @@ public struct MergeCustomers: LedgerOperation {
             try CustomerRenaming.locks(of: customer, into: target, transaction)
         }
         var draft = transaction.draft(app)
-        draft.customer = target
-        let entry = try transaction.journal.append(
-            draft, CustomerMergedDetails(from: customer.reference.text, into: into, reason: reason))
-        try Self.apply(customer, into: target, transaction, app, entry, reason: reason)
+        (draft.customer, draft.former) = (target, customer)
+        let details = CustomerMergedDetails(from: customer.reference.text, into: into, reason: reason)
+        try details.run(try transaction.append(draft, details))
+    }
+}
+
+/// `customer_merged`.
+struct CustomerMergedDetails: JournalDetails {
+    static var kind: JournalKind { .customerMerged }
+    /// The random reference of the customer who was merged.
+    var from: String
+    var into: String
+    var reason: String?
+
+    func redacted(_ scope: ErasureScope) -> CustomerMergedDetails? {
+        var kept = self
+        (kept.into, kept.reason) = ("", nil)
+        return kept
     }
 
-    /// Applies the entry.
-    static func apply(
-        _ customer: CustomerRow, into target: CustomerRow, _ transaction: LedgerTransaction, _ app: RegistryApp,
-        _ entry: JournalEntry, reason: String? = nil
-    ) throws {
-        let purchases = try CustomerRenaming.count(of: customer.key, transaction.connection)
-        try transaction.customers.merge(customer.key, into: target.key, entry: entry.key)
+    func run(_ write: EntryWrite) throws {
+        let (target, transaction) = (try write.existing(into), write.transaction)
+        guard let customer = try write.former(reference: from), customer.key != target.key else {
+            return write.impossible("the merged customer is not known, or was merged before", unlessErased: true)
+        }
+        let purchases = try CustomerRenaming.count(of: customer.key, write.connection)
+        try transaction.customers.merge(customer.key, into: target.key, entry: write.entry.key)
         if target.token == nil, let token = customer.token { try transaction.customers.setToken(token, of: target.key) }
-        var event = LedgerEvents(transaction, app: app, entry: entry).event(.customerMerged)
+        var event = write.events.event(.customerMerged)
         (event.formerKey, event.figures.reason, event.figures.units) = (customer.key, reason, purchases)
         try transaction.tell(event, to: target.key)
-        try CustomerRenaming(transaction: transaction, app: app, from: customer.key, to: target.key, entry: entry).run()
+        try CustomerRenaming(
+            transaction: transaction, app: write.app, from: customer.key, to: target.key, entry: write.entry
+        ).run()
     }
 }

@@ -28,26 +28,53 @@ public struct MovePurchase: LedgerOperation {
         let customer = try transaction.customerToWrite(customerID, app)
         guard row.ownerKey != customer.key else { throw LedgerRefusal(.purchaseNotMovable) }
         let former = try row.ownerKey.map { key throws(LedgerStorageError) in try transaction.customers.row(key) }
-        let changes = LedgerChanges(transaction, app: app)
-        let index = try changes.history(row.originalKey)
-        guard let record = changes.histories[index].records.first(where: { $0.row.key == row.key }) else {
-            throw LedgerStorageError(.corrupt, "transaction \(row.key) is not in its original")
-        }
-        changes.move(record.facts.key, from: row.ownerKey, to: customer.key, in: index)
-        try changes.settle()
         var draft = transaction.draft(app)
-        draft.customer = customer
-        draft.transactionKey = row.key
-        let entry = try transaction.journal.append(
-            draft,
-            PurchaseMovedDetails(
-                environment: record.facts.key.environment.name, transactionID: transactionID,
-                second: row.xcodeSecond == 0 ? nil : row.xcodeSecond, from: former?.reference.text,
-                to: customerID,
-                reason: reason))
-        try changes.finish(entry)
+        (draft.customer, draft.former, draft.transactionKey) = (customer, former, row.key)
+        let details = PurchaseMovedDetails(
+            environment: try transaction.environments.environment(row.environment).name, transactionID: transactionID,
+            second: row.xcodeSecond == 0 ? nil : row.xcodeSecond, from: former?.reference.text, to: customerID,
+            reason: reason)
+        let record = try details.run(try transaction.append(draft, details))
         // Otherwise each renewal names the former owner.
-        if app.settings.setsAccountTokens { try AppStoreTaskScheduling.scheduleToken(of: record, app, transaction) }
+        if app.settings.setsAccountTokens, let record {
+            try AppStoreTaskScheduling.scheduleToken(of: record, app, transaction)
+        }
         return former?.name
+    }
+}
+
+/// `purchase_moved`.
+struct PurchaseMovedDetails: JournalDetails {
+    static var kind: JournalKind { .purchaseMoved }
+    var environment: String
+    var transactionID: String
+    var second: Int64?
+    /// The random reference of the former owner: the entry belongs to the new owner, and is kept when the former one is
+    /// erased.
+    var from: String?
+    var to: String
+    var reason: String
+
+    func redacted(_ scope: ErasureScope) -> PurchaseMovedDetails? {
+        var kept = self
+        (kept.to, kept.reason) = ("", "")
+        return kept
+    }
+
+    /// - Returns: the purchase; `nil` if it is not known.
+    @discardableResult
+    func run(_ write: EntryWrite) throws -> TransactionRecord? {
+        let customer = try write.existing(to)
+        let former = try from.flatMap { try write.former(reference: $0) }
+        let key = TransactionKey(
+            environment: AppStoreEnvironment(environment), transactionID: ExactText(transactionID), second: second ?? 0)
+        guard let (changes, place) = try write.history(of: key) else {
+            if !write.isOfEntriesAlone { write.impossible("the purchase is not known") }
+            return nil
+        }
+        changes.move(key, from: former?.key, to: customer.key, in: place.history)
+        try changes.settle()
+        try changes.finish(write.entry)
+        return changes.histories[place.history].records[place.record]
     }
 }

@@ -24,16 +24,17 @@ struct RegisterSettings: LedgerOperation {
         }
         let registry = Registry(apps: registered)
         let current = LedgerTransaction(
-            connection: connection, now: transaction.now, registry: registry, entryKey: transaction.entryKey)
+            connection: connection, now: transaction.now, registry: registry, entryKey: transaction.entryKey,
+            verifier: verifier)
         if try RulesTable(connection: connection).latest() == nil {
-            let entry = try current.journal.append(current.draft(nil), RulesDetails(version: SchemaNumber.rules))
-            try RulesTable(connection: connection).insert(SchemaNumber.rules, entry: entry.key)
+            let details = RulesDetails(version: SchemaNumber.rules)
+            try details.run(try current.append(current.draft(nil), details))
         }
         for (key, name) in known where !registered.contains(where: { $0.key == key }) {
             try recordRemoval(of: name, key: key, current)
         }
         for app in registered {
-            try recordSettings(of: app, current)
+            try record(try app.settings.canonicalJSON(), of: app, current)
             for bundleID in app.settings.bundleIDs.sorted() { try bind(bundleID, to: app, current) }
         }
         return registry
@@ -53,31 +54,17 @@ struct RegisterSettings: LedgerOperation {
         }
     }
 
-    /// Records that an app is no longer in the settings. Its facts and bindings stay.
+    /// Records that an app is no longer in the settings.
     private func recordRemoval(of name: String, key: Int64, _ transaction: LedgerTransaction) throws {
-        let digest = Array(SHA256.hash(data: [UInt8]()))
-        let history = SettingsHistoryTable(connection: transaction.connection)
-        guard try history.latest(appKey: key)?.sha256 != digest else { return }
-        let removed = RegistryApp(key: key, settings: RegisteredApp(id: name, bundleIDs: []))
-        let entry = try transaction.journal.append(transaction.draft(removed), SettingsDetails(settings: ""))
-        try history.insert(appKey: key, sha256: digest, body: [], entry: entry.key)
+        try record([], of: RegistryApp(key: key, settings: RegisteredApp(id: name, bundleIDs: [])), transaction)
     }
 
-    /// Writes changed settings to the journal, and counts the purchases that agree with them now.
-    private func recordSettings(of app: RegistryApp, _ transaction: LedgerTransaction) throws {
-        let body = try app.settings.canonicalJSON()
-        let digest = Array(SHA256.hash(data: body))
-        let history = SettingsHistoryTable(connection: transaction.connection)
-        let former = try history.latest(appKey: app.key)
-        guard former?.sha256 != digest else { return }
-        let entry = try transaction.journal.append(
-            transaction.draft(app), SettingsDetails(settings: String(decoding: body, as: UTF8.self)))
-        try history.insert(appKey: app.key, sha256: digest, body: body, entry: entry.key)
-        let formerSettings = try former.flatMap { $0.body.isEmpty ? nil : try RegisteredApp(recorded: $0.body) }
-        try Self.countAgain(app, after: formerSettings, transaction, entry)
-        // Evidence that arrived while the app was not in the settings.
-        let bound = try BundlesTable(connection: transaction.connection).all().filter { $0.appKey == app.key }
-        for (bundleID, _) in bound { try observeHeld(bundleID, of: app, transaction, entry) }
+    /// Records settings that changed, and counts the purchases that agree with them now.
+    private func record(_ body: [UInt8], of app: RegistryApp, _ transaction: LedgerTransaction) throws {
+        let latest = try SettingsHistoryTable(connection: transaction.connection).latest(appKey: app.key)
+        guard latest?.sha256 != Array(SHA256.hash(data: body)) else { return }
+        let details = SettingsDetails(settings: String(decoding: body, as: UTF8.self))
+        try details.run(try transaction.append(transaction.draft(app), details))
     }
 
     /// Counts the purchases that the settings agree with now.
@@ -110,24 +97,58 @@ struct RegisterSettings: LedgerOperation {
 
     /// Binds a new bundle id to its app, and observes the evidence that was held for it.
     private func bind(_ bundleID: String, to app: RegistryApp, _ transaction: LedgerTransaction) throws {
-        let connection = transaction.connection
-        let bundles = BundlesTable(connection: connection)
+        let bundles = BundlesTable(connection: transaction.connection)
         guard try !bundles.all().contains(where: { ExactText($0.bundleID) == ExactText(bundleID) }) else { return }
-        let entry = try transaction.journal.append(
-            transaction.draft(app), BundleBoundDetails(bundleID: bundleID))
-        try bundles.insert(bundleID, appKey: app.key, entry: entry.key)
-        try observeHeld(bundleID, of: app, transaction, entry)
+        let details = BundleBoundDetails(bundleID: bundleID)
+        try details.run(try transaction.append(transaction.draft(app), details))
     }
+}
 
+/// `settings`: an app's settings as canonical JSON.
+struct SettingsDetails: JournalDetails {
+    static var kind: JournalKind { .settings }
+    var settings: String
+
+    func run(_ write: EntryWrite) throws {
+        let (transaction, app, body) = (write.transaction, write.app, Array(settings.utf8))
+        let history = SettingsHistoryTable(connection: write.connection)
+        let former = try history.latest(appKey: app.key)
+        try history.insert(
+            appKey: app.key, sha256: Array(SHA256.hash(data: body)), body: body, entry: write.entry.key)
+        // The facts and bindings of an app that is no longer in the settings stay.
+        guard !body.isEmpty else { return }
+        let settings = try former.flatMap { former throws(LedgerStorageError) in
+            former.body.isEmpty ? nil : try RegisteredApp(recorded: former.body)
+        }
+        try RegisterSettings.countAgain(app, after: settings, transaction, write.entry)
+        // Evidence that arrived while the app was not in the settings.
+        let bound = try BundlesTable(connection: write.connection).all().filter { $0.appKey == app.key }
+        for (bundleID, _) in bound { try write.observeHeld(bundleID) }
+    }
+}
+
+/// `bundle_bound`.
+struct BundleBoundDetails: JournalDetails {
+    static var kind: JournalKind { .bundleBound }
+    var bundleID: String
+
+    func run(_ write: EntryWrite) throws {
+        try BundlesTable(connection: write.connection)
+            .insert(bundleID, appKey: write.app.key, entry: write.entry.key)
+        try write.observeHeld(bundleID)
+    }
+}
+
+extension EntryWrite {
     /// Observes the evidence that was held for a bundle id.
-    func observeHeld(
-        _ bundleID: String, of app: RegistryApp, _ transaction: LedgerTransaction, _ entry: JournalEntry
-    ) throws {
-        let connection = transaction.connection
+    fileprivate func observeHeld(_ bundleID: String) throws {
         let held = HeldEvidenceTable(connection: connection)
         let keys = try held.keys(bundleID: bundleID)
         guard !keys.isEmpty, app.settings.bundleIDs.contains(where: { ExactText($0) == ExactText(bundleID) }) else {
             return
+        }
+        guard let verifier = transaction.verifier else {
+            throw LedgerStorageError(.other, "evidence that was held needs a verifier")
         }
         let changes = LedgerChanges(transaction, app: app)
         for key in keys {

@@ -36,36 +36,20 @@ public struct CreateOrder: LedgerOperation {
             throw LedgerRefusal(.fieldMalformed, expected: "customer_id, and a quantity from 1")
         }
         try requireQuantity(app)
-        let product = try transaction.productToWrite(draft.productID, app)
+        try transaction.requireProduct(draft.productID, app)
         let customer = try transaction.customerToWrite(draft.customerID, app)
-        let token = customer.token ?? RandomID.next()
-        var environment: Int64?
-        if let named = draft.environment { environment = try transaction.environments.keyToWrite(of: named) }
         let now = transaction.now
-        let expiry = Timestamp(millisecondsSince1970: now.millisecondsSince1970 + app.settings.orderLifetime)
-        let row = try transaction.orders.insert(
-            OrderRow(
-                id: TimeOrderedID.next(at: now), appKey: app.key, customerKey: customer.key, productKey: product,
-                quantity: draft.quantity, environment: environment, acceptsRenewal: draft.acceptsRenewal, token: token,
-                metadata: draft.metadata, createdAt: now, expiresAt: expiry))
+        let details = OrderCreatedDetails(
+            customer: draft.customerID, productID: draft.productID, quantity: draft.quantity,
+            environment: draft.environment?.name, acceptsRenewal: draft.acceptsRenewal ? true : nil,
+            token: (customer.token ?? RandomID.next()).text, assignsToken: customer.token == nil,
+            metadata: draft.metadata, expiresAt: now.millisecondsSince1970 + app.settings.orderLifetime)
+        let row = try details.insert(TimeOrderedID.next(at: now), of: customer, app, transaction)
         var entryDraft = transaction.draft(app)
-        entryDraft.customer = customer
-        entryDraft.order = row
-        let entry = try transaction.journal.append(
-            entryDraft,
-            OrderCreatedDetails(
-                customer: draft.customerID, productID: draft.productID, quantity: draft.quantity,
-                environment: draft.environment?.name, acceptsRenewal: draft.acceptsRenewal ? true : nil,
-                token: token.text, assignsToken: customer.token == nil, metadata: draft.metadata,
-                expiresAt: expiry.millisecondsSince1970))
-        if customer.token == nil {
-            try AccountTokensTable(connection: transaction.connection).insert(
-                token, appKey: app.key, customer: customer.key, entry: entry.key)
-            try transaction.customers.setToken(token, of: customer.key)
-        }
-        try once?.keep(entry, transaction)
-        let events = LedgerEvents(transaction, app: app, entry: entry)
-        try transaction.tell(events.event(of: row, from: nil), to: row.customerKey)
+        (entryDraft.customer, entryDraft.order) = (customer, row)
+        let write = try transaction.append(entryDraft, details)
+        try details.run(write)
+        try once?.keep(write.entry, transaction)
         return Outcome(order: try transaction.order(row), isReplayed: false)
     }
 
@@ -114,23 +98,20 @@ public struct CloseOrder: LedgerOperation {
 
     public func perform(_ transaction: LedgerTransaction) throws -> Outcome {
         let app = try transaction.app(app)
-        var row = try transaction.orderToWrite(orderID, app)
-        let former = row
+        let row = try transaction.orderToWrite(orderID, app)
         switch row.status(at: transaction.now) {
         case .closed: return Outcome(order: try transaction.order(row), isReplayed: true)
         case .paid: break
         case let status:
             throw LedgerRefusal(.orderNotClosable, expected: OrderStatus.paid.rawValue, found: status.rawValue)
         }
-        (row.status, row.closedAt) = (.closed, transaction.now)
-        try transaction.orders.update(row, from: former.status)
         var draft = transaction.draft(app)
-        draft.order = row
-        draft.customer = try transaction.customers.surviving(try transaction.customers.row(row.customerKey))
-        let entry = try transaction.journal.append(draft, OrderClosedDetails(keyID: keyID, reason: reason))
-        let events = LedgerEvents(transaction, app: app, entry: entry)
-        try transaction.tell(events.event(of: row, from: former, reason: reason), to: row.customerKey)
-        return Outcome(order: try transaction.order(row), isReplayed: false)
+        (draft.order, draft.customer) = (
+            row, try transaction.customers.surviving(try transaction.customers.row(row.customerKey))
+        )
+        let details = OrderClosedDetails(keyID: keyID, reason: reason)
+        let changed = try details.run(try transaction.append(draft, details)) ?? row
+        return Outcome(order: try transaction.order(changed), isReplayed: false)
     }
 }
 
@@ -151,23 +132,90 @@ public struct CancelOrder: LedgerOperation {
 
     public func perform(_ transaction: LedgerTransaction) throws -> Order {
         let app = try transaction.app(app)
-        var row = try transaction.orderToWrite(orderID, app)
-        let former = row
+        let row = try transaction.orderToWrite(orderID, app)
         switch row.status(at: transaction.now) {
         case .cancelled: return try transaction.order(row)
         case .created: break
         case let status:
             throw LedgerRefusal(.orderNotCancellable, expected: OrderStatus.created.rawValue, found: status.rawValue)
         }
-        row.status = .cancelled
-        row.closedAt = transaction.now
-        try transaction.orders.update(row, from: former.status)
         var draft = transaction.draft(app)
-        draft.order = row
-        draft.customer = try transaction.customers.row(row.customerKey)
-        let entry = try transaction.journal.append(draft, OrderCancelledDetails(keyID: keyID))
-        let events = LedgerEvents(transaction, app: app, entry: entry)
-        try transaction.tell(events.event(of: row, from: former), to: row.customerKey)
-        return try transaction.order(row)
+        (draft.order, draft.customer) = (row, try transaction.customers.row(row.customerKey))
+        let details = OrderCancelledDetails(keyID: keyID)
+        return try transaction.order(try details.run(try transaction.append(draft, details)) ?? row)
+    }
+}
+
+/// `order_created`.
+struct OrderCreatedDetails: JournalDetails {
+    static var kind: JournalKind { .orderCreated }
+    var customer: String
+    var productID: String
+    var quantity: Int64
+    var environment: String?
+    /// Whether an automatic renewal pays it; `nil` for `false`.
+    var acceptsRenewal: Bool?
+    var token: String
+    /// Whether the token is new and is assigned to the customer by this order.
+    var assignsToken: Bool
+    var metadata: String?
+    var expiresAt: Int64
+
+    /// Inserts the order, whose number the entry of a request refers to.
+    func insert(
+        _ id: UUID, of customer: CustomerRow, _ app: RegistryApp, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) -> OrderRow {
+        var environmentKey: Int64?
+        if let environment {
+            environmentKey = try transaction.environments.keyToWrite(of: AppStoreEnvironment(environment))
+        }
+        return try transaction.orders.insert(
+            OrderRow(
+                id: id, appKey: app.key, customerKey: customer.key,
+                productKey: try transaction.products.keyToWrite(productID, appKey: app.key, at: transaction.now),
+                quantity: quantity, environment: environmentKey, acceptsRenewal: acceptsRenewal ?? false,
+                token: UUID(uuidString: token) ?? OrderRow.noID, metadata: metadata, createdAt: transaction.now,
+                expiresAt: Timestamp(millisecondsSince1970: expiresAt)))
+    }
+
+    func run(_ write: EntryWrite) throws {
+        let (customer, transaction) = (try write.existing(self.customer), write.transaction)
+        guard let token = UUID(uuidString: token) else { return }
+        var row = write.draft.order
+        if let id = write.recorded?.leaf.order { row = try insert(id, of: customer, write.app, transaction) }
+        guard let row else { return }
+        if assignsToken {
+            try AccountTokensTable(connection: write.connection).insert(
+                token, appKey: write.app.key, customer: customer.key, entry: write.entry.key)
+            try transaction.customers.setToken(token, of: customer.key)
+        }
+        try transaction.tell(write.events.event(of: row, from: nil), to: row.customerKey)
+    }
+}
+
+/// `order_closed`.
+struct OrderClosedDetails: JournalDetails {
+    static var kind: JournalKind { .orderClosed }
+    var keyID: String?
+    var reason: String
+
+    func run(_ write: EntryWrite) throws -> OrderRow? {
+        try write.order(besides: [.cancelled, .closed]).map {
+            try write.change($0, reason: reason) { ($0.status, $0.closedAt) = (.closed, write.transaction.now) }
+        }
+    }
+}
+
+/// `order_cancelled`.
+struct OrderCancelledDetails: JournalDetails {
+    static var kind: JournalKind { .orderCancelled }
+    var keyID: String?
+
+    func run(_ write: EntryWrite) throws -> OrderRow? {
+        // Without evidence, it is not known whether it was paid.
+        let paid: Set<OrderStatus> = write.isOfEntriesAlone ? [] : [.paid]
+        return try write.order(besides: paid.union([.cancelled, .fulfilled])).map {
+            try write.change($0) { ($0.status, $0.closedAt) = (.cancelled, write.transaction.now) }
+        }
     }
 }

@@ -45,14 +45,13 @@ public struct FulfilOrder: LedgerOperation {
         guard units.map({ $0 > 0 }) ?? true else {
             throw LedgerRefusal(.fieldMalformed, expected: "units from 1", found: units.map(String.init))
         }
-        var row = try transaction.orderToWrite(orderID, app)
+        let row = try transaction.orderToWrite(orderID, app)
         if let earlier = try once?.earlierEntry(transaction) {
             let details = try earlier.details.map { content throws(LedgerStorageError) in
                 try OrderFulfilledDetails(encoded: content)
             }
             return Outcome(order: try transaction.order(row), units: details?.units, isReplayed: true)
         }
-        let former = row
         switch row.status(at: transaction.now) {
         case .fulfilled: return Outcome(order: try transaction.order(row), units: nil, isReplayed: true)
         case .paid: break
@@ -64,19 +63,14 @@ public struct FulfilOrder: LedgerOperation {
         let delivery = try OrderDelivery(of: row, to: customer, transaction, app)
         let count = try delivery.units(units)
         let taken = try delivery.take(count, by: customer, transaction)
-        row.deliver(count, remaining: delivery.remaining - count, at: transaction.now)
-        try transaction.orders.update(row, from: former.status)
         var draft = transaction.draft(app)
-        draft.order = row
-        draft.customer = customer
-        let entry = try transaction.journal.append(
-            draft,
-            OrderFulfilledDetails(
-                keyID: keyID, takes: taken.takes, units: count, remaining: delivery.remaining - count))
-        try once?.keep(entry, transaction)
-        let events = LedgerEvents(transaction, app: app, entry: entry)
-        try transaction.tell(events.event(of: row, from: former, balance: taken.balance), to: row.customerKey)
-        return Outcome(order: try transaction.order(row), units: count, isReplayed: false)
+        (draft.order, draft.customer) = (row, customer)
+        let details = OrderFulfilledDetails(
+            keyID: keyID, takes: taken.takes, units: count, remaining: delivery.remaining - count)
+        let write = try transaction.append(draft, details)
+        try once?.keep(write.entry, transaction)
+        let changed = try details.deliver(row, write, balance: taken.balance)
+        return Outcome(order: try transaction.order(changed), units: count, isReplayed: false)
     }
 
     /// A manual revocation leaves the order paid, because the purchase counts again once the revocation is lifted.
@@ -110,5 +104,34 @@ extension OrderRow {
         guard remaining == 0 else { return }
         status = .fulfilled
         fulfilledAt = time
+    }
+}
+
+/// `order_fulfilled`: for a consumable, with the units that fulfilment took from the lot.
+struct OrderFulfilledDetails: JournalDetails {
+    static var kind: JournalKind { .orderFulfilled }
+    var keyID: String?
+    var takes: [LotTake]
+    /// The delivered units; `nil` for the whole order, as recorded before it could be delivered in parts.
+    var units: Int64?
+    /// The units that remained afterwards; `nil` for 0.
+    var remaining: Int64?
+
+    func run(_ write: EntryWrite) throws {
+        let order = try write.order(besides: [.cancelled, .closed])
+        let customer = try order.map { order throws(LedgerStorageError) in
+            try write.transaction.customers.surviving(try write.transaction.customers.row(order.customerKey)).key
+        }
+        let balance = try customer.flatMap { try write.recorded?.take(takes, by: $0, write) }
+        if let order { _ = try deliver(order, write, balance: balance) }
+    }
+
+    /// Counts the units, which were taken before.
+    func deliver(
+        _ order: OrderRow, _ write: EntryWrite, balance: Balances.Value?
+    ) throws(LedgerStorageError) -> OrderRow {
+        try write.change(order, balance: balance) {
+            $0.deliver(units ?? $0.quantity, remaining: remaining ?? 0, at: write.transaction.now)
+        }
     }
 }

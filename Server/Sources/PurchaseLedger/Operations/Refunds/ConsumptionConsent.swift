@@ -64,11 +64,23 @@ public struct RecordConsumptionConsent: LedgerOperation {
         }
         var draft = transaction.draft(app)
         draft.customer = customer
-        let entry = try transaction.journal.append(
-            draft, ConsumptionConsentDetails(customer: customerID, isGiven: isGiven))
-        let row = ConsumptionConsentRow(
-            customerKey: customer.key, isGiven: isGiven, statedAt: transaction.now, entryKey: entry.key)
-        try table.write(row)
+        let details = ConsumptionConsentDetails(customer: customerID, isGiven: isGiven)
+        let row = try details.run(try transaction.append(draft, details))
         return ConsumptionConsent(row, customer.survivor(of: customerID))
+    }
+}
+
+/// `consumption_consent`.
+struct ConsumptionConsentDetails: JournalDetails {
+    static var kind: JournalKind { .consumptionConsent }
+    var customer: String
+    var isGiven: Bool
+
+    func run(_ write: EntryWrite) throws -> ConsumptionConsentRow {
+        let row = ConsumptionConsentRow(
+            customerKey: try write.existing(customer).key, isGiven: isGiven, statedAt: write.transaction.now,
+            entryKey: write.entry.key)
+        try ConsumptionConsentsTable(connection: write.connection).write(row)
+        return row
     }
 }

@@ -96,7 +96,7 @@ struct ConsumptionPlace {
     func record(
         _ state: ConsumptionRequestState, answer: ConsumptionAnswer? = nil, refusal: String? = nil,
         number: Int64? = nil, situation: ConsumptionSituation, owner: CustomerRow?
-    ) throws(LedgerStorageError) {
+    ) throws {
         guard
             let details = try entry.details.map({ content throws(LedgerStorageError) in
                 try NotificationDetails(encoded: content)
@@ -105,14 +105,10 @@ struct ConsumptionPlace {
         var draft = transaction.draft(app)
         draft.customer = owner
         draft.transactionKey = row.key
-        let written = try transaction.journal.append(
-            draft,
-            ConsumptionAnsweredDetails(
-                notificationID: details.notificationID, environment: environment.name,
-                transactionID: row.transactionID, answer: answer, refusal: refusal, number: number,
-                situation: situation, isSent: state == .sent))
-        try ConsumptionRequestsTable(connection: transaction.connection)
-            .finish(request.entryKey, state, answer: written.key)
+        let answered = ConsumptionAnsweredDetails(
+            notificationID: details.notificationID, environment: environment.name, transactionID: row.transactionID,
+            answer: answer, refusal: refusal, number: number, situation: situation, isSent: state == .sent)
+        try answered.run(try transaction.append(draft, answered))
     }
 }
 

@@ -147,3 +147,43 @@ public struct RecordConsumptionAnswer: LedgerOperation {
         return true
     }
 }
+
+/// `consumption_answered`: what Apple was told about the use of a purchase, or why it was told nothing.
+struct ConsumptionAnsweredDetails: JournalDetails {
+    static var kind: JournalKind { .consumptionAnswered }
+    /// The notification that asked (Apple, "notificationUUID").
+    var notificationID: String
+    var environment: String
+    /// Empty after an erasure, like everything that says how the purchase was used.
+    var transactionID: String
+    /// What Apple took; `nil` if nothing was sent.
+    var answer: ConsumptionAnswer?
+    /// Why nothing was sent.
+    var refusal: String?
+    /// Apple's number, if it refused the answer.
+    var number: Int64?
+    /// From what the answer was made; other policies are compared with it.
+    var situation: ConsumptionSituation?
+    /// Whether Apple took an answer.
+    var isSent: Bool
+
+    func redacted(_ scope: ErasureScope) -> ConsumptionAnsweredDetails? {
+        var kept = self
+        (kept.transactionID, kept.answer, kept.situation, kept.refusal) = ("", nil, nil, nil)
+        return kept
+    }
+
+    func run(_ write: EntryWrite) throws {
+        _ = try write.customer()
+        guard !write.isOfEntriesAlone else { return }
+        let environment = try write.transaction.environments.keyToWrite(of: AppStoreEnvironment(environment))
+        let requests = ConsumptionRequestsTable(connection: write.connection)
+        let request = try NotificationsTable(connection: write.connection)
+            .entry(notificationID, appKey: write.app.key, environment: environment)
+            .flatMap { key throws(LedgerStorageError) in try requests.row(key) }
+        guard let request, request.answerEntry == nil else {
+            return write.impossible("there is no open refund request before it", unlessErased: true)
+        }
+        try requests.finish(request.entryKey, isSent ? .sent : .declined, answer: write.entry.key)
+    }
+}

@@ -73,16 +73,13 @@ public struct ClaimSeat: LedgerOperation {
         let id = seatID.map(SeatID.normalized) ?? TimeOrderedID.next(at: transaction.now).text
         var draft = transaction.draft(app)
         draft.customer = member
-        let entry = try transaction.journal.append(
-            draft,
-            SeatClaimedDetails(
-                customer: customerID, seatID: id, requestID: requestID, appTransactionID: appTransactionID,
-                environment: named.name, originalID: original.originalID,
-                originalSecond: original.xcodeSecond == 0 ? nil : original.xcodeSecond))
-        let seat = SeatRow(
-            entryKey: entry.key, appKey: app.key, originalKey: original.key, seatID: id, customerKey: member.key,
-            requestID: requestID, appTransactionID: appTransactionID, claimedAt: transaction.now)
-        try SeatWriter(transaction: transaction, app: app, entry: entry).claim(seat)
+        let details = SeatClaimedDetails(
+            customer: customerID, seatID: id, requestID: requestID, appTransactionID: appTransactionID,
+            environment: named.name, originalID: original.originalID,
+            originalSecond: original.xcodeSecond == 0 ? nil : original.xcodeSecond)
+        guard let seat = try details.run(try transaction.append(draft, details)) else {
+            throw LedgerStorageError(.other, "the seat \(id) was not written")
+        }
         return Outcome(seat: try record(seat, original, transaction), isReplayed: false)
     }
 
@@ -179,12 +176,86 @@ public struct UnclaimSeat: LedgerOperation {
         try transaction.lock(customers: { [seat.customerKey] })
         var draft = transaction.draft(app)
         draft.customer = try transaction.customers.surviving(try transaction.customers.row(seat.customerKey))
-        let entry = try transaction.journal.append(
-            draft,
-            SeatUnclaimedDetails(
-                seatID: seat.seatID, environment: named.name, originalID: original.originalID,
-                originalSecond: original.xcodeSecond == 0 ? nil : original.xcodeSecond))
-        try SeatWriter(transaction: transaction, app: app, entry: entry).end(seat, at: transaction.now)
+        let details = SeatUnclaimedDetails(
+            seatID: seat.seatID, environment: named.name, originalID: original.originalID,
+            originalSecond: original.xcodeSecond == 0 ? nil : original.xcodeSecond)
+        try details.run(try transaction.append(draft, details))
+    }
+}
+
+/// `seat_claimed`.
+struct SeatClaimedDetails: JournalDetails {
+    static var kind: JournalKind { .seatClaimed }
+    /// Empty after an erasure, which keeps the id: it never lives again.
+    var customer: String
+    var seatID: String
+    var requestID: String
+    var appTransactionID: String?
+    var environment: String
+    var originalID: String
+    var originalSecond: Int64?
+
+    var original: OriginalKey {
+        OriginalKey(
+            environment: AppStoreEnvironment(environment), transactionID: ExactText(originalID),
+            second: originalSecond ?? 0)
+    }
+
+    func redacted(_ scope: ErasureScope) -> SeatClaimedDetails? {
+        var kept = self
+        (kept.customer, kept.requestID, kept.appTransactionID) = ("", "", nil)
+        return kept
+    }
+
+    /// - Returns: the seat; `nil` if the entry gives none.
+    @discardableResult
+    func run(_ write: EntryWrite) throws -> SeatRow? {
+        let unclaimed = UnclaimedSeatsTable(connection: write.connection)
+        guard !self.customer.isEmpty else {
+            // The member was erased. The id of the seat never lives again.
+            _ = try write.customer()
+            try unclaimed.insertIfNew(seatID, appKey: write.app.key, entry: write.entry.key)
+            return nil
+        }
+        let customer = try write.existing(self.customer)
+        guard let original = try write.original(original) else {
+            if !write.isOfEntriesAlone { write.impossible("the subscription is not known") }
+            return nil
+        }
+        let seats = SeatsTable(connection: write.connection)
+        // A request was refused before.
+        if write.recorded != nil,
+            try seats.row(id: seatID, appKey: write.app.key) != nil
+                || unclaimed.contains(seatID, appKey: write.app.key, environment: original.environment)
+                || seats.row(request: requestID, original: original.key) != nil
+        {
+            write.impossible("the seat was claimed or unclaimed before", unlessErased: true)
+            return nil
+        }
+        let seat = SeatRow(
+            entryKey: write.entry.key, appKey: write.app.key, originalKey: original.key, seatID: seatID,
+            customerKey: customer.key, requestID: requestID, appTransactionID: appTransactionID,
+            claimedAt: write.transaction.now)
+        try SeatWriter(transaction: write.transaction, app: write.app, entry: write.entry).claim(seat)
+        return seat
+    }
+}
+
+/// `seat_unclaimed`, by the backend. The App Store's `UNCLAIM_SEATS` is a notification.
+struct SeatUnclaimedDetails: JournalDetails {
+    static var kind: JournalKind { .seatUnclaimed }
+    var seatID: String
+    var environment: String
+    var originalID: String
+    var originalSecond: Int64?
+
+    func run(_ write: EntryWrite) throws {
+        guard !write.isOfEntriesAlone else { return }
+        guard let seat = try SeatsTable(connection: write.connection).row(id: seatID, appKey: write.app.key),
+            seat.endedAt == nil
+        else { return write.impossible("there is no claim of the seat before it", unlessErased: true) }
+        try SeatWriter(transaction: write.transaction, app: write.app, entry: write.entry)
+            .end(seat, at: write.transaction.now)
     }
 }
 

@@ -78,10 +78,24 @@ public struct RecordTokenAtApple: LedgerOperation {
         {
             draft.transactionKey = try transaction.transactions.rows(originalKey: original.key, limit: 1).first?.key
         }
-        _ = try transaction.journal.append(
+        try transaction.journal.append(
             draft,
             TokenSetAtAppleDetails(
                 customer: customerID, environment: environment.name, originalTransactionID: originalTransactionID,
                 token: token.text))
     }
+}
+
+/// `token_set_at_apple`: the App Store accepted an account token for a purchase. It changes nothing here; the signed
+/// data that follows states the token.
+struct TokenSetAtAppleDetails: JournalDetails {
+    static var kind: JournalKind { .tokenSetAtApple }
+    /// The customer of the token.
+    var customer: String
+    var environment: String
+    var originalTransactionID: String
+    var token: String
+
+    /// Later signed data states the token.
+    func run(_ write: EntryWrite) {}
 }

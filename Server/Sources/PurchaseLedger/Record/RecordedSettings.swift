@@ -1,12 +1,6 @@
 import Foundation
 import PurchaseVerification
 
-/// `settings`: an app's settings as canonical JSON.
-struct SettingsDetails: JournalDetails {
-    static var kind: JournalKind { .settings }
-    var settings: String
-}
-
 /// The settings of an app as recorded in the journal.
 struct RecordedSettings: Codable {
     var app: String
@@ -95,72 +89,3 @@ extension RegisteredApp {
     }
 }
 
-/// `rules`.
-struct RulesDetails: JournalDetails {
-    static var kind: JournalKind { .rules }
-    var version: Int64
-    /// Why the tables were rewritten; `nil` if they were not.
-    var repair: String?
-    /// The number of events `corrected` that the repair wrote.
-    var corrections: Int64?
-    /// The hash of their subjects (`Corrections`).
-    var correctionsSHA256: String?
-}
-
-/// `bundle_bound`.
-struct BundleBoundDetails: JournalDetails {
-    static var kind: JournalKind { .bundleBound }
-    var bundleID: String
-}
-
-/// `key_created`.
-struct KeyCreatedDetails: JournalDetails {
-    static var kind: JournalKind { .keyCreated }
-    var keyID: String
-    var name: String
-    var scopes: [String]
-    var secretSHA256: String
-}
-
-/// `key_revoked`.
-struct KeyRevokedDetails: JournalDetails {
-    static var kind: JournalKind { .keyRevoked }
-    var keyID: String
-}
-
-/// `testers_changed`.
-struct TestersChangedDetails: JournalDetails {
-    static var kind: JournalKind { .testersChanged }
-    var customer: String
-    var isTester: Bool
-    var reason: String?
-}
-
-/// `record_continued`: the log that ended, and the reason. It is the first leaf that the new origin signs.
-struct RecordContinuedDetails: JournalDetails {
-    static var kind: JournalKind { .recordContinued }
-    /// The origin that ended.
-    var origin: String
-    /// The last signed size.
-    var size: Int64
-    /// The root at that size, in hexadecimal.
-    var root: String
-    /// The size of the log after the restore.
-    var found: Int64
-    var newOrigin: String
-    var reason: String
-    /// The signature of `signedText` by the key of the origin that ended, in base64.
-    var signature: String?
-
-    /// The other fields, one a line. It is no checkpoint: those have three lines.
-    var signedText: [UInt8] {
-        Array("assay record continued 1\n\(origin)\n\(size)\n\(root)\n\(found)\n\(newOrigin)\n\(reason)\n".utf8)
-    }
-
-    /// Whether one of the keys is of the origin that ended and signed the continuation.
-    func isSigned(by keys: [LogVerifierKey]) -> Bool {
-        guard let signature = signature.flatMap({ Base64Form.canonicalBytes(Array($0.utf8)[...]) })
-        else { return false }
-        return keys.contains { $0.name.isSame(as: origin) && $0.verifies(signature, of: signedText) }
-    }
-}

@@ -1,0 +1,142 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// The write of one journal entry: by a request, or again from the record, by a rebuild or an audit.
+///
+/// The details of an entry have one function, `JournalDetails.run`, that writes what the entry changes in both cases.
+struct EntryWrite {
+    let transaction: LedgerTransaction
+    let draft: JournalDraft
+    let entry: JournalEntry
+    /// The recorded entry; `nil` in the write of a request.
+    let recorded: ReplayStep?
+
+    var app: RegistryApp { draft.app ?? .unknown }
+    var connection: any LedgerConnection { transaction.connection }
+    var events: LedgerEvents { LedgerEvents(transaction, app: app, entry: entry) }
+    /// Whether evidence is skipped, so that there are no facts, lots and entitlements of purchases.
+    var isOfEntriesAlone: Bool { recorded?.isOfEntriesAlone ?? false }
+
+    /// Notes that a recorded entry cannot come at its place. A request was refused before it became an entry.
+    ///
+    /// - Parameter isErasable: whether an erasure explains it: entries may refer to something of which nothing is left.
+    func impossible(_ reason: String, unlessErased isErasable: Bool = false) {
+        guard let recorded, !isErasable || !recorded.hasErasures else { return }
+        recorded.findings.add(impossible: recorded.leaf, reason)
+    }
+
+    // MARK: Customers and orders
+
+    /// The customer of the entry. In a replay it is the customer with a name or, without one, the leaf's customer.
+    func customer(_ name: String? = nil) throws -> CustomerRow? {
+        guard let recorded else { return draft.customer }
+        return try recorded.customer(name, app)
+    }
+
+    /// The customer of an entry that always has one.
+    func existing(_ name: String?) throws -> CustomerRow {
+        guard let customer = try customer(name) else {
+            throw LedgerStorageError(.corrupt, "entry \(entry.id.text) names no customer")
+        }
+        return customer
+    }
+
+    /// The customer who is merged, or who had the purchase before. In a replay it is the customer with a reference,
+    /// after all merges.
+    func former(reference text: String) throws(LedgerStorageError) -> CustomerRow? {
+        guard recorded != nil else { return draft.former }
+        guard let reference = UUID(uuidString: text) else { return nil }
+        return try transaction.customer(reference: reference)
+    }
+
+    /// The order of the entry. In a replay it must exist, and be in none of the excluded states.
+    func order(besides excluded: Set<OrderStatus>) throws(LedgerStorageError) -> OrderRow? {
+        guard let leaf = recorded?.leaf else { return draft.order }
+        guard let id = leaf.order else {
+            impossible("it names no order")
+            return nil
+        }
+        guard let row = try transaction.orders.row(id: id) else {
+            impossible("there is no order \(id.text) before it")
+            return nil
+        }
+        if excluded.contains(row.status) { impossible("the order \(id.text) is \(row.status.rawValue)") }
+        return row
+    }
+
+    /// Writes a new state of an order, and tells it.
+    func change(
+        _ order: OrderRow, balance: Balances.Value? = nil, reason: String? = nil, _ change: (inout OrderRow) -> Void
+    ) throws(LedgerStorageError) -> OrderRow {
+        var row = order
+        change(&row)
+        try transaction.orders.update(row, from: order.status)
+        try transaction.tell(
+            events.event(of: row, from: order, balance: balance, reason: reason), to: row.customerKey)
+        return row
+    }
+
+    // MARK: Purchases
+
+    /// The history of a purchase with the changes of this entry. In a replay, the transaction of a customer who was
+    /// erased later is added if it is missing.
+    ///
+    /// - Returns: `nil` if the transaction is not known.
+    func history(
+        of key: TransactionKey
+    ) throws(LedgerStorageError) -> (changes: LedgerChanges, place: (history: Int, record: Int))? {
+        let changes = LedgerChanges(transaction, app: app)
+        if let erased = transaction.erasures?.transactions[key] { try changes.claim(erased: erased) }
+        let environment = try transaction.environments.keyToWrite(of: key.environment)
+        guard let place = try changes.place(of: key, environment: environment) else { return nil }
+        return (changes, place)
+    }
+
+    /// A stored original. All of its transactions can have belonged to a customer who was erased later; then they are
+    /// added.
+    func original(_ key: OriginalKey) throws(LedgerStorageError) -> OriginalRow? {
+        let environment = try transaction.environments.keyToWrite(of: key.environment)
+        let table = OriginalsTable(connection: connection)
+        if let row = try table.row(key, environment: environment) { return row }
+        guard let changes = try erased(key) else { return nil }
+        try changes.finish(entry)
+        return try table.row(key, environment: environment)
+    }
+
+    /// Adds the transactions of an original whose customers were erased later.
+    ///
+    /// - Returns: the changes, with what refers to the entry still to be written; `nil` if there are none.
+    func erased(_ key: OriginalKey) throws(LedgerStorageError) -> LedgerChanges? {
+        let erased = transaction.erasures?.transactions.values.filter { $0.original == key } ?? []
+        guard !erased.isEmpty else { return nil }
+        let changes = LedgerChanges(transaction, app: app)
+        for facts in erased.sorted(by: { $0.key.transactionID < $1.key.transactionID }) {
+            try changes.claim(erased: facts)
+        }
+        try changes.settle()
+        return changes
+    }
+
+    /// Computes originals again after a change.
+    func settle(_ originals: [Int64]) throws(LedgerStorageError) {
+        guard !originals.isEmpty else { return }
+        let changes = LedgerChanges(transaction, app: app)
+        for original in originals { _ = try changes.history(original) }
+        try changes.settle()
+        try changes.finish(entry)
+    }
+}
+
+extension LedgerTransaction {
+    /// Appends the entry of a request.
+    func append(_ draft: JournalDraft, _ details: some JournalDetails) throws(LedgerStorageError) -> EntryWrite {
+        EntryWrite(transaction: self, draft: draft, entry: try journal.append(draft, details), recorded: nil)
+    }
+
+    /// The customer with a reference, after all merges.
+    func customer(reference: UUID) throws(LedgerStorageError) -> CustomerRow? {
+        guard let row = try customers.row(reference: reference.bytes) else { return nil }
+        return try customers.surviving(row)
+    }
+}
