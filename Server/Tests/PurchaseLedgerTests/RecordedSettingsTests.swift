@@ -34,6 +34,52 @@ struct RecordedSettingsTests {
         }
     }
 
+    @Test("50.2 A product that is registered after many purchases is counted a few at a time, also after a kill")
+    func countedInPieces() async throws {
+        var before = LedgerWorld.app()
+        (before.products[LedgerWorld.coins], before.products[LedgerWorld.pro]) = (nil, nil)
+        try await TestEngine.withDatabases(mayBeMigrated: true) { [before] database in
+            let world = try await LedgerWorld(database, apps: [before])
+            for number in 1...8 {
+                let id = "\(number)"
+                _ = try await world.claim(id, try LedgerWorld.signed(id) { $0.type = nil })
+            }
+            // Signed as something else than the settings say: it never counts.
+            _ = try await world.claim(
+                "9", try LedgerWorld.signed("9", kind: .nonConsumable))
+            #expect(try await world.entitlement()?.balance ?? 0 == 0)
+            var ledger = world.ledger
+            ledger.countedAtOnce = 3
+            /// The entries that count, and the balance.
+            func counted() async throws -> [Int64?] {
+                let entries = try await world.ledger.answer(JournalExport(limit: 1000))
+                let answer = try await ledger.answer(
+                    EntitlementsOfCustomer(app: "example", customerID: LedgerWorld.customer))
+                return [
+                    Int64(entries.count { $0.leaf.kind == .purchasesCounted }),
+                    answer.entitlements.first { $0.productID == LedgerWorld.coins }?.balance,
+                ]
+            }
+            // The first start ends after the settings and one entry.
+            let interrupted = FaultingDatabase(database)
+            var stopped = try await PurchaseLedger.openRecorded(
+                database: interrupted, verifier: try LedgerWorld.verifier(), clock: { world.clock.now })
+            stopped.countedAtOnce = 3
+            interrupted.fail([nil, nil, .unreachable])
+            let verifier = try LedgerWorld.verifier()
+            do {
+                _ = try await stopped.underSettings(apps: [LedgerWorld.app()], verifier: verifier)
+                Issue.record("the start went on")
+            } catch is LedgerStorageError {}
+            #expect(try await counted() == [1, 3])
+            ledger = try await ledger.underSettings(apps: [LedgerWorld.app()], verifier: verifier)
+            #expect(try await counted() == [3, 8])
+            ledger = try await ledger.underSettings(apps: [LedgerWorld.app()], verifier: verifier)
+            #expect(try await counted() == [3, 8])
+            try await world.requireConsistency()
+        }
+    }
+
     @Test("A key created before the first start is the app's key afterwards, and a rebuild has it")
     func keyBeforeFirstStart() async throws {
         try await TemporaryFolder.with { folder in

@@ -23,6 +23,9 @@ public struct PurchaseLedger: Sendable {
     /// The greatest number of originals of a customer who is merged into another: a greater merge would hold the writes
     /// of all customers for long (`MergeCustomers.holdsWrites`).
     public var mergeOriginals = 5_000
+    /// The greatest number of originals that one entry counts after the settings changed: a transaction of a thousand
+    /// takes less than a second and some ten megabytes.
+    package var countedAtOnce = 1_000
     /// Called at the end of each verification of evidence for a claim, restore, notification or answer, on its thread.
     /// It must not wait.
     public var onVerification: (@Sendable (VerifiedPiece) -> Void)?
@@ -52,7 +55,7 @@ public struct PurchaseLedger: Sendable {
     ///
     /// - Throws: `LedgerRefusal` (`bundle_of_another_app`) if the settings move a bundle id to another app.
     public func underSettings(apps: [RegisteredApp], verifier: PurchaseVerifier) async throws -> PurchaseLedger {
-        let registration = RegisterSettings(apps: apps, verifier: verifier)
+        let registration = RegisterSettings(apps: apps, verifier: verifier, countedAtOnce: countedAtOnce)
         let (now, entryKey) = (clock, entryKey)
         let settings = try await RepeatedWrite(database: database, plan: { LedgerWritePlan(locks: .everything) })
             .perform { connection, attempt in
@@ -64,9 +67,12 @@ public struct PurchaseLedger: Sendable {
                 let number = try SettingsHistoryTable(connection: connection).number()
                 return RegistryInForce(registry, number: number)
             }
-        return PurchaseLedger(
+        let ledger = PurchaseLedger(
             database: database, verifier: verifier, settings: settings, clock: clock, entryKey: entryKey,
-            refusalCounts: refusalCounts, mergeOriginals: mergeOriginals, onVerification: onVerification)
+            refusalCounts: refusalCounts, mergeOriginals: mergeOriginals, countedAtOnce: countedAtOnce,
+            onVerification: onVerification)
+        for app in apps { try await ledger.countPurchases(of: app.id) }
+        return ledger
     }
 
     /// Opens the ledger with the settings that the latest start recorded, and records nothing.

@@ -187,6 +187,8 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
     case refusals = 48
     /// The App Store accepted an account token for a purchase.
     case tokenSetAtApple = 38
+    /// Purchases count since settings that an entry before recorded.
+    case purchasesCounted = 39
     /// The outcome of a claim that was decided after it was recorded.
     case decision = 32
 
@@ -226,6 +228,7 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
         case .extensionAnswered: "extension_answered"
         case .offerSigned: "offer_signed"
         case .tokenSetAtApple: "token_set_at_apple"
+        case .purchasesCounted: "purchases_counted"
         case .decision: "decision"
         case .refusals: "refusals"
         }
@@ -268,6 +271,7 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
         case .offerSigned: OfferSignedDetails.self
         case .refusals: RefusalsDetails.self
         case .tokenSetAtApple: TokenSetAtAppleDetails.self
+        case .purchasesCounted: PurchasesCountedDetails.self
         case .decision: DecisionDetails.self
         }
     }

@@ -5,12 +5,14 @@ struct SettingsHistoryTable {
     let connection: any LedgerConnection
 
     /// An app's latest settings and their hash; the body is empty for an app that was removed from the settings.
-    func latest(appKey: Int64) throws(LedgerStorageError) -> (sha256: [UInt8], body: [UInt8])? {
+    func latest(
+        appKey: Int64
+    ) throws(LedgerStorageError) -> (sha256: [UInt8], body: [UInt8], entryKey: Int64)? {
         let rows = try connection.rows(
-            "SELECT sha256, body FROM settings_history WHERE app_key = ?1 ORDER BY settings_key DESC LIMIT 1",
+            "SELECT sha256, body, entry_key FROM settings_history WHERE app_key = ?1 ORDER BY settings_key DESC LIMIT 1",
             [.integer(appKey)], of: ["settings_history"])
         guard var reader = rows.first?.reader else { return nil }
-        return (try reader.blob(), try reader.blob())
+        return (try reader.blob(), try reader.blob(), try reader.integer())
     }
 
     /// All settings of an app, oldest first, with the entries that recorded them.

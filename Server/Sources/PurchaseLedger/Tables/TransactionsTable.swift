@@ -174,13 +174,15 @@ struct TransactionsTable {
     /// The originals of a product whose kind is not known, because no settings have agreed with the facts yet.
     ///
     /// - Parameter limit: the maximum number.
-    func originalsWithoutKind(product: Int64, limit: Int64 = .max) throws(LedgerStorageError) -> [Int64] {
+    func originalsWithoutKind(
+        product: Int64, after original: Int64 = 0, limit: Int64 = .max
+    ) throws(LedgerStorageError) -> [Int64] {
         var keys: [Int64] = []
         for row in try connection.rows(
             """
-            SELECT DISTINCT original_key FROM transactions WHERE kind IS NULL AND product_key = ?1
-            ORDER BY original_key LIMIT ?2
-            """, [.integer(product), .integer(limit)], of: ["transactions"])
+            SELECT DISTINCT original_key FROM transactions
+            WHERE kind IS NULL AND product_key = ?1 AND original_key > ?2 ORDER BY original_key LIMIT ?3
+            """, [.integer(product), .integer(original), .integer(limit)], of: ["transactions"])
         {
             var reader = row.reader
             keys.append(try reader.integer())

@@ -249,6 +249,8 @@ struct SmallLedgers: Sendable {
         var order: UUID?
         /// Units that were used, or delivered with an order.
         var taken: Int64 = 0
+        /// Whether an operator revoked the purchase.
+        var isRevoked = false
         /// The customers who were erased.
         var erased: Set<Int> = []
     }
@@ -314,6 +316,7 @@ struct SmallLedgers: Sendable {
                 RevokeByHand(
                     app: app.id, customerID: name, .purchase(transactionID: Self.coinsID, environment: nil),
                     reason: "support"))
+            money.isRevoked = true
         case .erased:
             _ = try await ledger.perform(EraseCustomer(app: app.id, customerID: name, reason: "asked"))
         }
@@ -365,7 +368,7 @@ struct SmallLedgers: Sendable {
             ).purchases.first { $0.transactionID == Self.coinsID }
             if let held, held.withdrawal == nil { isOwned = true }
         }
-        let expected = isOwned ? Self.units - money.taken : 0
+        let expected = isOwned && !money.isRevoked ? Self.units - money.taken : 0
         return left == expected ? nil : "\(left) units are left of \(Self.units), and \(money.taken) were taken"
     }
 }

@@ -18,7 +18,7 @@ final class FaultingDatabase: LedgerDatabase {
     private struct RolledBack: Error {}
 
     private let database: any LedgerDatabase
-    private let faults = Mutex<[Fault]>([])
+    private let faults = Mutex<[Fault?]>([])
     /// The number of writes that were requested.
     let writes = Mutex(0)
 
@@ -26,8 +26,8 @@ final class FaultingDatabase: LedgerDatabase {
         self.database = database
     }
 
-    /// Makes the next writes fail, one fault each.
-    func fail(_ next: [Fault]) {
+    /// Makes the next writes fail, one fault each; `nil` for a write that succeeds.
+    func fail(_ next: [Fault?]) {
         faults.withLock { $0 = next }
         writes.withLock { $0 = 0 }
     }

@@ -7,6 +7,8 @@ import PurchaseVerification
 struct RegisterSettings: LedgerOperation {
     let apps: [RegisteredApp]
     let verifier: PurchaseVerifier
+    /// The greatest number of originals whose purchases are counted under the entry of the settings.
+    let countedAtOnce: Int
 
     func perform(_ transaction: LedgerTransaction) throws -> Registry {
         let connection = transaction.connection
@@ -63,36 +65,13 @@ struct RegisterSettings: LedgerOperation {
     private func record(_ body: [UInt8], of app: RegistryApp, _ transaction: LedgerTransaction) throws {
         let latest = try SettingsHistoryTable(connection: transaction.connection).latest(appKey: app.key)
         guard latest?.sha256 != Array(SHA256.hash(data: body)) else { return }
-        let details = SettingsDetails(settings: String(decoding: body, as: UTF8.self))
-        try details.run(try transaction.append(transaction.draft(app), details))
-    }
-
-    /// Counts the purchases that the settings agree with now.
-    ///
-    /// - Parameter former: the previous settings, if they are known. Where they say the same about a product as the new
-    ///   ones, nothing changes for its purchases, so these are not read.
-    static func countAgain(
-        _ app: RegistryApp, after former: RegisteredApp? = nil, _ transaction: LedgerTransaction, _ entry: JournalEntry
-    ) throws(LedgerStorageError) {
-        var originals: Set<Int64> = []
-        var last: String? = ""
-        while let after = last {
-            let products = try transaction.products.page(appKey: app.key, after: after, limit: 256)
-            for product in products {
-                if let former, former.products.isEmpty == app.settings.products.isEmpty,
-                    former.product(product.id) == app.settings.product(product.id)
-                {
-                    continue
-                }
-                originals.formUnion(try transaction.transactions.originalsWithoutKind(product: product.key))
-            }
-            last = products.last?.id
+        var details = SettingsDetails(settings: String(decoding: body, as: UTF8.self))
+        if !body.isEmpty {
+            let former = try latest.flatMap { try RegisteredApp(latest: $0.body) }
+            let found = try CountPurchases.originals(app, after: former, limit: countedAtOnce + 1, transaction)
+            details.countsInPieces = found.originals.count > countedAtOnce ? true : nil
         }
-        guard !originals.isEmpty else { return }
-        let changes = LedgerChanges(transaction, app: app)
-        for original in originals.sorted() { try changes.describeAgain(original: original) }
-        try changes.settle()
-        try changes.finish(entry)
+        try details.run(try transaction.append(transaction.draft(app), details))
     }
 
     /// Binds a new bundle id to its app, and observes the evidence that was held for it.
@@ -108,6 +87,8 @@ struct RegisterSettings: LedgerOperation {
 struct SettingsDetails: JournalDetails {
     static var kind: JournalKind { .settings }
     var settings: String
+    /// Whether entries that follow count the purchases that agree with them now; `nil` for no.
+    var countsInPieces: Bool?
 
     func run(_ write: EntryWrite) throws {
         let (transaction, app, body) = (write.transaction, write.app, Array(settings.utf8))
@@ -117,10 +98,16 @@ struct SettingsDetails: JournalDetails {
             appKey: app.key, sha256: Array(SHA256.hash(data: body)), body: body, entry: write.entry.key)
         // The facts and bindings of an app that is no longer in the settings stay.
         guard !body.isEmpty else { return }
-        let settings = try former.flatMap { former throws(LedgerStorageError) in
-            former.body.isEmpty ? nil : try RegisteredApp(recorded: former.body)
+        if countsInPieces != true {
+            let settings = try former.flatMap { former throws(LedgerStorageError) in
+                try RegisteredApp(latest: former.body)
+            }
+            let found = try CountPurchases.originals(app, after: settings, limit: .max, transaction).originals
+            let changes = LedgerChanges(transaction, app: app)
+            for original in Set(found).sorted() { try changes.describeAgain(original: original) }
+            try changes.settle()
+            try changes.finish(write.entry)
         }
-        try RegisterSettings.countAgain(app, after: settings, transaction, write.entry)
         // Evidence that arrived while the app was not in the settings.
         let bound = try BundlesTable(connection: write.connection).all().filter { $0.appKey == app.key }
         for (bundleID, _) in bound { try write.observeHeld(bundleID) }
@@ -164,6 +151,14 @@ extension EntryWrite {
         try held.delete(bundleID: bundleID)
         try changes.settle()
         try changes.finish(entry)
+    }
+}
+
+extension RegisteredApp {
+    /// The latest recorded settings; `nil` if the app was removed from them.
+    fileprivate init?(latest body: [UInt8]) throws(LedgerStorageError) {
+        guard !body.isEmpty else { return nil }
+        try self.init(recorded: body)
     }
 }
 
