@@ -8,7 +8,8 @@ final class OrderPayments {
     private let transaction: LedgerTransaction
     private let app: RegistryApp
     private let identities: CustomerIdentities
-    private var book = OrderBook()
+    /// What the decisions so far leave of the orders.
+    var book = OrderBook()
     /// The rows of the orders that were read.
     private var rows: [Int64: OrderRow] = [:]
     /// The last of the open orders that were read for a transaction.

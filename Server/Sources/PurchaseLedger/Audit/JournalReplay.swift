@@ -5,7 +5,7 @@ import PurchaseVerification
 ///
 /// Facts, owners and entitlements are computed again from the evidence, which is verified again. Decisions are taken
 /// from the entries and never change: which claims bind, which orders they paid, and which lots were used. They are
-/// only compared with what the rules in force give (`ReplayedDecision`).
+/// only compared with what the rules in force give (`RecordedClaims`).
 struct JournalReplay {
     let connection: any LedgerConnection
     let verifier: PurchaseVerifier
@@ -64,7 +64,6 @@ struct JournalReplay {
         let examined = isUnverified || isOfEntriesAlone ? nil : known
         try check(examined, leaf, details)
         let step = try step(leaf, details, claim, examined, evidence)
-        findings.add(try ReplayedDecision(step: step, app: app)?.finding())
         let entry = try insert(row)
         try step.apply(entry, app)
         try step.payErasedOrders()

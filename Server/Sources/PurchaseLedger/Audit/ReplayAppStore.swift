@@ -6,7 +6,7 @@ import struct Foundation.UUID
 extension ReplayStep {
     /// Applies a claim. A waiting claim changes nothing.
     func claim(_ details: ClaimDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
-        let waits = details.appStore == .waits
+        let waits = isWithoutEffect
         if !waits { try observe(entry, app, claims: details) }
         if transaction.erasures?.entries[leaf.id] == nil {
             let customer = try self.customer(details.customer, app)

@@ -45,16 +45,19 @@ struct ReplayStep {
         _ entry: JournalEntry, _ app: RegistryApp?, claims: ClaimDetails?,
         stated: DecisionDetails? = nil
     ) throws {
-        var input = EvidenceInput(
-            app: app, evidence?.examined, claims: try claims.map { try recorded($0, app) } ?? .nothing)
-        input.storedEvidence = evidence?.key
-        input.answer = stated?.answered
-        (input.isBudgeted, input.isAnnounced) = (false, claims?.imported?.announced ?? true)
+        var input =
+            try claims.map { try self.input($0, app, after: stated?.answered) }
+            ?? EvidenceInput(app: app, evidence?.examined)
+        (input.storedEvidence, input.isSentNow) = (evidence?.key, false)
         let write = EvidenceWrite(input, transaction)
         try write.decide()
+        if let decided = write.difference {
+            let detail = "entry \(leaf.id.text) recorded \(leaf.code), and by the entries before it: \(decided)"
+            findings.add(AuditFinding(kind: .decisionDiffers, detail: detail))
+        }
         if let claims { try requirePriorClaims(claims, write.changes) }
         var delivery: ImportedDelivery?
-        if let takes = claims?.imported?.takes, let customer = write.parties.customer, !isOfEntriesAlone {
+        if let takes = claims?.imported?.takes, let customer = input.recorded?.customer, !isOfEntriesAlone {
             delivery = ImportedDelivery(.delivered, to: customer, write.changes)
             let write = EntryWrite(
                 transaction: transaction, draft: JournalDraft(id: leaf.id, at: leaf.at, app: app), entry: entry,
@@ -66,17 +69,6 @@ struct ReplayStep {
             LedgerEvents(transaction, app: write.changes.app, entry: entry, isAnnounced: input.isAnnounced),
             transaction)
         if let named = write.named { try note(named, entry) }
-    }
-
-    /// The claims of an entry, which are applied and not decided again.
-    private func recorded(_ claims: ClaimDetails, _ app: RegistryApp?) throws -> EvidenceInput.Claims {
-        let named = leaf.order == nil ? nil : claims.transactionForOrder
-        let paid = claims.outcomes.first { $0.key == named }?.order.flatMap { UUID(uuidString: $0) }
-        return .recorded(
-            EvidenceInput.RecordedClaims(
-                customer: try app.flatMap { try customer(claims.customer, $0) }, outcomes: claims.outcomes,
-                transfer: TransferPolicy(rawValue: claims.transfer) ?? .deny,
-                named: named, paid: paid == leaf.order ? paid : nil, order: leaf.order))
     }
 
     // MARK: Customers

@@ -43,7 +43,7 @@ struct WaitingClaim {
         let parties = try ClaimParties(of: claim, transaction, app)
         guard let proven = named, let customer = parties.customer else {
             let refusal =
-                ClaimRules.parties.refusal(of: parties.named(by: claim))
+                parties.refusal(of: claim)
                 ?? ClaimRules.proof.refusal(of: evidence.claimed(claim.transactionID, for: app.settings))
             return refusal.map(refused) ?? .isDecided
         }

@@ -14,8 +14,7 @@ struct ClaimAnswer {
     var record: TransactionRecord?
     /// The order that the purchase paid, now or earlier, and the copy that paid it.
     var payment: (order: OrderRow, copy: TransactionRecord)?
-    /// The id of the order that this claim paid.
-    var newlyPaidOrder: String?
+    var outcomes: [ClaimDetails.Outcome] = []
     var entitlement: Entitlement?
     var kept: KeptEvidence?
 
@@ -23,14 +22,13 @@ struct ClaimAnswer {
     init(_ examined: ExaminedSubmission, _ app: RegistryApp, _ write: EvidenceWrite) throws(LedgerStorageError) {
         self.init(
             examined: examined, app: app, transaction: write.transaction,
-            rejection: write.refusal ?? write.claims.first?.refusal, customer: write.parties.customer)
-        kept = write.kept
+            rejection: write.rejection, customer: write.parties.customer)
+        (kept, outcomes) = (write.kept, write.outcomes)
         guard let claim = write.claims.first else { return }
         self.claim = claim
         let record = write.record(of: claim)
         self.record = record
         payment = try write.changes.payment(of: record, in: claim.place.history)
-        newlyPaidOrder = write.changes.payments.orderPaid(by: record)
         if let customer, let counted = try transaction.counted(claim.entitlement, of: customer.key, app) {
             entitlement = try RenewalReading(
                 reader: transaction, customer: customer, question: .now(transaction.now)
@@ -65,14 +63,9 @@ struct ClaimAnswer {
             evidenceKind: submission.isMalformedBody
                 ? PurchaseSubmission.malformedKind : examined.evidence?.kind?.rawValue, expected: rejection?.expected,
             found: rejection?.found,
-            replayed: claim?.isReplayed ?? false, transfer: app.settings.transfer.rawValue, outcomes: [])
+            replayed: claim?.isReplayed ?? false, transfer: app.settings.transfer.rawValue, outcomes: outcomes)
         details.unknownMembers = submission.unknownMembers.isEmpty ? nil : submission.unknownMembers
         if let evidence = examined.evidence { details.unverified = kept?.unverified(evidence.stored) }
-        if let record {
-            details.outcomes = [
-                ClaimDetails.Outcome(record, code: code, binds: claim?.binds ?? false, order: newlyPaidOrder)
-            ]
-        }
         return details.bounded()
     }
 

@@ -16,9 +16,18 @@ struct ClaimParties {
     init(_ customer: CustomerRow, order: OrderRow?) { (self.customer, self.order) = (customer, order) }
 
     /// Reads the customer and the order. A new customer is created; an order implies its customer.
-    init(of claim: ClaimFields, _ transaction: LedgerTransaction, _ app: RegistryApp) throws(LedgerStorageError) {
+    ///
+    /// - Parameter recorded: the claims of an entry, whose customer is known.
+    init(
+        of claim: ClaimFields, _ transaction: LedgerTransaction, _ app: RegistryApp, _ recorded: RecordedClaims? = nil
+    ) throws(LedgerStorageError) {
         guard let orderID = claim.orderID else {
-            if let name = claim.customerID { customer = try transaction.customerToWrite(name, app) }
+            guard let name = claim.customerID else { return }
+            if let recorded {
+                customer = recorded.customer
+            } else {
+                customer = try transaction.customerToWrite(name, app)
+            }
             return
         }
         guard let id = UUID(uuidString: orderID), let found = try transaction.orders.row(id: id),
@@ -33,9 +42,10 @@ struct ClaimParties {
         (customer, order) = (owner, found)
     }
 
-    /// The parties for the rules.
-    func named(by claim: ClaimFields) -> NamedParties {
-        NamedParties(orderID: claim.orderID, isOrderOfAnother: isOrderOfAnother, hasCustomer: customer != nil)
+    /// Why the order that the claim names is refused.
+    func refusal(of claim: ClaimFields) -> Rejection? {
+        ClaimRules.parties.refusal(
+            of: NamedParties(orderID: claim.orderID, isOrderOfAnother: isOrderOfAnother, hasCustomer: customer != nil))
     }
 }
 

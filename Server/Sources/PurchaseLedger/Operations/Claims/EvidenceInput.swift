@@ -1,7 +1,5 @@
 import PurchaseVerification
 
-import struct Foundation.UUID
-
 /// An input that brings evidence: a claim, a restore, a row of an import, evidence without a claim, or a replayed
 /// entry.
 ///
@@ -11,6 +9,8 @@ struct EvidenceInput {
     let app: RegistryApp?
     let evidence: ExaminedEvidence?
     let claims: Claims
+    /// What an entry recorded about its claims, for a replay.
+    var recorded: RecordedClaims?
     /// The API key that sent it, whose daily budget refused evidence uses.
     var keyID: String?
     /// The number of the stored evidence, for a replayed entry; otherwise the evidence is stored.
@@ -19,12 +19,10 @@ struct EvidenceInput {
     var flaw: Rejection?
     /// The App Store's answer, if the claim waited for it.
     var answer: AnsweredClaim?
-    /// Whether the App Store may be asked about a purchase that the claims give its first owner.
-    var asksAppStore = true
-    /// Whether the answer says that the customer claimed a purchase before.
-    var answersReplays = true
-    /// Whether the daily budget pays for the entry if it changes nothing.
-    var isBudgeted = true
+    /// Whether an app or the App Store sends it now: not for a row of an import and a replayed entry. Only then may the
+    /// App Store be asked about a first owner, the answer tells of earlier claims, and the daily budget pays for an
+    /// entry that changes nothing.
+    var isSentNow = true
     /// Whether webhooks deliver the events.
     var isAnnounced = true
 
@@ -40,8 +38,6 @@ struct EvidenceInput {
         case named(ClaimFields)
         /// Every purchase that the evidence proves.
         case every(EveryPurchase)
-        /// What an entry recorded. It is applied, and not decided again.
-        case recorded(RecordedClaims)
     }
 
     /// A claim of every purchase, by a restore or a row of an import.
@@ -52,20 +48,8 @@ struct EvidenceInput {
         /// The order that one of the purchases pays. Its refusal is not that of the purchase.
         var order: OrderRow?
         let transfer: TransferPolicy
-    }
-
-    /// The claims of an entry.
-    struct RecordedClaims {
-        /// The customer of the entry; `nil` if nothing of them is left.
-        let customer: CustomerRow?
-        let outcomes: [ClaimDetails.Outcome]
-        let transfer: TransferPolicy
-        /// The transaction that the claim named for an order.
-        var named: TransactionKey?
-        /// The order that it paid.
-        var paid: UUID?
-        /// The order that it named.
-        var order: UUID?
+        /// Whether it is a row of an import, which a purchase can reject.
+        var isImported = false
     }
 }
 

@@ -21,10 +21,12 @@ final class EvidenceWrite {
     /// The purchases that are claimed, by the evidence itself.
     private(set) var proven: [ObservedTransaction] = []
     private(set) var claims: [PurchaseClaim] = []
+    /// The outcome of each claim, for the entry.
+    private(set) var outcomes: [ClaimDetails.Outcome] = []
     /// The transaction that is claimed for the order. If the order is its owner's, its purchase pays no other one.
     private(set) var named: TransactionKey?
-    /// Why the order of a row of an import is refused.
-    var orderRefusal: Rejection? { claims.lazy.compactMap(\.verdict.orderRefusal).first }
+    /// For a recorded claim: what the decision gives in place of what was recorded; `nil` if it gives the same.
+    private(set) var difference: String?
     /// Whether other evidence of the request claimed some of its purchases.
     private var isRepeated = false
     /// The claims before this one, if the answer mentions them.
@@ -35,20 +37,38 @@ final class EvidenceWrite {
     private var isReview = false
 
     init(_ input: EvidenceInput, _ transaction: LedgerTransaction) {
-        (self.transaction, self.input) = (transaction, input)
+        (self.transaction, self.input, difference) = (transaction, input, input.recorded?.difference)
         observer = input.evidence.flatMap { transaction.registry.observer(of: $0, claimedFor: input.app) }
         changes = LedgerChanges(transaction, app: observer ?? input.app ?? .unknown)
     }
 
-    /// Stores and observes the evidence, and decides the claims.
+    /// Stores and observes the evidence, and decides the claims. What binds and pays is what was recorded, if anything
+    /// was.
     func decide() throws(LedgerStorageError) {
         try observe()
-        try select()
-        for purchase in proven { try bind(purchase) }
+        try deciding { () throws(LedgerStorageError) in
+            try select()
+            for purchase in proven { try bind(purchase) }
+        }
         try bindRecorded()
         try settle()
-        for index in claims.indices { try judge(index) }
-        try payRecorded()
+        let book = changes.payments.book
+        try deciding { () throws(LedgerStorageError) in
+            for index in claims.indices { try judge(index) }
+            try conclude()
+        }
+        try payRecorded(book)
+    }
+
+    /// Decides. An error in what the decision reads is a difference from what was recorded, which is applied all the
+    /// same.
+    private func deciding(_ steps: () throws(LedgerStorageError) -> Void) throws(LedgerStorageError) {
+        do throws(LedgerStorageError) {
+            try steps()
+        } catch {
+            guard recorded != nil, LedgerAudit.isFinding(error) else { throw error }
+            difference = "\(error)"
+        }
     }
 
     /// Decides the claims as far as the ledger already knows the evidence, and changes nothing.
@@ -93,9 +113,9 @@ final class EvidenceWrite {
 
     private var fields: ClaimFields? { if case .named(let fields) = input.claims { fields } else { nil } }
     private var every: EvidenceInput.EveryPurchase? { if case .every(let every) = input.claims { every } else { nil } }
-    private var recorded: EvidenceInput.RecordedClaims? {
-        if case .recorded(let claims) = input.claims { claims } else { nil }
-    }
+    private var recorded: RecordedClaims? { input.recorded }
+    /// The customer for whom purchases are bound.
+    private var claimant: CustomerRow? { if let recorded { recorded.customer } else { parties.customer } }
     private var app: RegistryApp { input.app ?? .unknown }
     /// The app of the entry. Evidence without a claim belongs to the app that observes it.
     private var recordingApp: RegistryApp? {
@@ -106,9 +126,6 @@ final class EvidenceWrite {
     private func select() throws(LedgerStorageError) {
         refusal = input.answer?.answer.refusal ?? input.flaw
         switch input.claims {
-        case .recorded(let recorded):
-            if let customer = recorded.customer { parties = ClaimParties(customer, order: nil) }
-            return
         case .nothing:
             if case .failure(let error) = input.evidence?.verified, refusal == nil { refusal = Rejection(error) }
         case .every(let every):
@@ -129,9 +146,9 @@ final class EvidenceWrite {
                 refusal = refusal ?? ClaimRules.evidence.refusal(of: evidence)
                 guard refusal == nil else { return }
             }
-            parties = try ClaimParties(of: fields, transaction, app)
+            parties = try ClaimParties(of: fields, transaction, app, recorded)
             refusal =
-                refusal ?? ClaimRules.parties.refusal(of: parties.named(by: fields))
+                refusal ?? parties.refusal(of: fields)
                 ?? ClaimRules.proof.refusal(of: evidence)
             guard refusal == nil, let purchase = evidence.proven.first else { return }
             proven = [purchase]
@@ -139,7 +156,7 @@ final class EvidenceWrite {
         }
         guard let customer = parties.customer else { return }
         changes.identities.know(locked: customer)
-        if input.answersReplays { earlier = EarlierClaims(changes, customer: customer) }
+        if input.isSentNow { earlier = EarlierClaims(changes, customer: customer) }
     }
 
     /// Claims a purchase, unless the claim disagrees with its own evidence.
@@ -167,7 +184,9 @@ final class EvidenceWrite {
         }
         claim.isReplayed = try earlier?.contains(record, in: place.history) ?? false
         claim.binds = claim.step.binds
-        if claim.binds { bind(purchase.key, customer, every?.transfer ?? app.settings.transfer, place) }
+        if claim.binds, recorded == nil {
+            bind(purchase.key, customer, every?.transfer ?? app.settings.transfer, place)
+        }
         claims.append(claim)
     }
 
@@ -200,7 +219,7 @@ final class EvidenceWrite {
     /// Computes owners, and writes facts and entitlements.
     func settle() throws(LedgerStorageError) {
         let claim = named.flatMap { named in
-            parties.customer.map { OrderSettlement.NamingClaim(named, of: CustomerNumber(rawValue: $0.key)) }
+            claimant.map { OrderSettlement.NamingClaim(named, of: CustomerNumber(rawValue: $0.key)) }
         }
         try changes.settle(claim)
     }
@@ -238,6 +257,17 @@ final class EvidenceWrite {
         }
     }
 
+    /// Notes the outcomes. That of a claim which names its transaction has the order that the purchase paid before, too.
+    private func conclude() throws(LedgerStorageError) {
+        for claim in claims {
+            let record = record(of: claim)
+            if fields != nil { _ = try changes.payment(of: record, in: claim.place.history) }
+            let order = changes.payments.orderPaid(by: record)
+            outcomes.append(ClaimDetails.Outcome(record, code: claim.code, binds: claim.binds, order: order))
+        }
+        if difference == nil { difference = try recorded?.difference(from: self) }
+    }
+
     private func pay(
         _ order: OrderRow, with record: TransactionRecord, in history: Int
     ) throws(LedgerStorageError) {
@@ -248,25 +278,20 @@ final class EvidenceWrite {
         try changes.payments.pay(order, with: record, among: changes.copies(of: record, in: history))
     }
 
-    /// Pays the orders that an entry paid: the one that it names, and those that erased purchases paid, of which no
-    /// facts are left.
-    private func payRecorded() throws(LedgerStorageError) {
+    /// Pays the open orders that an entry paid, in place of those of the decision: the one that it names, and those that
+    /// erased purchases paid, of which no facts are left.
+    ///
+    /// - Parameter book: the orders before the decision.
+    private func payRecorded(_ book: OrderBook) throws(LedgerStorageError) {
         guard let recorded else { return }
-        if let named, let paid = recorded.paid { try pay(paid, with: named) }
+        changes.payments.book = book
         for outcome in recorded.outcomes {
-            guard let key = outcome.key, key != named, transaction.erasures?.transactions[key] != nil,
-                let paid = outcome.order.flatMap({ UUID(uuidString: $0) })
+            guard let key = outcome.key, let id = outcome.order.flatMap({ UUID(uuidString: $0) }),
+                key == named ? id == recorded.leaf.order : transaction.erasures?.transactions[key] != nil,
+                let order = try transaction.orders.row(id: id), order.status == .created, let place = try place(of: key)
             else { continue }
-            try pay(paid, with: key)
+            try pay(order, with: changes.histories[place.history].records[place.record], in: place.history)
         }
-    }
-
-    /// Pays an order that is open.
-    private func pay(_ id: UUID, with key: TransactionKey) throws(LedgerStorageError) {
-        guard let order = try transaction.orders.row(id: id), order.status == .created,
-            let place = try place(of: key)
-        else { return }
-        try pay(order, with: changes.histories[place.history].records[place.record], in: place.history)
     }
 
     /// The customer's current entitlement to the product. A restore needs none to a balance.
@@ -303,7 +328,7 @@ final class EvidenceWrite {
     /// Whether the write changes nothing in the ledger, and is about no purchase of the customer. What the App Store
     /// was asked about is always recorded, and so is genuine evidence without a key: the App Store sent it, not an app.
     private var isIdle: Bool {
-        guard input.isBudgeted, input.answer == nil, !changes.hasNews else { return false }
+        guard input.isSentNow, input.answer == nil, !changes.hasNews else { return false }
         let customer = parties.customer?.key
         guard !claims.contains(where: { record(of: $0).row.ownerKey.map { $0 == customer } ?? false }) else {
             return false
@@ -311,7 +336,6 @@ final class EvidenceWrite {
         return switch input.claims {
         case .nothing: input.keyID != nil || !isVerified
         case .named, .every: refusal != nil || !claims.isEmpty || isRepeated
-        case .recorded: false
         }
     }
 
@@ -326,13 +350,14 @@ final class EvidenceWrite {
 
     // MARK: Record
 
-    /// The outcome of each claim, for the entry.
-    var outcomes: [ClaimDetails.Outcome] {
-        claims.map { claim in
-            let record = record(of: claim)
-            return ClaimDetails.Outcome(
-                record, code: claim.code, binds: claim.binds, order: changes.payments.orderPaid(by: record))
-        }
+    /// Why the entry is refused; `nil` if it is accepted. Each purchase of a restore has its own outcome, and so has the
+    /// order of a row of an import.
+    var rejection: Rejection? {
+        if let refusal { return refusal }
+        let refusals = claims.lazy.compactMap(\.refusal)
+        guard let every else { return refusals.first }
+        guard every.isImported else { return nil }
+        return claims.lazy.compactMap(\.verdict.orderRefusal).first ?? refusals.first(where: \.rejectsImport)
     }
 
     /// The current record of a claimed transaction.
@@ -358,7 +383,7 @@ final class EvidenceWrite {
         guard let answered = input.answer else {
             var details = details
             let isAsked =
-                input.asksAppStore && app.settings.mode == .both && givesFirstOwner
+                input.isSentNow && app.settings.mode == .both && givesFirstOwner
                 && input.evidence?.canBeAskedAbout(by: app) ?? false
             if isAsked { details.appStore = .confirms }
             let entry = try transaction.journal.append(draft, details)
@@ -395,7 +420,7 @@ final class EvidenceWrite {
     /// Tells the operator, once for each pair of customers, that one claimed a purchase of the other: they share an
     /// Apple Account, and the purchase has no account token.
     private func tellConflicts(_ entry: JournalEntry) throws(LedgerStorageError) {
-        guard let customer = parties.customer else { return }
+        guard let customer = claimant else { return }
         var told: Set<Int64> = [customer.key]
         for outcome in recorded?.outcomes ?? outcomes where outcome.code == DecisionCode.alreadyClaimed.rawValue {
             guard let key = outcome.key, let place = try place(of: key) else { continue }
@@ -405,7 +430,7 @@ final class EvidenceWrite {
             guard told.insert(owner).inserted,
                 try !EventsTable(connection: transaction.connection).hasConflict(of: customer.key, with: owner)
             else { continue }
-            let order = try recorded?.order.flatMap { id throws(LedgerStorageError) in
+            let order = try recorded?.leaf.order.flatMap { id throws(LedgerStorageError) in
                 try transaction.orders.row(id: id)
             }
             let events = LedgerEvents(transaction, app: app, entry: entry, isAnnounced: input.isAnnounced)

@@ -28,7 +28,7 @@ struct ImportedRow {
             var fields = ClaimFields()
             (fields.orderID, fields.customerID) = (submission.orderID, submission.customerID)
             let parties = try ClaimParties(of: fields, transaction, app)
-            if let refusal = ClaimRules.parties.refusal(of: parties.named(by: fields)) { return reject(refusal) }
+            if let refusal = parties.refusal(of: fields) { return reject(refusal) }
             order = parties.order
         }
         outcome.isKnown = true
@@ -60,9 +60,9 @@ struct ImportedRow {
 
     /// The purchases that evidence proves; `nil` if it is refused, which rejects the row.
     private mutating func proven(_ evidence: ExaminedEvidence) -> [ObservedTransaction]? {
-        let claimed = evidence.claimed(for: app.settings)
-        let refusal = ClaimRules.evidence.refusal(of: claimed) ?? ClaimRules.proof.refusal(of: claimed)
-        guard let refusal else { return claimed.proven }
+        guard let refusal = evidence.refusalOfRow(app.settings) else {
+            return evidence.claimed(for: app.settings).proven
+        }
         reject(refusal)
         return nil
     }
@@ -92,9 +92,9 @@ struct ImportedRow {
     /// knows.
     private func input(_ evidence: ExaminedEvidence, _ customer: CustomerRow, _ order: OrderRow?) -> EvidenceInput {
         var input = EvidenceInput(
-            app: app, evidence, claims: .every(.init(customer: customer, order: order, transfer: .deny)))
-        (input.asksAppStore, input.answersReplays, input.isBudgeted) = (false, false, false)
-        input.isAnnounced = isAnnounced
+            app: app, evidence,
+            claims: .every(.init(customer: customer, order: order, transfer: .deny, isImported: true)))
+        (input.isSentNow, input.isAnnounced) = (false, isAnnounced)
         return input
     }
 
@@ -131,17 +131,12 @@ struct ImportedRow {
         return nil
     }
 
-    /// Why evidence rejects its row.
-    private func rejection(_ write: EvidenceWrite) -> Rejection? {
-        write.orderRefusal ?? write.claims.lazy.compactMap(\.refusal).first(where: \.rejectsImport)
-    }
-
     /// Counts the purchases, unless other evidence of the row proved them before.
     private mutating func count(_ write: EvidenceWrite) {
         for claim in write.claims where counted.insert(write.record(of: claim).facts.key).inserted {
             outcome.purchases.append(claim.code)
         }
-        guard let rejection = rejection(write) else { return }
+        guard let rejection = write.rejection else { return }
         if outcome.rejection == nil {
             let claim = write.claims.first { $0.refusal?.rejectsImport ?? false }
             outcome.product = claim?.proven.productID?.string
@@ -165,7 +160,7 @@ struct ImportedRow {
             imported: ImportNote(
                 announced: isAnnounced, at: submission.importedAt?.millisecondsSince1970, consumables: delivered.choice,
                 takes: delivered.takes))
-        let rejection = rejection(write)
+        let rejection = write.rejection
         (details.expected, details.found) = (rejection?.expected, rejection?.found)
         var draft = write.draft(code: rejection?.code ?? DecisionCode.accepted.rawValue)
         let named = write.claims.first { $0.proven.key == write.named } ?? write.claims.first
@@ -177,10 +172,18 @@ struct ImportedRow {
     }
 }
 
+extension ExaminedEvidence {
+    /// Why it rejects its row.
+    func refusalOfRow(_ app: RegisteredApp) -> Rejection? {
+        let claimed = claimed(for: app)
+        return ClaimRules.evidence.refusal(of: claimed) ?? ClaimRules.proof.refusal(of: claimed)
+    }
+}
+
 extension Rejection {
     /// Whether a purchase with this outcome rejects its row: it is not the customer's, or gives nothing because of the
     /// settings. Expired and withdrawn purchases are accepted history.
-    fileprivate var rejectsImport: Bool {
+    var rejectsImport: Bool {
         guard case .decision(let code) = reason else { return true }
         return switch code {
         case .accepted, .subscriptionExpired, .periodUnknown, .purchaseCancelled, .purchaseRevoked, .purchaseUpgraded,
