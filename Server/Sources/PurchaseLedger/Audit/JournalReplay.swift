@@ -139,3 +139,17 @@ struct JournalReplay {
         state.registry = Registry(apps: apps)
     }
 }
+
+/// What a replay keeps between entries, besides the tables.
+struct ReplayState: Sendable {
+    /// The settings so far.
+    var registry = Registry(apps: [])
+    var order = EntryOrder()
+}
+
+/// The evidence of an entry.
+struct ReplayedEvidence: Sendable {
+    let row: EvidenceRow
+    /// As it was sent; `nil` if it was erased, changed or stored in part.
+    let bytes: [UInt8]?
+}

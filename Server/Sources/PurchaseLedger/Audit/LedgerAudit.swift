@@ -102,7 +102,7 @@ struct LedgerAudit {
                     add(try await RuleAudit(rebuilt).findings(), to: &report)
                 }
             } catch {
-                guard Self.isFinding(error) else { throw error }
+                guard AuditFinding.isFinding(error) else { throw error }
                 add([AuditFinding(kind: .auditIncomplete, detail: "\(error)")], to: &report)
             }
             add(try await indexes, to: &report)
@@ -118,12 +118,6 @@ struct LedgerAudit {
         }
         try await rebuilt.close()
         return report
-    }
-
-    /// Whether an error means that the content of the database is wrong, rather than that it cannot be read now.
-    static func isFinding(_ error: any Error) -> Bool {
-        guard let error = error as? LedgerStorageError else { return error is LedgerRefusal }
-        return [.corrupt, .constraint, .other].contains(error.kind)
     }
 
     private static func unread(_ row: JournalRow, _ error: any Error) -> AuditFinding {
@@ -188,7 +182,7 @@ struct LedgerAudit {
                     do {
                         try replay.apply(item.row, claim: item.claim, evidence: item.evidence, examined: item.examined)
                     } catch {
-                        guard Self.isFinding(error) else { throw error }
+                        guard AuditFinding.isFinding(error) else { throw error }
                         replay.findings.add(Self.unread(item.row, error))
                     }
                 }
@@ -239,7 +233,7 @@ struct LedgerAudit {
                 do {
                     try check.check(row, apps: names, &checked)
                 } catch {
-                    guard Self.isFinding(error) else { throw error }
+                    guard AuditFinding.isFinding(error) else { throw error }
                     checked.findings = [Self.unread(row, error)]
                 }
                 page.findings += checked.findings

@@ -166,23 +166,3 @@ struct LedgerRepair {
         if case .blob(let bytes) = value { String(decoding: bytes, as: UTF8.self) } else { nil }
     }
 }
-
-/// `rules`.
-struct RulesDetails: JournalDetails {
-    static var kind: JournalKind { .rules }
-    var version: Int64
-    /// Why the tables were rewritten; `nil` if they were not.
-    var repair: String?
-    /// The number of events `corrected` that the repair wrote.
-    var corrections: Int64?
-    /// The hash of their subjects (`Corrections`).
-    var correctionsSHA256: String?
-
-    func run(_ write: EntryWrite) throws {
-        let rules = RulesTable(connection: write.connection)
-        if let latest = try rules.latest(), latest > version {
-            write.impossible("version \(version) of the rules comes after version \(latest)")
-        }
-        try rules.insertIfNew(version, entry: write.entry.key)
-    }
-}

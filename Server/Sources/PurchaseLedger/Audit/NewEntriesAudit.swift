@@ -51,7 +51,7 @@ struct NewEntriesAudit {
             try await compareFacts()
             try await compareRules()
         } catch {
-            guard LedgerAudit.isFinding(error) else { throw error }
+            guard AuditFinding.isFinding(error) else { throw error }
             add([AuditFinding(kind: .auditIncomplete, detail: "\(error)")])
         }
         (report.originals, report.customers) = (touched.originals.count, touched.customers.count)

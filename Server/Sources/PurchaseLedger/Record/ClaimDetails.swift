@@ -43,25 +43,6 @@ struct ClaimDetails: JournalDetails {
 }
 
 extension ClaimDetails {
-    /// The part that affects what belongs to others; `nil` if it binds nothing.
-    func redacted(_ scope: ErasureScope) throws -> ClaimDetails? {
-        var kept = withoutOutcomes
-        kept.outcomes = outcomes.filter(\.binds).map { outcome in
-            var outcome = outcome
-            outcome.order = nil
-            return outcome
-        }
-        return kept.outcomes.isEmpty ? nil : kept
-    }
-
-    fileprivate var withoutOutcomes: ClaimDetails {
-        ClaimDetails(
-            isRestore: isRestore, replayed: replayed, transfer: transfer, outcomes: [],
-            imported: imported.map { ImportNote(announced: $0.announced) })
-    }
-
-    func run(_ write: EntryWrite) throws { try write.recorded?.claim(self, write.entry, write.app) }
-
     func encoded() throws(LedgerStorageError) -> [UInt8] { abridged.canonicalJSON() }
 
     /// The only transaction of a claim is usually the one that it names, which an empty id represents.
@@ -214,23 +195,6 @@ struct RefusalsDetails: JournalDetails {
     /// When the first of the counted refusals was refused, in milliseconds since 1970; `nil` for the pieces of one
     /// request.
     var since: Int64?
-
-    func redacted(_ scope: ErasureScope) -> RefusalsDetails? {
-        // A rebuild needs the hashes of the evidence.
-        var kept = self
-        (kept.keyID, kept.sourceAddress, kept.customer) = (nil, nil, "")
-        return kept
-    }
-
-    /// Refused evidence proves nothing, but its customer and its rows exist. A request has written them before.
-    func run(_ write: EntryWrite) throws {
-        guard write.recorded != nil else { return }
-        if let customer { _ = try write.customer(customer) }
-        for hash in kept {
-            let row = EvidenceRow(sha256: [UInt8](hexadecimal: hash), size: 0, content: nil)
-            _ = try EvidenceTable(connection: write.connection).keyToWrite(row)
-        }
-    }
 }
 
 /// The refusals that one write counted. They count once it is committed.
@@ -295,18 +259,6 @@ struct DecisionDetails: JournalDetails {
     /// The account tokens that the App Store stated.
     var tokens: [AppStoreAnswer.StatedToken]
     var decided: ClaimDetails
-
-    func redacted(_ scope: ErasureScope) throws -> DecisionDetails? {
-        let kept = try decided.redacted(scope)
-        // Purchases of others keep the tokens that the App Store stated for the decision.
-        let own = Set(scope.rows.map { ExactText($0.transactionID) })
-        let tokens = tokens.filter { !own.contains(ExactText($0.transactionID)) }
-        guard kept != nil || !cancellations.isEmpty || !tokens.isEmpty else { return nil }
-        return DecisionDetails(
-            claim: claim, cancellations: cancellations, tokens: tokens, decided: kept ?? decided.withoutOutcomes)
-    }
-
-    func run(_ write: EntryWrite) throws { try write.recorded?.decide(self, write.entry, write.app) }
 }
 
 /// `evidence`: the source of evidence without a claim.
@@ -317,8 +269,6 @@ struct EvidenceDetails: JournalDetails {
     /// Why it was not observed.
     var held: String?
     var unverified: UnverifiedPart?
-
-    func run(_ write: EntryWrite) throws { try write.recorded?.observe(write.entry, write.draft.app, claims: nil) }
 }
 
 /// What an import records in addition to a claim.

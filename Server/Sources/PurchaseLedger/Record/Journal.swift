@@ -82,13 +82,7 @@ struct JournalDraft {
 /// The details of a journal entry: one type for each kind, stored as canonical JSON (sorted keys). They contain the
 /// outside names, so an erasure deletes them.
 protocol JournalDetails: Codable, Sendable {
-    associatedtype Written = Void
     static var kind: JournalKind { get }
-    /// Writes what the entry changes: after it was appended by a request, or again from the record.
-    func run(_ write: EntryWrite) throws -> Written
-    /// What an erasure of the entry's customer keeps of it: what affects purchases of others, without names. `nil` for
-    /// nothing, which is the default.
-    func redacted(_ scope: ErasureScope) throws -> Self?
     /// The details without fields that follow from the others.
     var abridged: Self { get }
     /// The details with the fields that `abridged` omitted.
@@ -98,17 +92,8 @@ protocol JournalDetails: Codable, Sendable {
 }
 
 extension JournalDetails {
-    func redacted(_ scope: ErasureScope) -> Self? { nil }
     var abridged: Self { self }
     var complete: Self { self }
-
-    /// Writes what a recorded entry changes.
-    static func run(encoded: [UInt8], _ write: EntryWrite) throws { _ = try Self(encoded: encoded).run(write) }
-
-    /// What an erasure keeps of a recorded entry.
-    static func redacted(encoded: [UInt8], _ scope: ErasureScope) throws -> [UInt8]? {
-        try Self(encoded: encoded).redacted(scope)?.encoded()
-    }
 
     /// Canonical JSON.
     func encoded() throws(LedgerStorageError) -> [UInt8] { try encodedByFoundation() }
@@ -231,48 +216,6 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
         case .purchasesCounted: "purchases_counted"
         case .decision: "decision"
         case .refusals: "refusals"
-        }
-    }
-
-    /// The details of its entries.
-    var details: any JournalDetails.Type {
-        switch self {
-        case .evidence: EvidenceDetails.self
-        case .appStoreAnswer: AppStoreAnswerDetails.self
-        case .claim: ClaimDetails.self
-        case .orderCreated: OrderCreatedDetails.self
-        case .orderCancelled: OrderCancelledDetails.self
-        case .orderFulfilled: OrderFulfilledDetails.self
-        case .consumed: ConsumedDetails.self
-        case .tokenAssigned: TokenAssignedDetails.self
-        case .purchaseMoved: PurchaseMovedDetails.self
-        case .customerMerged: CustomerMergedDetails.self
-        case .customerErased: CustomerErasedDetails.self
-        case .grantAdded: GrantAddedDetails.self
-        case .revocationAdded: RevocationAddedDetails.self
-        case .actLifted: ActLiftedDetails.self
-        case .testersChanged: TestersChangedDetails.self
-        case .settings: SettingsDetails.self
-        case .bundleBound: BundleBoundDetails.self
-        case .keyCreated: KeyCreatedDetails.self
-        case .keyRevoked: KeyRevokedDetails.self
-        case .rules: RulesDetails.self
-        case .recordContinued: RecordContinuedDetails.self
-        case .orderClosed: OrderClosedDetails.self
-        case .notification: NotificationDetails.self
-        case .seatClaimed: SeatClaimedDetails.self
-        case .seatUnclaimed: SeatUnclaimedDetails.self
-        case .groundAdded: GroundAddedDetails.self
-        case .groundEnded: GroundEndedDetails.self
-        case .consumptionConsent: ConsumptionConsentDetails.self
-        case .consumptionAnswered: ConsumptionAnsweredDetails.self
-        case .extensionRequested: ExtensionRequestedDetails.self
-        case .extensionAnswered: ExtensionAnsweredDetails.self
-        case .offerSigned: OfferSignedDetails.self
-        case .refusals: RefusalsDetails.self
-        case .tokenSetAtApple: TokenSetAtAppleDetails.self
-        case .purchasesCounted: PurchasesCountedDetails.self
-        case .decision: DecisionDetails.self
         }
     }
 }

@@ -88,4 +88,3 @@ extension RegisteredApp {
         setsAccountTokens = settings.set_account_tokens ?? false
     }
 }
-

@@ -9,8 +9,8 @@ import WrittenRules
 /// Every history of a few events, on the ledger that servers run: enumerated, not sampled.
 ///
 /// After each history the tables equal a rebuild and what the rules give for the values of the purchases, owners and
-/// access are those of docs/ledger.md (`WrittenWorld`), and no unit is lost or doubled. `dev/torture.sh worlds` runs the
-/// longer ones: `ASSAY_LEDGER_WORLD_EVENTS` is the number of events.
+/// access are those of docs/ledger.md (`WrittenWorld`), and no unit is lost or doubled. `dev/torture.sh worlds` runs
+/// the longer ones: `ASSAY_LEDGER_WORLD_EVENTS` is the number of events.
 @Suite("50.4 Small worlds on the ledger")
 struct SmallLedgerTests {
     private static let length =
@@ -103,7 +103,8 @@ enum LedgerEvent: Sendable, Hashable, CustomStringConvertible {
     func exchanged(products: Bool, customers: Bool) -> LedgerEvent {
         switch self {
         case .world(let event): .world(event.exchanged(products: products, customers: customers))
-        case .coins(let kind, let customer): .coins(kind, customer: customers && !kind.isOfNobody ? 1 - customer : customer)
+        case .coins(let kind, let customer):
+            .coins(kind, customer: customers && !kind.isOfNobody ? 1 - customer : customer)
         }
     }
 
@@ -223,7 +224,8 @@ struct SmallLedgers: Sendable {
 
     /// What is wrong after a history; `nil` if nothing is.
     func difference(_ history: [LedgerEvent], copying template: URL, to file: URL) async throws -> String? {
-        for path in [file.path, file.path + "-wal", file.path + "-shm"] where FileManager.default.fileExists(atPath: path) {
+        for path in [file.path, file.path + "-wal", file.path + "-shm"]
+        where FileManager.default.fileExists(atPath: path) {
             try FileManager.default.removeItem(atPath: path)
         }
         try FileManager.default.copyItem(at: template, to: file)
@@ -258,7 +260,8 @@ struct SmallLedgers: Sendable {
     private func happen(_ event: LedgerEvent, _ place: Int, _ world: LedgerWorld, _ money: inout Money) async throws {
         switch event {
         case .world(let event): try await happen(event, world)
-        case .coins(let kind, let customer): try await happen(kind, Self.names[customer], place, world, &money)
+        case .coins(let kind, let customer):
+            try await happen(kind, Self.names[customer], place, world, &money)
             if kind == .erased { money.erased.insert(customer) }
         }
     }

@@ -5,8 +5,8 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// Entries of claims that somebody with write access changed, with every hash computed again. Nothing is sealed, so only
-/// the decisions tell.
+/// Entries of claims that somebody with write access changed, with every hash computed again. Nothing is sealed, so
+/// only the decisions tell.
 @Suite("A.4 Forged decisions")
 struct ForgedDecisionTests {
     /// Writes genuine entries, changes one, and audits.

@@ -123,7 +123,7 @@ public struct NoteKeyUses: LedgerOperation {
 }
 
 /// `key_created`.
-struct KeyCreatedDetails: JournalDetails {
+struct KeyCreatedDetails: LedgerInput {
     static var kind: JournalKind { .keyCreated }
     var keyID: String
     var name: String
@@ -140,7 +140,7 @@ struct KeyCreatedDetails: JournalDetails {
 }
 
 /// `key_revoked`.
-struct KeyRevokedDetails: JournalDetails {
+struct KeyRevokedDetails: LedgerInput {
     static var kind: JournalKind { .keyRevoked }
     var keyID: String
 

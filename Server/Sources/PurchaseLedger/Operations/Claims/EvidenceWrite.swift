@@ -66,7 +66,7 @@ final class EvidenceWrite {
         do throws(LedgerStorageError) {
             try steps()
         } catch {
-            guard recorded != nil, LedgerAudit.isFinding(error) else { throw error }
+            guard recorded != nil, AuditFinding.isFinding(error) else { throw error }
             difference = "\(error)"
         }
     }
@@ -257,7 +257,8 @@ final class EvidenceWrite {
         }
     }
 
-    /// Notes the outcomes. That of a claim which names its transaction has the order that the purchase paid before, too.
+    /// Notes the outcomes. That of a claim which names its transaction has the order that the purchase paid before,
+    /// too.
     private func conclude() throws(LedgerStorageError) {
         for claim in claims {
             let record = record(of: claim)
@@ -278,8 +279,8 @@ final class EvidenceWrite {
         try changes.payments.pay(order, with: record, among: changes.copies(of: record, in: history))
     }
 
-    /// Pays the open orders that an entry paid, in place of those of the decision: the one that it names, and those that
-    /// erased purchases paid, of which no facts are left.
+    /// Pays the open orders that an entry paid, in place of those of the decision: the one that it names, and those
+    /// that erased purchases paid, of which no facts are left.
     ///
     /// - Parameter book: the orders before the decision.
     private func payRecorded(_ book: OrderBook) throws(LedgerStorageError) {
@@ -350,8 +351,8 @@ final class EvidenceWrite {
 
     // MARK: Record
 
-    /// Why the entry is refused; `nil` if it is accepted. Each purchase of a restore has its own outcome, and so has the
-    /// order of a row of an import.
+    /// Why the entry is refused; `nil` if it is accepted. Each purchase of a restore has its own outcome, and so has
+    /// the order of a row of an import.
     var rejection: Rejection? {
         if let refusal { return refusal }
         let refusals = claims.lazy.compactMap(\.refusal)

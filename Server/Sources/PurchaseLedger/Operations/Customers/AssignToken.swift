@@ -36,7 +36,7 @@ public struct AssignToken: LedgerOperation {
 }
 
 /// `token_assigned`.
-struct TokenAssignedDetails: JournalDetails {
+struct TokenAssignedDetails: LedgerInput {
     static var kind: JournalKind { .tokenAssigned }
     var customer: String
     var token: String

@@ -138,7 +138,7 @@ public struct ConsumeUnits: LedgerOperation {
 }
 
 /// `consumed`.
-struct ConsumedDetails: JournalDetails {
+struct ConsumedDetails: LedgerInput {
     static var kind: JournalKind { .consumed }
     var customer: String
     var consumptionID: String

@@ -225,7 +225,7 @@ public struct RecordExtensionAnswer: LedgerOperation {
 }
 
 /// `extension_requested`.
-struct ExtensionRequestedDetails: JournalDetails {
+struct ExtensionRequestedDetails: LedgerInput {
     static var kind: JournalKind { .extensionRequested }
     var requestID: String
     var environment: String
@@ -264,7 +264,7 @@ struct ExtensionRequestedDetails: JournalDetails {
 }
 
 /// `extension_answered`: Apple's answer to a request for an extension.
-struct ExtensionAnsweredDetails: JournalDetails {
+struct ExtensionAnsweredDetails: LedgerInput {
     static var kind: JournalKind { .extensionAnswered }
     var requestID: String
     /// `ExtensionState`.

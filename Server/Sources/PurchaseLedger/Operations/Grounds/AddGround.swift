@@ -158,7 +158,7 @@ public struct AddGround: LedgerOperation {
 }
 
 /// `ground_added`: a product that another shop gives. The same id again changes the end.
-struct GroundAddedDetails: JournalDetails {
+struct GroundAddedDetails: LedgerInput {
     static var kind: JournalKind { .groundAdded }
     var groundID: String
     var customer: String

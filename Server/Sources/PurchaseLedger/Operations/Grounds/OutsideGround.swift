@@ -92,7 +92,7 @@ public struct EndGround: LedgerOperation {
 }
 
 /// `ground_ended`.
-struct GroundEndedDetails: JournalDetails {
+struct GroundEndedDetails: LedgerInput {
     static var kind: JournalKind { .groundEnded }
     var groundID: String
 

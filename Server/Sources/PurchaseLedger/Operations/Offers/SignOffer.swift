@@ -94,7 +94,8 @@ public struct SignOffer: LedgerOperation {
         let write = try transaction.append(draft, details)
         try details.run(write)
         return Outcome(
-            entryID: write.entry.id, nonce: nonce, signedAt: transaction.now, mergedInto: known?.survivor(of: customerID))
+            entryID: write.entry.id, nonce: nonce, signedAt: transaction.now,
+            mergedInto: known?.survivor(of: customerID))
     }
 
     /// The customers to whom Apple binds the signature, as far as they are known: the owner of the transaction or of
@@ -142,7 +143,7 @@ public struct SignOffer: LedgerOperation {
 }
 
 /// `offer_signed`.
-struct OfferSignedDetails: JournalDetails {
+struct OfferSignedDetails: LedgerInput {
     static var kind: JournalKind { .offerSigned }
     var customer: String
     /// `OfferKind`.

@@ -66,7 +66,7 @@ public struct TesterList: LedgerQuery {
 }
 
 /// `testers_changed`.
-struct TestersChangedDetails: JournalDetails {
+struct TestersChangedDetails: LedgerInput {
     static var kind: JournalKind { .testersChanged }
     var customer: String
     var isTester: Bool

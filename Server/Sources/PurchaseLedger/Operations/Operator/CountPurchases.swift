@@ -24,7 +24,8 @@ struct CountPurchases: LedgerOperation {
         let counted = changes.histories.filter { $0.records.contains(where: \.isChanged) }.map(\.key)
         guard !counted.isEmpty else { return next }
         let write = try transaction.append(
-            transaction.draft(app), PurchasesCountedDetails(originals: counted.map(PurchasesCountedDetails.Original.init)))
+            transaction.draft(app),
+            PurchasesCountedDetails(originals: counted.map(PurchasesCountedDetails.Original.init)))
         try changes.settle()
         try changes.finish(write.entry)
         return next
@@ -67,7 +68,7 @@ struct CountPurchases: LedgerOperation {
 
 /// `purchases_counted`: originals whose purchases count since settings that an entry before recorded. There are more of
 /// them than one transaction may hold.
-struct PurchasesCountedDetails: JournalDetails {
+struct PurchasesCountedDetails: LedgerInput {
     static var kind: JournalKind { .purchasesCounted }
     var originals: [Original]
 
@@ -114,8 +115,8 @@ private struct CountsInPieces: LedgerQuery {
 }
 
 extension PurchaseLedger {
-    /// Counts the purchases that the newest settings agree with and that were too many for their entry. A start that was
-    /// interrupted goes on with those that are left.
+    /// Counts the purchases that the newest settings agree with and that were too many for their entry. A start that
+    /// was interrupted goes on with those that are left.
     func countPurchases(of app: String) async throws {
         guard try await answer(CountsInPieces(app: app)) else { return }
         var place: CountPurchases.Place? = CountPurchases.Place()

@@ -216,3 +216,50 @@ struct ErasureWriter {
         try transaction.customers.erase(key)
     }
 }
+
+extension CustomerErasedDetails: LedgerInput {
+    /// Applies a recorded erasure. The parts that it kept were already applied with their entries. The erasure itself
+    /// is written by `ErasureWriter`, since it also deletes what a rebuild never reads.
+    func run(_ write: EntryWrite) throws {
+        let (transaction, connection) = (write.transaction, write.connection)
+        let changes = LedgerChanges(transaction, app: write.app)
+        for erased in transactions { try changes.claim(erased: erased.facts) }
+        try changes.settle()
+        try changes.finish(write.entry)
+        for erased in transactions {
+            guard let row = try transaction.row(of: erased.key) else { continue }
+            try transaction.transactions.erase(row.key, facts: erased.facts, at: transaction.now)
+            try ConsumptionRequestsTable(connection: connection).deleteAll(transaction: row.key)
+        }
+        for erased in transactions { try ErasureWriter.deleteRest(of: erased.facts, transaction) }
+        for reference in customers.compactMap({ UUID(uuidString: $0) }) {
+            guard let customer = try transaction.customers.row(reference: reference.bytes) else { continue }
+            try ErasureWriter.forgetTokens(of: customer, transaction)
+            try transaction.entitlements.deleteAll(of: customer.key)
+        }
+        for order in try paidByOthers.compactMap({ try $0.order(transaction) }) {
+            try transaction.orders.erase(of: order.customerKey)
+        }
+        for payment in payments {
+            guard let id = UUID(uuidString: payment.order), let row = try transaction.row(of: payment.key) else {
+                continue
+            }
+            try transaction.orders.pay(
+                id, with: row.key, at: payment.paidAt.map { Timestamp(millisecondsSince1970: $0) }, payment.status)
+        }
+    }
+}
+
+extension CustomerErasedDetails.Payment {
+    func order(_ transaction: LedgerTransaction) throws(LedgerStorageError) -> OrderRow? {
+        guard let id = UUID(uuidString: order) else { return nil }
+        return try transaction.orders.row(id: id)
+    }
+}
+
+extension LedgerTransaction {
+    /// The row of a transaction.
+    func row(of key: TransactionKey) throws(LedgerStorageError) -> TransactionRow? {
+        try transactions.row(key, environment: try environments.keyToWrite(of: key.environment))
+    }
+}

@@ -17,7 +17,7 @@ extension ErasureScope {
                         try TokenAssignedDetails(customer: "", token: token.text).encoded()
                     }
                     ?? entry.details.flatMap { details in
-                        try UInt8(exactly: entry.kind).flatMap(JournalKind.init(rawValue:))?.details
+                        try UInt8(exactly: entry.kind).flatMap(JournalKind.init(rawValue:))?.input
                             .redacted(encoded: details, self)
                     }
                 return CustomerErasedDetails.Entry(

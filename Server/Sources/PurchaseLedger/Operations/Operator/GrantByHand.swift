@@ -257,7 +257,7 @@ struct HandGrantWriter {
 }
 
 /// `grant_added`.
-struct GrantAddedDetails: JournalDetails {
+struct GrantAddedDetails: LedgerInput {
     static var kind: JournalKind { .grantAdded }
     var grantID: String
     var customer: String
@@ -284,17 +284,7 @@ struct GrantAddedDetails: JournalDetails {
     }
 }
 
-/// `revocation_added`.
-struct RevocationAddedDetails: JournalDetails {
-    static var kind: JournalKind { .revocationAdded }
-    var revocationID: String
-    var customer: String
-    var environment: String?
-    var transactionID: String?
-    var second: Int64?
-    var grantID: String?
-    var reason: String
-
+extension RevocationAddedDetails: LedgerInput {
     func redacted(_ scope: ErasureScope) throws -> RevocationAddedDetails? {
         guard try scope.isKept(revocationID) else { return nil }
         var kept = self
@@ -343,7 +333,7 @@ struct RevocationAddedDetails: JournalDetails {
 }
 
 /// `act_lifted`.
-struct ActLiftedDetails: JournalDetails {
+struct ActLiftedDetails: LedgerInput {
     static var kind: JournalKind { .actLifted }
     var id: String
     var reason: String?

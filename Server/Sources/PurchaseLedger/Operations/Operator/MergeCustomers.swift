@@ -48,7 +48,7 @@ public struct MergeCustomers: LedgerOperation {
 }
 
 /// `customer_merged`.
-struct CustomerMergedDetails: JournalDetails {
+struct CustomerMergedDetails: LedgerInput {
     static var kind: JournalKind { .customerMerged }
     /// The random reference of the customer who was merged.
     var from: String

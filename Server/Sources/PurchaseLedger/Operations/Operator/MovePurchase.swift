@@ -44,7 +44,7 @@ public struct MovePurchase: LedgerOperation {
 }
 
 /// `purchase_moved`.
-struct PurchaseMovedDetails: JournalDetails {
+struct PurchaseMovedDetails: LedgerInput {
     static var kind: JournalKind { .purchaseMoved }
     var environment: String
     var transactionID: String

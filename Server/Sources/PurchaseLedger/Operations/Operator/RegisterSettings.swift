@@ -83,8 +83,28 @@ struct RegisterSettings: LedgerOperation {
     }
 }
 
+/// `rules`.
+struct RulesDetails: LedgerInput {
+    static var kind: JournalKind { .rules }
+    var version: Int64
+    /// Why the tables were rewritten; `nil` if they were not.
+    var repair: String?
+    /// The number of events `corrected` that the repair wrote.
+    var corrections: Int64?
+    /// The hash of their subjects (`Corrections`).
+    var correctionsSHA256: String?
+
+    func run(_ write: EntryWrite) throws {
+        let rules = RulesTable(connection: write.connection)
+        if let latest = try rules.latest(), latest > version {
+            write.impossible("version \(version) of the rules comes after version \(latest)")
+        }
+        try rules.insertIfNew(version, entry: write.entry.key)
+    }
+}
+
 /// `settings`: an app's settings as canonical JSON.
-struct SettingsDetails: JournalDetails {
+struct SettingsDetails: LedgerInput {
     static var kind: JournalKind { .settings }
     var settings: String
     /// Whether entries that follow count the purchases that agree with them now; `nil` for no.
@@ -115,7 +135,7 @@ struct SettingsDetails: JournalDetails {
 }
 
 /// `bundle_bound`.
-struct BundleBoundDetails: JournalDetails {
+struct BundleBoundDetails: LedgerInput {
     static var kind: JournalKind { .bundleBound }
     var bundleID: String
 

@@ -147,7 +147,7 @@ public struct CancelOrder: LedgerOperation {
 }
 
 /// `order_created`.
-struct OrderCreatedDetails: JournalDetails {
+struct OrderCreatedDetails: LedgerInput {
     static var kind: JournalKind { .orderCreated }
     var customer: String
     var productID: String
@@ -194,7 +194,7 @@ struct OrderCreatedDetails: JournalDetails {
 }
 
 /// `order_closed`.
-struct OrderClosedDetails: JournalDetails {
+struct OrderClosedDetails: LedgerInput {
     static var kind: JournalKind { .orderClosed }
     var keyID: String?
     var reason: String
@@ -207,7 +207,7 @@ struct OrderClosedDetails: JournalDetails {
 }
 
 /// `order_cancelled`.
-struct OrderCancelledDetails: JournalDetails {
+struct OrderCancelledDetails: LedgerInput {
     static var kind: JournalKind { .orderCancelled }
     var keyID: String?
 

@@ -108,7 +108,7 @@ extension OrderRow {
 }
 
 /// `order_fulfilled`: for a consumable, with the units that fulfilment took from the lot.
-struct OrderFulfilledDetails: JournalDetails {
+struct OrderFulfilledDetails: LedgerInput {
     static var kind: JournalKind { .orderFulfilled }
     var keyID: String?
     var takes: [LotTake]

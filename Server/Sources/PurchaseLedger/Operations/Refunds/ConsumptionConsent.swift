@@ -71,7 +71,7 @@ public struct RecordConsumptionConsent: LedgerOperation {
 }
 
 /// `consumption_consent`.
-struct ConsumptionConsentDetails: JournalDetails {
+struct ConsumptionConsentDetails: LedgerInput {
     static var kind: JournalKind { .consumptionConsent }
     var customer: String
     var isGiven: Bool

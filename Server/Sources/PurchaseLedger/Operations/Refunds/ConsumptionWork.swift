@@ -149,7 +149,7 @@ public struct RecordConsumptionAnswer: LedgerOperation {
 }
 
 /// `consumption_answered`: what Apple was told about the use of a purchase, or why it was told nothing.
-struct ConsumptionAnsweredDetails: JournalDetails {
+struct ConsumptionAnsweredDetails: LedgerInput {
     static var kind: JournalKind { .consumptionAnswered }
     /// The notification that asked (Apple, "notificationUUID").
     var notificationID: String

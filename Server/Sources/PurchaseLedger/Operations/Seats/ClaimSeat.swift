@@ -184,7 +184,7 @@ public struct UnclaimSeat: LedgerOperation {
 }
 
 /// `seat_claimed`.
-struct SeatClaimedDetails: JournalDetails {
+struct SeatClaimedDetails: LedgerInput {
     static var kind: JournalKind { .seatClaimed }
     /// Empty after an erasure, which keeps the id: it never lives again.
     var customer: String
@@ -242,7 +242,7 @@ struct SeatClaimedDetails: JournalDetails {
 }
 
 /// `seat_unclaimed`, by the backend. The App Store's `UNCLAIM_SEATS` is a notification.
-struct SeatUnclaimedDetails: JournalDetails {
+struct SeatUnclaimedDetails: LedgerInput {
     static var kind: JournalKind { .seatUnclaimed }
     var seatID: String
     var environment: String

@@ -4,7 +4,7 @@ import struct Foundation.UUID
 
 /// The write of one journal entry: by a request, or again from the record, by a rebuild or an audit.
 ///
-/// The details of an entry have one function, `JournalDetails.run`, that writes what the entry changes in both cases.
+/// The details of an entry have one function, `LedgerInput.run`, that writes what the entry changes in both cases.
 struct EntryWrite {
     let transaction: LedgerTransaction
     let draft: JournalDraft
@@ -138,5 +138,72 @@ extension LedgerTransaction {
     func customer(reference: UUID) throws(LedgerStorageError) -> CustomerRow? {
         guard let row = try customers.row(reference: reference.bytes) else { return nil }
         return try customers.surviving(row)
+    }
+}
+
+/// An input of the ledger: the details of one kind of entry, with the one function that writes what such an entry
+/// changes.
+protocol LedgerInput: JournalDetails {
+    associatedtype Written = Void
+    /// Writes what the entry changes: after it was appended by a request, or again from the record.
+    func run(_ write: EntryWrite) throws -> Written
+    /// What an erasure of the entry's customer keeps of it: what affects purchases of others, without names. `nil` for
+    /// nothing, which is the default.
+    func redacted(_ scope: ErasureScope) throws -> Self?
+}
+
+extension LedgerInput {
+    func redacted(_ scope: ErasureScope) -> Self? { nil }
+
+    /// Writes what a recorded entry changes.
+    static func run(encoded: [UInt8], _ write: EntryWrite) throws { _ = try Self(encoded: encoded).run(write) }
+
+    /// What an erasure keeps of a recorded entry.
+    static func redacted(encoded: [UInt8], _ scope: ErasureScope) throws -> [UInt8]? {
+        try Self(encoded: encoded).redacted(scope)?.encoded()
+    }
+}
+
+extension JournalKind {
+    /// The input of its entries.
+    var input: any LedgerInput.Type {
+        switch self {
+        case .evidence: EvidenceDetails.self
+        case .appStoreAnswer: AppStoreAnswerDetails.self
+        case .claim: ClaimDetails.self
+        case .orderCreated: OrderCreatedDetails.self
+        case .orderCancelled: OrderCancelledDetails.self
+        case .orderFulfilled: OrderFulfilledDetails.self
+        case .consumed: ConsumedDetails.self
+        case .tokenAssigned: TokenAssignedDetails.self
+        case .purchaseMoved: PurchaseMovedDetails.self
+        case .customerMerged: CustomerMergedDetails.self
+        case .customerErased: CustomerErasedDetails.self
+        case .grantAdded: GrantAddedDetails.self
+        case .revocationAdded: RevocationAddedDetails.self
+        case .actLifted: ActLiftedDetails.self
+        case .testersChanged: TestersChangedDetails.self
+        case .settings: SettingsDetails.self
+        case .bundleBound: BundleBoundDetails.self
+        case .keyCreated: KeyCreatedDetails.self
+        case .keyRevoked: KeyRevokedDetails.self
+        case .rules: RulesDetails.self
+        case .recordContinued: RecordContinuedDetails.self
+        case .orderClosed: OrderClosedDetails.self
+        case .notification: NotificationDetails.self
+        case .seatClaimed: SeatClaimedDetails.self
+        case .seatUnclaimed: SeatUnclaimedDetails.self
+        case .groundAdded: GroundAddedDetails.self
+        case .groundEnded: GroundEndedDetails.self
+        case .consumptionConsent: ConsumptionConsentDetails.self
+        case .consumptionAnswered: ConsumptionAnsweredDetails.self
+        case .extensionRequested: ExtensionRequestedDetails.self
+        case .extensionAnswered: ExtensionAnsweredDetails.self
+        case .offerSigned: OfferSignedDetails.self
+        case .refusals: RefusalsDetails.self
+        case .tokenSetAtApple: TokenSetAtAppleDetails.self
+        case .purchasesCounted: PurchasesCountedDetails.self
+        case .decision: DecisionDetails.self
+        }
     }
 }

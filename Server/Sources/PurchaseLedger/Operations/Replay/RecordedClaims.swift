@@ -85,7 +85,7 @@ extension ReplayStep {
                 claims = try request(&recorded, app, isAnswered: answered != nil)
             }
         } catch {
-            guard LedgerAudit.isFinding(error) else { throw error }
+            guard AuditFinding.isFinding(error) else { throw error }
             recorded.difference = "\(error)"
         }
         var input = EvidenceInput(app: app, evidence?.examined, claims: claims)

@@ -19,37 +19,6 @@ struct CustomerErasedDetails: JournalDetails {
     /// The SHA-256 of each piece of evidence whose bytes were deleted, in hexadecimal.
     var evidence: [String]
 
-    /// Applies a recorded erasure. The parts that it kept were already applied with their entries. The erasure itself
-    /// is written by `ErasureWriter`, since it also deletes what a rebuild never reads.
-    func run(_ write: EntryWrite) throws {
-        let (transaction, connection) = (write.transaction, write.connection)
-        let changes = LedgerChanges(transaction, app: write.app)
-        for erased in transactions { try changes.claim(erased: erased.facts) }
-        try changes.settle()
-        try changes.finish(write.entry)
-        for erased in transactions {
-            guard let row = try transaction.row(of: erased.key) else { continue }
-            try transaction.transactions.erase(row.key, facts: erased.facts, at: transaction.now)
-            try ConsumptionRequestsTable(connection: connection).deleteAll(transaction: row.key)
-        }
-        for erased in transactions { try ErasureWriter.deleteRest(of: erased.facts, transaction) }
-        for reference in customers.compactMap({ UUID(uuidString: $0) }) {
-            guard let customer = try transaction.customers.row(reference: reference.bytes) else { continue }
-            try ErasureWriter.forgetTokens(of: customer, transaction)
-            try transaction.entitlements.deleteAll(of: customer.key)
-        }
-        for order in try paidByOthers.compactMap({ try $0.order(transaction) }) {
-            try transaction.orders.erase(of: order.customerKey)
-        }
-        for payment in payments {
-            guard let id = UUID(uuidString: payment.order), let row = try transaction.row(of: payment.key) else {
-                continue
-            }
-            try transaction.orders.pay(
-                id, with: row.key, at: payment.paidAt.map { Timestamp(millisecondsSince1970: $0) }, payment.status)
-        }
-    }
-
     struct Transaction: Codable, Sendable, Equatable {
         var environment: String
         var transactionID: String
@@ -80,11 +49,6 @@ struct CustomerErasedDetails: JournalDetails {
 }
 
 extension CustomerErasedDetails.Payment {
-    func order(_ transaction: LedgerTransaction) throws(LedgerStorageError) -> OrderRow? {
-        guard let id = UUID(uuidString: order) else { return nil }
-        return try transaction.orders.row(id: id)
-    }
-
     var key: TransactionKey {
         TransactionKey(
             environment: AppStoreEnvironment(environment), transactionID: ExactText(transactionID), second: second ?? 0)
@@ -110,9 +74,24 @@ extension CustomerErasedDetails.Transaction {
     }
 }
 
-extension LedgerTransaction {
-    /// The row of a transaction.
-    func row(of key: TransactionKey) throws(LedgerStorageError) -> TransactionRow? {
-        try transactions.row(key, environment: try environments.keyToWrite(of: key.environment))
-    }
+/// `revocation_added`.
+struct RevocationAddedDetails: JournalDetails {
+    static var kind: JournalKind { .revocationAdded }
+    var revocationID: String
+    var customer: String
+    var environment: String?
+    var transactionID: String?
+    var second: Int64?
+    var grantID: String?
+    var reason: String
+}
+
+/// Units taken from one lot, which is identified by outside names: numbers of the database may change in a rebuild.
+struct LotTake: Codable, Sendable, Equatable {
+    var environment: String
+    var originalID: String?
+    var second: Int64?
+    /// The manual grant that gave the lot.
+    var grantID: String?
+    var units: Int64
 }

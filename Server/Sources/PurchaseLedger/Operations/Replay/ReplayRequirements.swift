@@ -37,20 +37,6 @@ extension ReplayStep {
     }
 }
 
-/// What a replay keeps between entries, besides the tables.
-struct ReplayState: Sendable {
-    /// The settings so far.
-    var registry = Registry(apps: [])
-    var order = EntryOrder()
-}
-
-/// The evidence of an entry.
-struct ReplayedEvidence: Sendable {
-    let row: EvidenceRow
-    /// As it was sent; `nil` if it was erased, changed or stored in part.
-    let bytes: [UInt8]?
-}
-
 /// The findings of a replay. It is a class because all steps share it.
 final class ReplayFindings {
     private(set) var list: [AuditFinding] = []

@@ -36,7 +36,7 @@ struct ReplayStep {
             try applyErased(entry, app)
             return try TokenAssignedDetails.run(encoded: details, write)
         }
-        try leaf.kind.details.run(encoded: details, write)
+        try leaf.kind.input.run(encoded: details, write)
     }
 
     // MARK: Evidence and claims
@@ -87,4 +87,43 @@ struct ReplayStep {
             reference, appKey: app.key, customer: erased.key, entry: 0)
         return erased
     }
+}
+
+extension ClaimDetails: LedgerInput {
+    /// The part that affects what belongs to others; `nil` if it binds nothing.
+    func redacted(_ scope: ErasureScope) throws -> ClaimDetails? {
+        var kept = withoutOutcomes
+        kept.outcomes = outcomes.filter(\.binds).map { outcome in
+            var outcome = outcome
+            outcome.order = nil
+            return outcome
+        }
+        return kept.outcomes.isEmpty ? nil : kept
+    }
+
+    fileprivate var withoutOutcomes: ClaimDetails {
+        ClaimDetails(
+            isRestore: isRestore, replayed: replayed, transfer: transfer, outcomes: [],
+            imported: imported.map { ImportNote(announced: $0.announced) })
+    }
+
+    func run(_ write: EntryWrite) throws { try write.recorded?.claim(self, write.entry, write.app) }
+}
+
+extension DecisionDetails: LedgerInput {
+    func redacted(_ scope: ErasureScope) throws -> DecisionDetails? {
+        let kept = try decided.redacted(scope)
+        // Purchases of others keep the tokens that the App Store stated for the decision.
+        let own = Set(scope.rows.map { ExactText($0.transactionID) })
+        let tokens = tokens.filter { !own.contains(ExactText($0.transactionID)) }
+        guard kept != nil || !cancellations.isEmpty || !tokens.isEmpty else { return nil }
+        return DecisionDetails(
+            claim: claim, cancellations: cancellations, tokens: tokens, decided: kept ?? decided.withoutOutcomes)
+    }
+
+    func run(_ write: EntryWrite) throws { try write.recorded?.decide(self, write.entry, write.app) }
+}
+
+extension EvidenceDetails: LedgerInput {
+    func run(_ write: EntryWrite) throws { try write.recorded?.observe(write.entry, write.draft.app, claims: nil) }
 }
