@@ -47,11 +47,23 @@ struct SettingsReload: Service {
                     "webhooks": .stringConvertible(configuration.webhooks.count { $0.stream == .events }),
                     "forwards": .stringConvertible(configuration.webhooks.count { $0.stream != .events }),
                 ])
+            await count(ledger)
         } catch {
             for reason in Self.reasons(error) {
                 logger.error(
                     "the settings were not reloaded; those before stay in force", metadata: ["reason": "\(reason)"])
             }
+        }
+    }
+
+    /// Counts the purchases of products that the settings name since now.
+    private func count(_ ledger: PurchaseLedger) async {
+        do {
+            try await ledger.countPurchases()
+        } catch {
+            logger.error(
+                "the settings are in force, and some purchases of new products are not counted yet; reload again",
+                metadata: ["reason": "\(error)"])
         }
     }
 

@@ -21,7 +21,12 @@ extension LedgerChanges {
             var record = open.histories[place.history].records[place.record]
             guard !record.isErased else { return }
             let merged = record.facts.merged(with: facts)
-            guard merged !== record.facts else { return }
+            guard merged !== record.facts else {
+                // The settings can name its product while its turn to be counted has not come (`CountPurchases`).
+                guard record.row.kind == nil else { return }
+                open.histories[place.history].records[place.record] = try open.described(record)
+                return
+            }
             record.contradictions = record.facts.contradictions(with: facts)
             record.facts = merged
             record.row.evidenceKey = evidence

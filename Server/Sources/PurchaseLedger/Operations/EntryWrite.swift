@@ -18,11 +18,15 @@ struct EntryWrite {
     /// Whether evidence is skipped, so that there are no facts, lots and entitlements of purchases.
     var isOfEntriesAlone: Bool { recorded?.isOfEntriesAlone ?? false }
 
-    /// Notes that a recorded entry cannot come at its place. A request was refused before it became an entry.
+    /// Notes that a recorded entry cannot come at its place.
     ///
     /// - Parameter isErasable: whether an erasure explains it: entries may refer to something of which nothing is left.
-    func impossible(_ reason: String, unlessErased isErasable: Bool = false) {
-        guard let recorded, !isErasable || !recorded.hasErasures else { return }
+    /// - Throws: in the write of a request, which is refused before it becomes an entry. Then nothing is written.
+    func impossible(_ reason: String, unlessErased isErasable: Bool = false) throws(LedgerStorageError) {
+        guard let recorded else {
+            throw LedgerStorageError(.other, "the entry was not written: \(reason)")
+        }
+        guard !isErasable || !recorded.hasErasures else { return }
         recorded.findings.add(impossible: recorded.leaf, reason)
     }
 
@@ -54,14 +58,14 @@ struct EntryWrite {
     func order(besides excluded: Set<OrderStatus>) throws(LedgerStorageError) -> OrderRow? {
         guard let leaf = recorded?.leaf else { return draft.order }
         guard let id = leaf.order else {
-            impossible("it names no order")
+            try impossible("it names no order")
             return nil
         }
         guard let row = try transaction.orders.row(id: id) else {
-            impossible("there is no order \(id.text) before it")
+            try impossible("there is no order \(id.text) before it")
             return nil
         }
-        if excluded.contains(row.status) { impossible("the order \(id.text) is \(row.status.rawValue)") }
+        if excluded.contains(row.status) { try impossible("the order \(id.text) is \(row.status.rawValue)") }
         return row
     }
 

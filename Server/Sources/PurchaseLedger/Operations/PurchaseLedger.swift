@@ -46,12 +46,15 @@ public struct PurchaseLedger: Sendable {
         clock: @escaping @Sendable () -> Timestamp, entryKey: EntryKey? = nil
     ) async throws -> PurchaseLedger {
         try await LedgerMigrations.requireCurrent(database)
-        return try await PurchaseLedger(
+        let ledger = try await PurchaseLedger(
             database: database, verifier: verifier, settings: RegistryInForce(), clock: clock, entryKey: entryKey
         ).underSettings(apps: apps, verifier: verifier)
+        try await ledger.countPurchases()
+        return ledger
     }
 
-    /// The same ledger under other settings, which are recorded if they changed.
+    /// The same ledger under other settings, which are recorded if they changed. `countPurchases` goes on with what was
+    /// too much for their entry.
     ///
     /// - Throws: `LedgerRefusal` (`bundle_of_another_app`) if the settings move a bundle id to another app.
     public func underSettings(apps: [RegisteredApp], verifier: PurchaseVerifier) async throws -> PurchaseLedger {
@@ -67,12 +70,10 @@ public struct PurchaseLedger: Sendable {
                 let number = try SettingsHistoryTable(connection: connection).number()
                 return RegistryInForce(registry, number: number)
             }
-        let ledger = PurchaseLedger(
+        return PurchaseLedger(
             database: database, verifier: verifier, settings: settings, clock: clock, entryKey: entryKey,
             refusalCounts: refusalCounts, mergeOriginals: mergeOriginals, countedAtOnce: countedAtOnce,
             onVerification: onVerification)
-        for app in apps { try await ledger.countPurchases(of: app.id) }
-        return ledger
     }
 
     /// Opens the ledger with the settings that the latest start recorded, and records nothing.

@@ -146,7 +146,7 @@ struct KeyRevokedDetails: LedgerInput {
 
     func run(_ write: EntryWrite) throws {
         if try !APIKeysTable(connection: write.connection).revoke(keyID, at: write.transaction.now) {
-            write.impossible("there is no valid key \(keyID) before it")
+            try write.impossible("there is no valid key \(keyID) before it")
         }
     }
 }

@@ -152,7 +152,7 @@ extension AppStoreAnswerDetails: LedgerInput {
         let transaction = write.transaction
         let row = try RecordAppStoreAnswer.row(ofClaim: claim, transaction)
         if row == nil || row?.answerEntry != nil {
-            write.impossible("no claim \(claim) waits for an answer", unlessErased: true)
+            try write.impossible("no claim \(claim) waits for an answer", unlessErased: true)
         }
         let isGranted = row.map { !$0.waits } ?? true
         if isGranted {

@@ -47,12 +47,12 @@ struct TokenAssignedDetails: LedgerInput {
         guard let token = UUID(uuidString: token) else { return false }
         let (transaction, appKey) = (write.transaction, write.app.key)
         let tokens = AccountTokensTable(connection: write.connection)
-        let known = try tokens.customer(of: token, appKey: appKey)
         // The customer was erased later. Until then, the token decided who owned what belongs to others.
         let isErased = self.customer.isEmpty
         guard let customer = try isErased ? write.customer() : write.existing(self.customer) else { return false }
+        let known = try tokens.customer(of: token, appKey: appKey)
         if !isErased {
-            if let known, known != customer.key { write.impossible("the token belongs to another customer") }
+            if let known, known != customer.key { try write.impossible("the token belongs to another customer") }
             try transaction.customers.setToken(token, of: customer.key)
             try transaction.tell(write.events.event(.tokenAssigned), to: customer.key)
         }

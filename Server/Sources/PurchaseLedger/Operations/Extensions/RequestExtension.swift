@@ -246,12 +246,12 @@ struct ExtensionRequestedDetails: LedgerInput {
     @discardableResult
     func run(_ write: EntryWrite) throws -> ExtensionRow? {
         guard let original = try write.original(original) else {
-            if !write.isOfEntriesAlone { write.impossible("the subscription is not known") }
+            if !write.isOfEntriesAlone { try write.impossible("the subscription is not known") }
             return nil
         }
         let extensions = ExtensionsTable(connection: write.connection)
         guard try extensions.row(request: requestID, appKey: write.app.key) == nil else {
-            write.impossible("the extension was requested before")
+            try write.impossible("the extension was requested before")
             return nil
         }
         let row = ExtensionRow(
@@ -279,7 +279,7 @@ struct ExtensionAnsweredDetails: LedgerInput {
         let extensions = ExtensionsTable(connection: write.connection)
         guard let request = try extensions.row(request: requestID, appKey: write.app.key), request.state == .open,
             let state = ExtensionState(rawValue: state), state != .open
-        else { return write.impossible("there is no open request for an extension before it") }
+        else { return try write.impossible("there is no open request for an extension before it") }
         try extensions.finish(request.entryKey, state, answer: write.entry.key)
     }
 }

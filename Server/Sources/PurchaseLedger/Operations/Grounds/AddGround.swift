@@ -181,7 +181,7 @@ struct GroundAddedDetails: LedgerInput {
         let end = endsAt.map { Timestamp(millisecondsSince1970: $0) }
         var row: HandGrantRow
         if let known = try grants.row(id: id) {
-            if known.liftedAt != nil { write.impossible("the ground has ended before") }
+            if known.liftedAt != nil { try write.impossible("the ground has ended before") }
             row = known
             row.endsAt = end
             try grants.extend(row.key, to: end)

@@ -99,9 +99,9 @@ struct GroundEndedDetails: LedgerInput {
     func run(_ write: EntryWrite) throws {
         let grants = HandGrantsTable(connection: write.connection)
         guard let id = UUID(uuidString: groundID), var row = try grants.row(id: id), row.source != nil else {
-            return write.impossible("the ground is not known", unlessErased: true)
+            return try write.impossible("the ground is not known", unlessErased: true)
         }
-        if row.liftedAt != nil { write.impossible("the ground has ended before") }
+        if row.liftedAt != nil { try write.impossible("the ground has ended before") }
         row.liftedAt = write.transaction.now
         try grants.lift(row.key, at: write.transaction.now)
         try HandGrantWriter(transaction: write.transaction, app: write.app)

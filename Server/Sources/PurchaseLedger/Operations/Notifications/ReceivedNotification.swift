@@ -91,7 +91,7 @@ extension NotificationDetails: LedgerInput {
                 ofStated: environment.map { AppStoreEnvironment($0) })
             let table = NotificationsTable(connection: write.connection)
             guard try table.entry(notificationID, appKey: app.key, environment: environment) == nil else {
-                return write.impossible("the notification was received before")
+                return try write.impossible("the notification was received before")
             }
             try table.insert(
                 notificationID, type: type, subtype: subtype, appKey: app.key, environment: environment,

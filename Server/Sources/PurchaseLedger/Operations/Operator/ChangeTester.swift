@@ -79,7 +79,7 @@ struct TestersChangedDetails: LedgerInput {
             isTester
             ? try table.insert(customer.key, appKey: write.app.key, entry: write.entry.key)
             : try table.delete(customer.key, appKey: write.app.key)
-        if !isChanged { write.impossible("the customer is \(isTester ? "a tester already" : "no tester")") }
+        if !isChanged { try write.impossible("the customer is \(isTester ? "a tester already" : "no tester")") }
         return isChanged
     }
 }

@@ -9,26 +9,34 @@ struct CountPurchases: LedgerOperation {
 
     /// Where the search for such purchases goes on.
     struct Place: Sendable {
+        /// The entry of the settings.
+        let settings: Int64
         /// The last product that is done.
         var product = ""
         /// The last original of the next product that is done.
         var original: Int64 = 0
     }
 
-    /// - Returns: where it goes on; `nil` at the end.
+    /// - Returns: where it goes on; `nil` at the end, and if the settings are no longer the newest: then the server that
+    ///   registered others counts.
     func perform(_ transaction: LedgerTransaction) throws -> Place? {
         let app = try transaction.app(app)
-        let (originals, next) = try Self.originals(app, from: place, limit: limit, transaction)
+        guard let latest = try transaction.latestSettings(appKey: app.key), latest.entry == place.settings,
+            latest.counting == .inPieces
+        else { return nil }
+        let (originals, next) = try Self.originals(app, from: place, limit: max(1, limit), transaction)
         let changes = LedgerChanges(transaction, app: app)
         for original in originals { try changes.describeAgain(original: original) }
-        let counted = changes.histories.filter { $0.records.contains(where: \.isChanged) }.map(\.key)
-        guard !counted.isEmpty else { return next }
-        let write = try transaction.append(
-            transaction.draft(app),
-            PurchasesCountedDetails(originals: counted.map(PurchasesCountedDetails.Original.init)))
-        try changes.settle()
-        try changes.finish(write.entry)
-        return next
+        if changes.histories.contains(where: { $0.records.contains(where: \.isChanged) }) {
+            let counted = changes.histories.map { PurchasesCountedDetails.Original($0.key) }
+            let write = try transaction.append(transaction.draft(app), PurchasesCountedDetails(originals: counted))
+            try changes.settle()
+            try changes.finish(write.entry)
+        }
+        guard next == nil else { return next }
+        let details = SettingsDetails(settings: String(decoding: latest.body, as: UTF8.self), counting: .done)
+        try details.run(try transaction.append(transaction.draft(app), details))
+        return nil
     }
 
     /// The originals with purchases that earlier settings did not agree with, of the products of the settings in force.
@@ -39,7 +47,7 @@ struct CountPurchases: LedgerOperation {
     ///   - limit: the maximum number.
     /// - Returns: the originals, and where the search goes on; `nil` at the end.
     static func originals(
-        _ app: RegistryApp, after former: RegisteredApp? = nil, from place: Place = Place(), limit: Int,
+        _ app: RegistryApp, after former: RegisteredApp? = nil, from place: Place = Place(settings: 0), limit: Int,
         _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) -> (originals: [Int64], next: Place?) {
         var (found, place): ([Int64], Place) = ([], place)
@@ -60,7 +68,7 @@ struct CountPurchases: LedgerOperation {
                         return (found, place)
                     }
                 }
-                place = Place(product: product.id)
+                place = Place(settings: place.settings, product: product.id)
             }
         }
     }
@@ -90,7 +98,7 @@ struct PurchasesCountedDetails: LedgerInput {
                 environment: AppStoreEnvironment(original.environment), transactionID: ExactText(original.id),
                 second: original.second ?? 0)
             guard let row = try write.original(key) else {
-                if !write.isOfEntriesAlone { write.impossible("the purchase is not known", unlessErased: true) }
+                if !write.isOfEntriesAlone { try write.impossible("the purchase is not known", unlessErased: true) }
                 continue
             }
             try changes.describeAgain(original: row.key)
@@ -100,28 +108,57 @@ struct PurchasesCountedDetails: LedgerInput {
     }
 }
 
-/// Whether the purchases that agree with an app's newest settings are counted a part at a time.
-private struct CountsInPieces: LedgerQuery {
+/// Where the count for the newest settings of an app begins; `nil` if it is done.
+private struct UncountedPurchases: LedgerQuery {
     static let access = LedgerReadAccess.keys
     let app: String
 
-    func answer(_ reader: LedgerTransaction) throws -> Bool {
-        let latest = try SettingsHistoryTable(connection: reader.connection).latest(appKey: try reader.app(app).key)
-        let entry = try latest.flatMap { latest throws(LedgerStorageError) in
-            try JournalTable(connection: reader.connection).row(key: latest.entryKey)
+    func answer(_ reader: LedgerTransaction) throws -> CountPurchases.Place? {
+        let latest = try reader.latestSettings(appKey: try reader.app(app).key)
+        return latest.flatMap { $0.counting == .inPieces ? CountPurchases.Place(settings: $0.entry) : nil }
+    }
+}
+
+/// The newest settings of an app.
+struct LatestSettings {
+    let entry: Int64
+    let sha256: [UInt8]
+    /// Empty for an app that was removed from the settings.
+    let body: [UInt8]
+    let counting: SettingsDetails.Counting?
+
+    /// The settings with which all purchases that agree were counted; `nil` if there are none, or if some may be left.
+    var counted: RegisteredApp? {
+        get throws(LedgerStorageError) {
+            body.isEmpty || counting == .inPieces ? nil : try RegisteredApp(recorded: body)
         }
-        return try entry?.details.map { try SettingsDetails(encoded: $0) }?.countsInPieces ?? false
+    }
+}
+
+extension LedgerTransaction {
+    /// The newest settings of an app; `nil` if it never had any.
+    func latestSettings(appKey: Int64) throws(LedgerStorageError) -> LatestSettings? {
+        guard let latest = try SettingsHistoryTable(connection: connection).latest(appKey: appKey) else { return nil }
+        let entry = try JournalTable(connection: connection).row(key: latest.entryKey)
+        let details = try entry?.details.map { content throws(LedgerStorageError) in
+            try SettingsDetails(encoded: content)
+        }
+        return LatestSettings(
+            entry: latest.entryKey, sha256: latest.sha256, body: latest.body, counting: details?.counting)
     }
 }
 
 extension PurchaseLedger {
-    /// Counts the purchases that the newest settings agree with and that were too many for their entry. A start that
-    /// was interrupted goes on with those that are left.
-    func countPurchases(of app: String) async throws {
-        guard try await answer(CountsInPieces(app: app)) else { return }
-        var place: CountPurchases.Place? = CountPurchases.Place()
-        while let from = place {
-            place = try await perform(CountPurchases(app: app, place: from, limit: countedAtOnce))
+    /// Counts the purchases that the newest settings agree with and that were too many for their entry. A count that was
+    /// interrupted is continued.
+    ///
+    /// - Throws: `LedgerStorageError`. The settings are in force all the same, and the next start or reload goes on.
+    public func countPurchases() async throws {
+        for app in apps {
+            var place = try await answer(UncountedPurchases(app: app))
+            while let from = place {
+                place = try await perform(CountPurchases(app: app, place: from, limit: countedAtOnce))
+            }
         }
     }
 }

@@ -313,7 +313,7 @@ extension RevocationAddedDetails: LedgerInput {
                 let purchase = try transaction.transactions.row(
                     key, environment: try transaction.environments.keyToWrite(of: named))
             else {
-                guard write.isOfEntriesAlone else { return write.impossible("the purchase is not known") }
+                guard write.isOfEntriesAlone else { return try write.impossible("the purchase is not known") }
                 // Without evidence there are no purchases. The end of the revocation refers to the row.
                 _ = try grants.insert(row)
                 return
@@ -324,7 +324,7 @@ extension RevocationAddedDetails: LedgerInput {
         } else if let grantID = grantID.flatMap({ UUID(uuidString: $0) }), let grant = try grants.row(id: grantID) {
             (row.productKey, row.environment, row.revokedGrant) = (grant.productKey, grant.environment, grant.key)
         } else {
-            write.impossible("the grant is not known", unlessErased: true)
+            try write.impossible("the grant is not known", unlessErased: true)
         }
         row = try grants.insert(row)
         try HandGrantWriter(transaction: transaction, app: write.app)
@@ -348,9 +348,9 @@ struct ActLiftedDetails: LedgerInput {
     func run(_ write: EntryWrite) throws {
         let (grants, transaction) = (HandGrantsTable(connection: write.connection), write.transaction)
         guard let id = UUID(uuidString: id), var row = try grants.row(id: id) else {
-            return write.impossible("the grant or revocation is not known", unlessErased: true)
+            return try write.impossible("the grant or revocation is not known", unlessErased: true)
         }
-        if row.liftedAt != nil { write.impossible("the grant or revocation has ended before") }
+        if row.liftedAt != nil { try write.impossible("the grant or revocation has ended before") }
         // It can be lifted through a later owner of the purchase.
         let customer = try write.customer()?.key ?? row.customerKey
         row.liftedAt = transaction.now

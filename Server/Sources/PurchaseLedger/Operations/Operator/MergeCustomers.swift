@@ -64,7 +64,7 @@ struct CustomerMergedDetails: LedgerInput {
     func run(_ write: EntryWrite) throws {
         let (target, transaction) = (try write.existing(into), write.transaction)
         guard let customer = try write.former(reference: from), customer.key != target.key else {
-            return write.impossible("the merged customer is not known, or was merged before", unlessErased: true)
+            return try write.impossible("the merged customer is not known, or was merged before", unlessErased: true)
         }
         let purchases = try CustomerRenaming.count(of: customer.key, write.connection)
         try transaction.customers.merge(customer.key, into: target.key, entry: write.entry.key)

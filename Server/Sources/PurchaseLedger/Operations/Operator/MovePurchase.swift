@@ -69,7 +69,7 @@ struct PurchaseMovedDetails: LedgerInput {
         let key = TransactionKey(
             environment: AppStoreEnvironment(environment), transactionID: ExactText(transactionID), second: second ?? 0)
         guard let (changes, place) = try write.history(of: key) else {
-            if !write.isOfEntriesAlone { write.impossible("the purchase is not known") }
+            if !write.isOfEntriesAlone { try write.impossible("the purchase is not known") }
             return nil
         }
         changes.move(key, from: former?.key, to: customer.key, in: place.history)

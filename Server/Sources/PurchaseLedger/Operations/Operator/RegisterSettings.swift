@@ -63,13 +63,13 @@ struct RegisterSettings: LedgerOperation {
 
     /// Records settings that changed, and counts the purchases that agree with them now.
     private func record(_ body: [UInt8], of app: RegistryApp, _ transaction: LedgerTransaction) throws {
-        let latest = try SettingsHistoryTable(connection: transaction.connection).latest(appKey: app.key)
+        let latest = try transaction.latestSettings(appKey: app.key)
         guard latest?.sha256 != Array(SHA256.hash(data: body)) else { return }
         var details = SettingsDetails(settings: String(decoding: body, as: UTF8.self))
         if !body.isEmpty {
-            let former = try latest.flatMap { try RegisteredApp(latest: $0.body) }
-            let found = try CountPurchases.originals(app, after: former, limit: countedAtOnce + 1, transaction)
-            details.countsInPieces = found.originals.count > countedAtOnce ? true : nil
+            let found = try CountPurchases.originals(
+                app, after: latest?.counted, limit: countedAtOnce + 1, transaction)
+            details.counting = found.originals.count > countedAtOnce ? .inPieces : nil
         }
         try details.run(try transaction.append(transaction.draft(app), details))
     }
@@ -97,7 +97,7 @@ struct RulesDetails: LedgerInput {
     func run(_ write: EntryWrite) throws {
         let rules = RulesTable(connection: write.connection)
         if let latest = try rules.latest(), latest > version {
-            write.impossible("version \(version) of the rules comes after version \(latest)")
+            try write.impossible("version \(version) of the rules comes after version \(latest)")
         }
         try rules.insertIfNew(version, entry: write.entry.key)
     }
@@ -107,27 +107,32 @@ struct RulesDetails: LedgerInput {
 struct SettingsDetails: LedgerInput {
     static var kind: JournalKind { .settings }
     var settings: String
-    /// Whether entries that follow count the purchases that agree with them now; `nil` for no.
-    var countsInPieces: Bool?
+    /// How the purchases that agree with them now are counted; `nil` by this entry.
+    var counting: Counting?
+
+    enum Counting: String, Codable, Sendable {
+        /// By entries that follow.
+        case inPieces = "in_pieces"
+        /// By entries before. The settings are the same as before.
+        case done
+    }
 
     func run(_ write: EntryWrite) throws {
         let (transaction, app, body) = (write.transaction, write.app, Array(settings.utf8))
         let history = SettingsHistoryTable(connection: write.connection)
-        let former = try history.latest(appKey: app.key)
+        let former = try transaction.latestSettings(appKey: app.key)?.counted
         try history.insert(
             appKey: app.key, sha256: Array(SHA256.hash(data: body)), body: body, entry: write.entry.key)
         // The facts and bindings of an app that is no longer in the settings stay.
         guard !body.isEmpty else { return }
-        if countsInPieces != true {
-            let settings = try former.flatMap { former throws(LedgerStorageError) in
-                try RegisteredApp(latest: former.body)
-            }
-            let found = try CountPurchases.originals(app, after: settings, limit: .max, transaction).originals
+        if counting == nil {
+            let found = try CountPurchases.originals(app, after: former, limit: .max, transaction).originals
             let changes = LedgerChanges(transaction, app: app)
             for original in Set(found).sorted() { try changes.describeAgain(original: original) }
             try changes.settle()
             try changes.finish(write.entry)
         }
+        guard counting != .done else { return }
         // Evidence that arrived while the app was not in the settings.
         let bound = try BundlesTable(connection: write.connection).all().filter { $0.appKey == app.key }
         for (bundleID, _) in bound { try write.observeHeld(bundleID) }
@@ -171,14 +176,6 @@ extension EntryWrite {
         try held.delete(bundleID: bundleID)
         try changes.settle()
         try changes.finish(entry)
-    }
-}
-
-extension RegisteredApp {
-    /// The latest recorded settings; `nil` if the app was removed from them.
-    fileprivate init?(latest body: [UInt8]) throws(LedgerStorageError) {
-        guard !body.isEmpty else { return nil }
-        try self.init(recorded: body)
     }
 }
 

@@ -182,7 +182,7 @@ struct ConsumptionAnsweredDetails: LedgerInput {
             .entry(notificationID, appKey: write.app.key, environment: environment)
             .flatMap { key throws(LedgerStorageError) in try requests.row(key) }
         guard let request, request.answerEntry == nil else {
-            return write.impossible("there is no open refund request before it", unlessErased: true)
+            return try write.impossible("there is no open refund request before it", unlessErased: true)
         }
         try requests.finish(request.entryKey, isSent ? .sent : .declined, answer: write.entry.key)
     }

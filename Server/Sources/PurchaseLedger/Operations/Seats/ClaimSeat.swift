@@ -219,7 +219,7 @@ struct SeatClaimedDetails: LedgerInput {
         }
         let customer = try write.existing(self.customer)
         guard let original = try write.original(original) else {
-            if !write.isOfEntriesAlone { write.impossible("the subscription is not known") }
+            if !write.isOfEntriesAlone { try write.impossible("the subscription is not known") }
             return nil
         }
         let seats = SeatsTable(connection: write.connection)
@@ -229,7 +229,7 @@ struct SeatClaimedDetails: LedgerInput {
                 || unclaimed.contains(seatID, appKey: write.app.key, environment: original.environment)
                 || seats.row(request: requestID, original: original.key) != nil
         {
-            write.impossible("the seat was claimed or unclaimed before", unlessErased: true)
+            try write.impossible("the seat was claimed or unclaimed before", unlessErased: true)
             return nil
         }
         let seat = SeatRow(
@@ -253,7 +253,7 @@ struct SeatUnclaimedDetails: LedgerInput {
         guard !write.isOfEntriesAlone else { return }
         guard let seat = try SeatsTable(connection: write.connection).row(id: seatID, appKey: write.app.key),
             seat.endedAt == nil
-        else { return write.impossible("there is no claim of the seat before it", unlessErased: true) }
+        else { return try write.impossible("there is no claim of the seat before it", unlessErased: true) }
         try SeatWriter(transaction: write.transaction, app: write.app, entry: write.entry)
             .end(seat, at: write.transaction.now)
     }

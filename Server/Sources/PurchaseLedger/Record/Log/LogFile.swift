@@ -124,10 +124,17 @@ final class LogFile: Sendable {
     ///
     /// - Returns: `false` if another process, or another open file of this one, has the lock.
     func lock() throws(LogError) -> Bool {
-        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
-        guard errno == EWOULDBLOCK else { throw failure("locked") }
+        // A process that is being started has a copy of the descriptor until it runs its program.
+        for attempt in 1...Self.lockAttempts {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+            guard errno == EWOULDBLOCK else { throw failure("locked") }
+            if attempt < Self.lockAttempts { usleep(10_000) }
+        }
         return false
     }
+
+    /// The attempts to lock a file, 10 ms apart: a start of a process takes less.
+    private static let lockAttempts = 20
 
     private func status() throws(LogError) -> stat {
         var status = stat()
