@@ -17,8 +17,8 @@ struct CountPurchases: LedgerOperation {
         var original: Int64 = 0
     }
 
-    /// - Returns: where it goes on; `nil` at the end, and if the settings are no longer the newest: then the server that
-    ///   registered others counts.
+    /// - Returns: where it goes on; `nil` at the end, and if the settings are no longer the newest: then the server
+    ///   that registered others counts.
     func perform(_ transaction: LedgerTransaction) throws -> Place? {
         let app = try transaction.app(app)
         guard let latest = try transaction.latestSettings(appKey: app.key), latest.entry == place.settings,
@@ -149,8 +149,8 @@ extension LedgerTransaction {
 }
 
 extension PurchaseLedger {
-    /// Counts the purchases that the newest settings agree with and that were too many for their entry. A count that was
-    /// interrupted is continued.
+    /// Counts the purchases that the newest settings agree with and that were too many for their entry. A count that
+    /// was interrupted is continued.
     ///
     /// - Throws: `LedgerStorageError`. The settings are in force all the same, and the next start or reload goes on.
     public func countPurchases() async throws {
