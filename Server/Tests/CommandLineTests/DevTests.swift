@@ -209,12 +209,18 @@ struct DevTests {
                     #"""
                     store purchases '{"bundle_id":"com.example.app","customer_id":"alice","product_id":"monthly"}' >sold
                     """#)
-                let answer = try await shell(asked.joined(separator: "\n"))
+                /// A busy machine can read the ledger too late for an answer, which then says so.
+                func live(_ steps: String) async throws -> String {
+                    var answer = try await shell(steps)
+                    for _ in 0..<20 where !answer.contains("Assay-State: live") { answer = try await shell(steps) }
+                    return answer
+                }
+                let answer = try await live(asked.joined(separator: "\n"))
                 #expect(
                     answer.contains("Assay-State: live") && answer.contains(#""auto_renew_status":"1""#)
                         && answer.hasSuffix(#""status":0}"#) && !answer.contains("cancellation_date"), "\(answer)")
                 _ = try await shell("store transactions/$(field transaction.transaction_id <sold)/refund '{}'")
-                let later = try await shell(asked[1])
+                let later = try await live(asked[1])
                 #expect(later.contains("Assay-State: live") && later.contains("cancellation_date"), "\(later)")
             }
         }
