@@ -20,7 +20,7 @@
 #   dev/torture.sh erasures [COUNT]       the ledger: erasures of anybody at any point of random histories, audits and rebuilds on every
 #                                         engine, 200 histories by default
 #   dev/torture.sh worlds [MINUTES]       the pure rules: every history of up to 4 events, each repeated once, of 5, and of 6 as far as
-#                                         the minutes go, 20 by default; on a ledger: every one of 2 events, and of 3 as far
+#                                         the minutes go, 20 by default; on a ledger: of 2 events, and of 3 in as many minutes
 #   dev/torture.sh engines                the ledger's tests, each on both engines
 #   dev/torture.sh role                   the ledger's tests under a PostgreSQL role that does not own the tables
 #   dev/torture.sh order                  the audit: the numbers of two entries exchanged, for every pair of kinds, and 1,000 rounds of kills while entries are sealed

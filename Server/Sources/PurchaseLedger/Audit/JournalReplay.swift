@@ -96,7 +96,7 @@ struct JournalReplay {
         return ReplayStep(
             transaction: LedgerTransaction(
                 connection: connection, now: leaf.at, registry: registry, verifier: verifier, erasures: erasures),
-            leaf: leaf, details: details, claimDetails: claim, verifier: verifier, isOfEntriesAlone: isOfEntriesAlone,
+            leaf: leaf, details: details, claimDetails: claim, isOfEntriesAlone: isOfEntriesAlone,
             evidence: stored, findings: findings)
     }
 

@@ -21,7 +21,8 @@ struct EntryWrite {
     /// Notes that a recorded entry cannot come at its place.
     ///
     /// - Parameter isErasable: whether an erasure explains it: entries may refer to something of which nothing is left.
-    /// - Throws: in the write of a request, which is refused before it becomes an entry. Then nothing is written.
+    /// - Throws: in the write of a request: it should have been refused before it became an entry. The whole
+    ///   transaction is undone.
     func impossible(_ reason: String, unlessErased isErasable: Bool = false) throws(LedgerStorageError) {
         guard let recorded else {
             throw LedgerStorageError(.other, "the entry was not written: \(reason)")

@@ -4,7 +4,8 @@ import PurchaseVerification
 struct SettingsHistoryTable {
     let connection: any LedgerConnection
 
-    /// An app's latest settings and their hash; the body is empty for an app that was removed from the settings.
+    /// An app's latest settings, their hash and their entry; the body is empty for an app that was removed from the
+    /// settings.
     func latest(
         appKey: Int64
     ) throws(LedgerStorageError) -> (sha256: [UInt8], body: [UInt8], entryKey: Int64)? {
@@ -13,19 +14,6 @@ struct SettingsHistoryTable {
             [.integer(appKey)], of: ["settings_history"])
         guard var reader = rows.first?.reader else { return nil }
         return (try reader.blob(), try reader.blob(), try reader.integer())
-    }
-
-    /// All settings of an app, oldest first, with the entries that recorded them.
-    func all(appKey: Int64) throws(LedgerStorageError) -> [(body: [UInt8], entryKey: Int64)] {
-        var settings: [(body: [UInt8], entryKey: Int64)] = []
-        for row in try connection.rows(
-            "SELECT body, entry_key FROM settings_history WHERE app_key = ?1 ORDER BY settings_key",
-            [.integer(appKey)], of: ["settings_history"])
-        {
-            var reader = row.reader
-            settings.append((try reader.blob(), try reader.integer()))
-        }
-        return settings
     }
 
     /// The number of the newest settings of all apps; 0 if there are none.
@@ -64,11 +52,5 @@ struct RulesTable {
             to: "rules",
             "INSERT INTO rules (version, entry_key) VALUES (?1, ?2) ON CONFLICT (version) DO NOTHING",
             [.integer(version), .integer(entry)])
-    }
-
-    func insert(_ version: Int64, entry: Int64) throws(LedgerStorageError) {
-        try connection.send(
-            to: "rules",
-            "INSERT INTO rules (version, entry_key) VALUES (?1, ?2)", [.integer(version), .integer(entry)])
     }
 }

@@ -184,7 +184,7 @@ extension Registry {
     init(recordedIn connection: any LedgerConnection) throws(LedgerStorageError) {
         var apps: [RegistryApp] = []
         for (key, _) in try AppsTable(connection: connection).all() {
-            let latest = try SettingsHistoryTable(connection: connection).all(appKey: key).last
+            let latest = try SettingsHistoryTable(connection: connection).latest(appKey: key)
             guard let body = latest?.body, !body.isEmpty else { continue }
             apps.append(RegistryApp(key: key, settings: try RegisteredApp(recorded: body)))
         }
