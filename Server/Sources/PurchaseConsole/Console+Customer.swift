@@ -13,30 +13,30 @@ extension Console {
             PurchasesOfCustomer(
                 app: app, customerID: id, before: request.query["before"].flatMap(Int64.init), limit: Self.rows))
         let entitlements = try await ledger.answer(EntitlementsOfCustomer(app: app, customerID: id))
-        let orders = try await ledger.answer(OrderList(app: app, customerID: id, limit: Self.rows)).orders
+        let orders = try await ledger.answer(OrderList(app: app, customerID: id, limit: Self.rows)).entries
         var filter = SubmissionFilter()
         filter.customerID = id
         let submissions = try await ledger.answer(SubmissionList(app: app, filter: filter, limit: Self.rows))
-            .submissions
+            .entries
         let events = try await ledger.answer(
             LatestEvents(
-                app: app, customerID: id, before: request.query["events"].flatMap(Int64.init) ?? .max, limit: Self.rows)
+                app: app, customerID: id, before: request.query["events"].flatMap(Int64.init), limit: Self.rows)
         )
         let deliveries = try await ledger.answer(EventDeliveries(app: app, events: events.entries.compactMap(\.event)))
             .filter { surroundings.hasWebhook(app, $0.url) }
         let answers = CustomerCase(
-            entitlements: entitlements.entitlements, purchases: purchases.purchases, submissions: submissions,
+            entitlements: entitlements.entitlements, purchases: purchases.entries, submissions: submissions,
             orders: orders, handGrants: summary.handGrants, held: try await held(namedBy: submissions, app))
         let owner = summary.customerID ?? id
         let forms = ActForms(
             role: visit.account.role, sent: request.form,
             products: ledger.settings(of: app).map { Array($0.products.keys) } ?? [],
-            purchases: purchases.purchases.filter { $0.customerID == owner })
+            purchases: purchases.entries.filter { $0.customerID == owner })
         let canAct = visit.account.role >= .support
         var values: [String: Any] = [
             "app": app, "customer": owner, "packs": Self.packs(app: app, .customer(id)),
             "complaints": Self.complaints(answers, app),
-            "entitlements": Self.table(entitlements.entitlements), "purchases": Self.table(purchases.purchases, app),
+            "entitlements": Self.table(entitlements.entitlements), "purchases": Self.table(purchases.entries, app),
             "orders": orders.map(Self.fields), "hasOrders": !orders.isEmpty,
             "submissions": Self.table(submissions, app),
             "acts": summary.handGrants.suffix(Self.rows).map { Self.fields($0, canLift: canAct) },
@@ -52,7 +52,7 @@ extension Console {
         if let survivor = purchases.mergedInto {
             values["notice"] = "The customer was merged into \(survivor), whose purchases are shown."
         }
-        if let timeline = AccessDrawing.fields(purchases.purchases, now: surroundings.clock(), claims: submissions) {
+        if let timeline = AccessDrawing.fields(purchases.entries, now: surroundings.clock(), claims: submissions) {
             values["timeline"] = timeline
         }
         if let next = purchases.next {

@@ -9,7 +9,7 @@ extension Console {
         let purchases = try await ledger().answer(PurchasesOfTransaction(app: app, transactionID: id))
         var filter = SubmissionFilter()
         filter.transactionID = id
-        let claims = try await ledger().answer(SubmissionList(app: app, filter: filter, limit: Self.rows)).submissions
+        let claims = try await ledger().answer(SubmissionList(app: app, filter: filter, limit: Self.rows)).entries
         guard !purchases.isEmpty || !claims.isEmpty else {
             return message("No purchase of this transaction is recorded, and no claim is found by it", 404, visit)
         }
@@ -27,7 +27,7 @@ extension Console {
         }
         let news = try await ledger().answer(
             NotificationList(app: app, filter: NotificationFilter(transactionID: id), limit: Self.rows)
-        ).notifications
+        ).entries
         var values: [String: Any] = [
             "stories": stories, "unknown": purchases.isEmpty,
             "claimants": Set(claims.compactMap(\.customerID)).sorted().map { ["name": $0] },

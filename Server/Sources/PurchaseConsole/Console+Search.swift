@@ -31,7 +31,7 @@ extension Console {
         if text.isEmpty {
             var filter = SubmissionFilter()
             filter.verdict = .rejected
-            let refused = try await ledger().answer(SubmissionList(app: app, filter: filter, limit: 10)).submissions
+            let refused = try await ledger().answer(SubmissionList(app: app, filter: filter, limit: 10)).entries
             values["submissions"] = Self.table(refused, app)
         }
         return render("search", "Search", visit, values)

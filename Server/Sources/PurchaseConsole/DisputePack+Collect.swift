@@ -60,30 +60,27 @@ extension DisputePack {
         }
 
         mutating func addCustomer(_ id: String) async throws {
-            try await addTimeline(of: id) { _ in true }
+            try await read(CustomerTimeline(app: app, customerID: id)) { $0.add($1) }
             var filter = SubmissionFilter()
             filter.customerID = id
             try await addClaims(filter)
             try await addNotifications(NotificationFilter(customerID: id))
-            var before: Int64?
-            repeat {
-                let page = try await ledger.answer(
-                    PurchasesOfCustomer(app: app, customerID: id, before: before, limit: Self.page))
-                purchases += page.purchases
-                before = page.next
-            } while before != nil && purchases.count < DisputePack.mostEntries
-            if before != nil { isComplete = false }
+            try await read(PurchasesOfCustomer(app: app, customerID: id), { $0.purchases.count }) {
+                $0.purchases.append($1)
+            }
         }
 
-        private mutating func addTimeline(of customer: String, where isOfSubject: (TimelineEntry) -> Bool) async throws
-        {
-            var cursor: TimelineCursor?
-            for _ in 0..<Self.mostPages where hasRoom {
-                let page = try await ledger.answer(
-                    CustomerTimeline(app: app, customerID: customer, cursor: cursor, limit: Self.page))
-                for entry in page.entries where isOfSubject(entry) { add(entry) }
+        /// Adds the entries of a list, as long as there is room.
+        private mutating func read<List: LedgerList, Listed>(
+            _ list: List, _ count: (Self) -> Int = { $0.entries.count }, add: (inout Self, Listed) -> Void
+        ) async throws where List.Answer == ListPage<Listed, List.Cursor> {
+            var list = list
+            list.limit = Self.page
+            for _ in 0..<Self.mostPages where count(self) <= DisputePack.mostEntries {
+                let page = try await ledger.answer(list)
+                for entry in page.entries { add(&self, entry) }
                 guard let next = page.next else { return }
-                cursor = next
+                list.cursor = next
             }
             isComplete = false
         }
@@ -95,14 +92,14 @@ extension DisputePack {
             try await addClaims(filter)
             try await addNotifications(NotificationFilter(transactionID: id))
             for owner in Set(purchases.compactMap(\.customerID)).sorted() {
-                try await addTimeline(of: owner) { $0.transactionID == id }
+                try await read(CustomerTimeline(app: app, customerID: owner)) {
+                    if $1.transactionID == id { $0.add($1) }
+                }
             }
             guard !purchases.isEmpty || !entries.isEmpty else {
                 throw NothingRecorded()
             }
         }
-
-        private var hasRoom: Bool { entries.count <= DisputePack.mostEntries }
 
         private mutating func add(_ entry: TimelineEntry) {
             let words = [entry.text, entry.productID, entry.amount].compactMap(\.self)
@@ -110,32 +107,16 @@ extension DisputePack {
         }
 
         private mutating func addClaims(_ filter: SubmissionFilter) async throws {
-            var cursor: JournalCursor?
-            for _ in 0..<Self.mostPages where hasRoom {
-                let page = try await ledger.answer(
-                    SubmissionList(app: app, filter: filter, cursor: cursor, limit: Self.page))
-                for claim in page.submissions {
-                    add(claim.submissionID, at: claim.receivedAt, claim.sentence, code: claim.code)
-                }
-                guard let next = page.next else { return }
-                cursor = next
+            try await read(SubmissionList(app: app, filter: filter)) {
+                $0.add($1.submissionID, at: $1.receivedAt, $1.sentence, code: $1.code)
             }
-            isComplete = false
         }
 
         private mutating func addNotifications(_ filter: NotificationFilter) async throws {
-            var before = Int64.max
-            for _ in 0..<Self.mostPages where hasRoom {
-                let page = try await ledger.answer(
-                    NotificationList(app: app, filter: filter, before: before, limit: Self.page))
-                for notification in page.notifications {
-                    let type = [notification.type, notification.subtype].compactMap(\.self).joined(separator: " ")
-                    add(notification.entryID, at: notification.receivedAt, "Apple's notification \(type)")
-                }
-                guard let next = page.next else { return }
-                before = next
+            try await read(NotificationList(app: app, filter: filter)) { collection, notification in
+                let type = [notification.type, notification.subtype].compactMap(\.self).joined(separator: " ")
+                collection.add(notification.entryID, at: notification.receivedAt, "Apple's notification \(type)")
             }
-            isComplete = false
         }
     }
 }

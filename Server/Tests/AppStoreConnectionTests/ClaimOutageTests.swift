@@ -89,7 +89,7 @@ struct ClaimOutageTests {
             let answer = try await world.claim(bought, product: "gold")
             #expect(answer.status == 200, "\(answer)")
             let decision = try await world.get("/v1/submissions/\(answer.submission?.uuidString ?? "")")
-            let claims = try await world.ledger.answer(SubmissionList(app: "game", limit: 10)).submissions
+            let claims = try await world.ledger.answer(SubmissionList(app: "game", limit: 10)).entries
             let claim = try #require(claims.first)
             #expect(decision.contains(#""decides":"\#(claim.submissionID.text)""#), "\(decision)")
             let id = try #require(claim.appStoreAnswer)

@@ -57,7 +57,7 @@ struct CommitmentTests {
     }
 
     private static func purchases(_ world: LedgerWorld) async throws -> [RecordedPurchase] {
-        try await world.ledger.answer(PurchasesOfCustomer(app: "example", customerID: "alice", limit: 10)).purchases
+        try await world.ledger.answer(PurchasesOfCustomer(app: "example", customerID: "alice", limit: 10)).entries
     }
 
     @Test(

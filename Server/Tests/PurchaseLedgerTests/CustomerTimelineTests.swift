@@ -20,7 +20,7 @@ struct CustomerTimelineTests {
                 repeat {
                     let page = try await world.ledger.answer(
                         CustomerTimeline(app: "example", customerID: "alice", cursor: cursor, limit: limit))
-                    #expect(page.customerID == "bob" && page.entries.count <= limit)
+                    #expect(page.mergedInto == "bob" && page.entries.count <= limit)
                     types += page.entries.map { $0.code ?? $0.type }
                     cursor = page.next
                 } while cursor != nil

@@ -17,9 +17,9 @@ struct HeldPurchaseTests {
         while true {
             let page = try await world.ledger.answer(
                 HeldPurchases(app: app, filter: filter, before: before, limit: limit))
-            #expect(page.purchases.count <= limit)
-            #expect(page.purchases.allSatisfy { $0.customerID == nil && $0.ownerReason == nil })
-            ids += page.purchases.map(\.transactionID)
+            #expect(page.entries.count <= limit)
+            #expect(page.entries.allSatisfy { $0.customerID == nil && $0.ownerReason == nil })
+            ids += page.entries.map(\.transactionID)
             guard let next = page.next else { return ids }
             #expect(next < before)
             before = next

@@ -237,7 +237,7 @@ struct LifeAfterErasureTests {
             try await world.observe(evidence)
             let held = try await world.ledger.answer(
                 HeldPurchases(app: "example", limit: 10))
-            #expect(held.purchases.map(\.transactionID) == ["2"])
+            #expect(held.entries.map(\.transactionID) == ["2"])
             try await world.requireConsistency()
             #expect(try await world.claim("2", customer: "anna", evidence).code == "accepted")
             try await requireBoth(world)

@@ -20,7 +20,7 @@ struct ListTests {
             repeat {
                 let page = try await world.ledger.answer(
                     OrderList(app: "example", status: .created, cursor: orderCursor, limit: 10))
-                orders += page.orders.map(\.id)
+                orders += page.entries.map(\.id)
                 orderCursor = page.next
             } while orderCursor != nil
             var before: Int64?
@@ -28,7 +28,7 @@ struct ListTests {
                 let page = try await world.ledger.answer(
                     PurchasesOfCustomer(
                         app: "example", customerID: LedgerWorld.customer, before: before, limit: 10))
-                purchases += page.purchases.map(\.transactionID)
+                purchases += page.entries.map(\.transactionID)
                 before = page.next
             } while before != nil
             var cursor: JournalCursor?
@@ -37,7 +37,7 @@ struct ListTests {
             repeat {
                 let page = try await world.ledger.answer(
                     SubmissionList(app: "example", filter: filter, cursor: cursor, limit: 10))
-                submissions += page.submissions.map(\.submissionID)
+                submissions += page.entries.map(\.submissionID)
                 cursor = page.next
             } while cursor != nil
             #expect(orders.count == 25 && Set(orders).count == 25)
@@ -136,8 +136,8 @@ struct ListTests {
         repeat {
             let page = try await world.ledger.answer(
                 SubmissionList(app: "example", filter: filter, cursor: cursor, limit: 3))
-            #expect(page.submissions.count <= 3)
-            found += page.submissions.map(\.submissionID)
+            #expect(page.entries.count <= 3)
+            found += page.entries.map(\.submissionID)
             cursor = page.next
         } while cursor != nil
         return found

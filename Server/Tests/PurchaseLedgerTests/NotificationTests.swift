@@ -34,7 +34,7 @@ struct NotificationTests {
     private static func list(
         _ world: LedgerWorld, _ filter: NotificationFilter = NotificationFilter(), limit: Int = 100
     ) async throws -> [NotificationRecord] {
-        try await world.ledger.answer(NotificationList(app: "example", filter: filter, limit: limit)).notifications
+        try await world.ledger.answer(NotificationList(app: "example", filter: filter, limit: limit)).entries
     }
 
     @Test("28.1 A refund that a notification tells takes the coins, once, however often it is delivered")
@@ -115,8 +115,8 @@ struct NotificationTests {
                 let first = try await world.ledger.answer(NotificationList(app: "example", filter: filter, limit: 2))
                 let rest = NotificationList(
                     app: "example", filter: filter, before: try #require(first.next), limit: 2)
-                #expect(first.notifications.count == 2)
-                #expect(try await world.ledger.answer(rest).notifications.count == 1)
+                #expect(first.entries.count == 2)
+                #expect(try await world.ledger.answer(rest).entries.count == 1)
             }
             #expect(try await Self.list(world).count == 4)
         }
@@ -238,8 +238,8 @@ struct NotificationTests {
             var (found, place): ([NotificationRecord], Int64) = ([], .max)
             repeat {
                 let page = try await world.ledger.answer(NotificationList(app: "example", before: place, limit: 2))
-                #expect(page.notifications.count <= 2)
-                found += page.notifications
+                #expect(page.entries.count <= 2)
+                found += page.entries
                 place = page.next ?? 0
             } while place > 0
             #expect(found.map(\.transactionID) == ["5", "4", "3", "2", "1"])

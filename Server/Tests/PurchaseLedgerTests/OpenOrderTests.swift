@@ -158,7 +158,7 @@ struct OpenOrderTests {
                 })
             _ = try await world.ledger.restore(
                 RestoreSubmission(app: "example", customerID: "alice", evidence: [receipt]))
-            let paid = try await world.ledger.answer(OrderList(app: "example", status: .paid, limit: 100)).orders
+            let paid = try await world.ledger.answer(OrderList(app: "example", status: .paid, limit: 100)).entries
             #expect(paid.count == 20)
         }
     }

@@ -116,7 +116,7 @@ struct OrderUnitsTests {
             let events = try await world.ledger.answer(EventList(app: "example", limit: 100))
             #expect(events.last?.type == "order_closed" && events.count { $0.type == "order_closed" } == 1)
             #expect(
-                try await world.ledger.answer(OrderList(app: "example", status: .closed, limit: 9)).orders.count == 1)
+                try await world.ledger.answer(OrderList(app: "example", status: .closed, limit: 9)).entries.count == 1)
         }
     }
 
@@ -246,7 +246,7 @@ struct OrderUnitsTests {
             #expect(refused?.code == .quantityNotSold && refused?.expected == "1" && refused?.found == "2")
             _ = try await world.order(product: LedgerWorld.pro)
             _ = try await world.order(product: LedgerWorld.pass, quantity: 2)
-            let orders = try await world.ledger.answer(OrderList(app: "example", limit: 9)).orders
+            let orders = try await world.ledger.answer(OrderList(app: "example", limit: 9)).entries
             #expect(orders.map(\.quantity) == [2, 1])
         }
     }

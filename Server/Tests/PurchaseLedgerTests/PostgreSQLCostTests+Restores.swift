@@ -108,7 +108,7 @@ extension PostgreSQLCostTests {
             #expect(cost.trips <= 8)
             let page = try await world.ledger.answer(
                 PurchasesOfCustomer(app: "example", customerID: "newcomer", before: nil, limit: 200))
-            #expect(page.purchases.count == pieces)
+            #expect(page.entries.count == pieces)
         }
     }
 
@@ -154,7 +154,7 @@ extension PostgreSQLCostTests {
             #expect(cost.trips <= 12)
             let paid = try await world.ledger.answer(
                 OrderList(app: "example", status: .paid, customerID: LedgerWorld.customer, limit: 100))
-            #expect(paid.orders.count == 40)
+            #expect(paid.entries.count == 40)
         }
     }
 

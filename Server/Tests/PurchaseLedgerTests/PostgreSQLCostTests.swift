@@ -261,7 +261,7 @@ struct PostgreSQLCostTests {
             let owned = try await world.ledger.answer(PurchasesOfTransaction(app: "example", transactionID: "70"))
             #expect(owned.count == 1)
             let page = try await world.ledger.answer(PurchasesOfCustomer(app: "example", customerID: "bob", limit: 20))
-            #expect(page.purchases.count == 8)
+            #expect(page.entries.count == 8)
         }
     }
 }

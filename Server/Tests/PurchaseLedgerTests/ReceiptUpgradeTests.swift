@@ -58,7 +58,7 @@ struct ReceiptUpgradeTests {
             #expect(try await world.order(order.id).status == .paid)
             let query = PurchasesOfCustomer(app: "example", customerID: LedgerWorld.customer, limit: 10)
             let purchase = try #require(
-                try await world.ledger.answer(query).purchases.first { $0.transactionID == "1" })
+                try await world.ledger.answer(query).entries.first { $0.transactionID == "1" })
             #expect((purchase.withdrawal == nil) == isUpgrade)
             #expect(purchase.upgradedAt == (isUpgrade ? Timestamp(Self.date(10)) : nil))
             let again = try await world.claim("1", product: LedgerWorld.monthly, second)

@@ -167,7 +167,7 @@ struct SignedDataReadingTests {
             world.clock.advance(days: 70)
             let page = try await world.ledger.answer(
                 PurchasesOfCustomer(app: "example", customerID: LedgerWorld.customer, limit: 10))
-            let renewals = Dictionary(uniqueKeysWithValues: page.purchases.map { ($0.transactionID, $0.renewal) })
+            let renewals = Dictionary(uniqueKeysWithValues: page.entries.map { ($0.transactionID, $0.renewal) })
             #expect(renewals["901"]??.info.autoRenewStatus == 0 && renewals["902"]??.info.autoRenewStatus == 1)
             #expect(renewals["903"] == .some(nil) && renewals["1"] == .some(nil))
             let one = try await world.ledger.answer(PurchasesOfTransaction(app: "example", transactionID: "902"))

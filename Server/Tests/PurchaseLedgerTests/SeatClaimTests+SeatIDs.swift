@@ -85,7 +85,7 @@ extension SeatClaimTests {
             #expect(try await Self.states(world, ["bob"]) == ["seat_unclaimed"])
             // The member's notifications show it.
             let list = NotificationList(app: "example", filter: NotificationFilter(customerID: "bob"), limit: 10)
-            #expect(try await world.ledger.answer(list).notifications.map(\.type) == ["UNCLAIM_SEATS"])
+            #expect(try await world.ledger.answer(list).entries.map(\.type) == ["UNCLAIM_SEATS"])
             for seat in [seats[0].uppercased(), seats[1], seats[1].uppercased()] {
                 #expect(try await code { try await Self.claim(world, "carol", seat: seat) } == .seatUnclaimed)
             }

@@ -368,11 +368,11 @@ struct SeatClaimTests {
             #expect(try await told() == ["bob", "carol", "frank"])
             let filter = NotificationFilter(customerID: "frank")
             let query = NotificationList(app: "example", filter: filter, limit: 10)
-            #expect(try await world.ledger.answer(query).notifications.map(\.type) == ["RESCIND_CONSENT"])
+            #expect(try await world.ledger.answer(query).entries.map(\.type) == ["RESCIND_CONSENT"])
             for customer in ["carol", "frank"] {
                 _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: customer, reason: "asked"))
             }
-            let list = try await world.ledger.answer(NotificationList(app: "example", limit: 10)).notifications
+            let list = try await world.ledger.answer(NotificationList(app: "example", limit: 10)).entries
             // What names the download of an erased customer has no details any more.
             #expect(list.count { $0.type == nil } == 2 && list.count { $0.type == "RESCIND_CONSENT" } == 1)
             try await world.observe(try NotificationTests.rescission("72"))

@@ -85,7 +85,7 @@ struct RefusalBudgetTests {
             database: database, verifier: PurchaseVerifier(anchors: []), apps: [app], clock: { Timestamp(Date()) },
             entryKey: try EntryKey(file: folder.appending(path: "assay-entries.key").path))
         let page = try await ledger.answer(SubmissionList(app: "example", limit: 10))
-        #expect(page.submissions.map(\.refusals) == [14])
+        #expect(page.entries.map(\.refusals) == [14])
         #expect(try await ledger.audit().findings == [])
         try await database.close()
     }

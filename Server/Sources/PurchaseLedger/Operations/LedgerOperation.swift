@@ -43,6 +43,18 @@ extension LedgerQuery {
     public var access: LedgerReadAccess { Self.access }
 }
 
+/// A list that is read in pages. It has an index, or several, for each of its filters (`ListOrder`).
+public protocol LedgerList: LedgerQuery {
+    associatedtype Cursor: ListCursor
+    /// The position at which the previous page ended; `nil` for the first page.
+    var cursor: Cursor? { get set }
+    var limit: Int { get set }
+}
+
+extension LedgerList {
+    public static var access: LedgerReadAccess { .lists }
+}
+
 /// An operation that can predict its reads. For other operations each read is a round trip to a database on another
 /// machine.
 protocol PlannedOperation: LedgerOperation {

@@ -35,13 +35,6 @@ struct ConsumptionRequestsTable {
             ], connection)
     }
 
-    /// The questions of an app before an entry, the newest first.
-    func page(appKey: Int64, before entry: Int64, limit: Int64) throws(LedgerStorageError) -> [ConsumptionRequestRow] {
-        try ConsumptionRequestRow.all(
-            "WHERE app_key = ?1 AND entry_key < ?2 ORDER BY entry_key DESC LIMIT ?3",
-            [.integer(appKey), .integer(entry), .integer(limit)], connection)
-    }
-
     /// The questions about a transaction, the oldest first.
     func rows(transaction: Int64) throws(LedgerStorageError) -> [ConsumptionRequestRow] {
         try ConsumptionRequestRow.all(

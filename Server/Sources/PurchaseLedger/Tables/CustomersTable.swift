@@ -34,6 +34,8 @@ struct CustomersTable {
     /// The customer to whom a token was assigned.
     static let ofToken = ReadShape(
         byKey.sql, of: byKey.scope, [.column(0, of: AccountTokensTable.assignment)])
+    /// The maximum number of customers that were merged into one whose rows a list has.
+    static let listedFamily = 64
     /// The maximum length of a chain of merges; no longer chain is created, so no reader can hang.
     static let mergeDepth = 64
 
@@ -102,6 +104,16 @@ struct CustomersTable {
             next += 1
         }
         return keys
+    }
+
+    /// The customers whose rows a list of a customer has.
+    ///
+    /// - Throws: `customer_unknown`.
+    func family(_ name: String, appKey: Int64) throws -> (named: CustomerRow, keys: [Int64]) {
+        guard let row = try named(name, appKey: appKey) else {
+            throw LedgerRefusal(.customerUnknown, expected: name)
+        }
+        return (row, try family(of: row, limit: Self.listedFamily))
     }
 
     /// Deletes the names and the token of a customer.
@@ -287,25 +299,5 @@ struct TestersTable {
     func delete(_ customer: Int64, appKey: Int64) throws(LedgerStorageError) -> Bool {
         try connection.execute(
             "DELETE FROM testers WHERE app_key = ?1 AND customer_key = ?2", [.integer(appKey), .integer(customer)]) == 1
-    }
-
-    /// The testers of an app after a key, with their keys. The row of a customer who was merged into another remains
-    /// and counts no more: the right of the survivor decides.
-    func page(
-        appKey: Int64, after key: Int64, limit: Int64
-    ) throws(LedgerStorageError) -> [(key: Int64, name: String?)] {
-        var testers: [(key: Int64, name: String?)] = []
-        for row in try connection.rows(
-            """
-            SELECT testers.customer_key, customers.name FROM testers
-            LEFT JOIN customers ON customers.customer_key = testers.customer_key
-            WHERE testers.app_key = ?1 AND testers.customer_key > ?2 AND customers.merged_into IS NULL
-            ORDER BY testers.customer_key LIMIT ?3
-            """, [.integer(appKey), .integer(key), .integer(limit)])
-        {
-            var reader = row.reader
-            testers.append((try reader.integer(), try reader.optionalText()))
-        }
-        return testers
     }
 }

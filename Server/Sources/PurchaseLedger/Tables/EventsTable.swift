@@ -102,25 +102,19 @@ struct EventsTable {
         return try reader.optionalInteger()
     }
 
-    /// The events of an app after a key, oldest first.
-    func events(appKey: Int64, after key: Int64, limit: Int64) throws(LedgerStorageError) -> [NamedEvent] {
-        try named(
-            "WHERE events.app_key = ?1 AND events.event_key > ?2 ORDER BY events.event_key LIMIT ?3",
-            [.integer(appKey), .integer(key), .integer(limit)])
+    /// The events of some indexes, by their keys.
+    func order(_ indexes: [ListIndex], isAscending: Bool = true) -> ListOrder<NamedEvent, Int64> {
+        ListOrder(connection, indexes, by: ["events.event_key"], isAscending: isAscending, cursor: \.key)
     }
 
-    /// The events of a customer after a key, oldest first.
-    func events(customer: Int64, after key: Int64, limit: Int64) throws(LedgerStorageError) -> [NamedEvent] {
-        try named(
-            "WHERE events.customer_key = ?1 AND events.event_key > ?2 ORDER BY events.event_key LIMIT ?3",
-            [.integer(customer), .integer(key), .integer(limit)])
+    /// The events of an app up to a key.
+    static func ofApp(_ app: Int64, upTo newest: Int64) -> ListIndex {
+        ListIndex("events.app_key = ?1 AND events.event_key <= ?2", app, newest)
     }
 
-    /// The events of a customer before a key, the newest first.
-    func events(customer: Int64, before key: Int64, limit: Int64) throws(LedgerStorageError) -> [NamedEvent] {
-        try named(
-            "WHERE events.customer_key = ?1 AND events.event_key < ?2 ORDER BY events.event_key DESC LIMIT ?3",
-            [.integer(customer), .integer(key), .integer(limit)])
+    /// The events of a customer up to a key.
+    static func ofCustomer(_ customer: Int64, upTo newest: Int64) -> ListIndex {
+        ListIndex("events.customer_key = ?1 AND events.event_key <= ?2", customer, newest)
     }
 
     /// The entries of a customer's events about a transaction, the newest first.
@@ -150,33 +144,6 @@ struct EventsTable {
             entries.append(entry)
         }
         return entries
-    }
-
-    /// The events of a transaction in a range of keys, oldest first. It reads every event of the app in the range.
-    func events(
-        appKey: Int64, transaction: Int64, in range: ClosedRange<Int64>, limit: Int64
-    ) throws(LedgerStorageError) -> [NamedEvent] {
-        try named(
-            """
-            WHERE events.app_key = ?1 AND events.event_key >= ?2 AND events.event_key <= ?3
-            AND events.transaction_key = ?4 ORDER BY events.event_key LIMIT ?5
-            """,
-            [
-                .integer(appKey), .integer(range.lowerBound), .integer(range.upperBound), .integer(transaction),
-                .integer(limit),
-            ])
-    }
-
-    private func named(_ condition: String, _ values: [LedgerValue]) throws(LedgerStorageError) -> [NamedEvent] {
-        // Left joins keep the order of the index.
-        let rows = try connection.rows(
-            "SELECT \(NamedEvent.columns) FROM events \(NamedEvent.joins) \(condition)", values)
-        var events: [NamedEvent] = []
-        for row in rows {
-            var reader = row.reader
-            events.append(try NamedEvent(&reader))
-        }
-        return events
     }
 }
 
@@ -221,7 +188,7 @@ struct EventRow: Sendable {
 }
 
 /// An event with the ids and names of the rows that it refers to.
-struct NamedEvent: Sendable {
+struct NamedEvent: ListedRow {
     let key: Int64
     let customerKey: Int64?
     let originalKey: Int64?
@@ -250,7 +217,10 @@ struct NamedEvent: Sendable {
         events.figures, transactions.facts, testers.customer_key
         """
 
-    /// The rows that an event refers to. An event whose row was removed is still returned.
+    static let selection = "SELECT \(columns) FROM events \(joins)"
+
+    /// The rows that an event refers to. An event whose row was removed is still returned. Left joins keep the order of
+    /// the index.
     static let joins = """
         LEFT JOIN journal ON journal.entry_key = events.entry_key
         LEFT JOIN customers ON customers.customer_key = events.customer_key

@@ -150,54 +150,11 @@ struct JournalTable {
         return found
     }
 
-    /// The entries of an app's notifications before a position, the newest first.
-    ///
-    /// - Parameter type: only of this type; `nil` for all.
-    func notifications(
-        appKey: Int64, type: String?, before key: Int64, limit: Int64
-    ) throws(LedgerStorageError) -> [JournalRow] {
-        let ofType = type == nil ? "" : "AND type = ?4 "
-        return try JournalRow.all(
-            """
-            WHERE entry_key IN (
-                SELECT entry_key FROM notifications WHERE app_key = ?1 \(ofType)AND entry_key < ?2
-                ORDER BY entry_key DESC LIMIT ?3)
-            ORDER BY entry_key DESC
-            """,
-            [.integer(appKey), .integer(key), .integer(limit)] + (type.map { [.text($0)] } ?? []), connection)
-    }
-
-    /// The entries of the notifications about purchases that a customer owns now, of those about no known transaction
-    /// that were the customer's, and of those whose events about no single purchase told the customer, before a
-    /// position, the newest first. They are sorted: a customer has few.
-    func notifications(customer: Int64, before key: Int64, limit: Int64) throws(LedgerStorageError) -> [JournalRow] {
-        let told: [EventType] = [.consentRescinded, .seatUnclaimed, .renewalChanged]
-        let types = told.map { "'\($0.rawValue)'" }.joined(separator: ", ")
-        // 23 is `JournalKind.notification`.
-        return try JournalRow.all(
-            """
-            WHERE kind = 23 AND entry_key IN (
-                SELECT entry_key FROM journal WHERE customer_key = ?1 AND kind = 23 AND transaction_key IS NULL
-                AND entry_key < ?2
-                UNION ALL
-                SELECT journal.entry_key FROM transactions
-                JOIN journal ON journal.transaction_key = transactions.transaction_key
-                WHERE owner_key = ?1 AND journal.kind = 23 AND journal.entry_key < ?2
-                UNION ALL
-                SELECT entry_key FROM events WHERE customer_key = ?1 AND type IN (\(types)) AND entry_key < ?2)
-            ORDER BY entry_key DESC LIMIT ?3
-            """,
-            [.integer(customer), .integer(key), .integer(limit)], connection)
-    }
-
-    /// The entries of the notifications about the transactions of an original, before a position, the newest first.
-    /// They are sorted: one subscription has few.
-    func notifications(original: Int64, before key: Int64, limit: Int64) throws(LedgerStorageError) -> [JournalRow] {
-        try JournalRow.all(
-            """
-            WHERE transaction_key IN (SELECT transaction_key FROM transactions WHERE original_key = ?1) AND kind = 23
-            AND entry_key < ?2 ORDER BY entry_key DESC LIMIT ?3
-            """, [.integer(original), .integer(key), .integer(limit)], connection)
+    /// The entries of some indexes, by their times.
+    func order(_ indexes: [ListIndex], isAscending: Bool = false) -> ListOrder<JournalRow, JournalCursor> {
+        ListOrder(connection, indexes, by: ["at", "entry_key"], isAscending: isAscending) {
+            JournalCursor(at: $0.at, key: $0.key)
+        }
     }
 
     /// Deletes the details of an entry, and the salt.
@@ -205,36 +162,6 @@ struct JournalTable {
         try connection.send(
             to: "journal",
             "UPDATE journal SET salt = NULL, details = NULL WHERE entry_key = ?1", [.integer(key)])
-    }
-
-    /// The claims of a customer after a position, oldest first.
-    func claims(
-        customer: Int64, after place: JournalCursor, limit: Int64
-    ) throws(LedgerStorageError) -> [JournalRow] {
-        // 3 is `JournalKind.claim`.
-        try JournalRow.all(
-            """
-            WHERE customer_key = ?1 AND kind = 3 AND (at, entry_key) > (?2, ?3) ORDER BY at, entry_key LIMIT ?4
-            """, [.integer(customer), .time(place.at), .integer(place.key), .integer(limit)], connection)
-    }
-
-    /// The newest claims of a selection. They are in order, newest first; those of `naming` are in no order.
-    ///
-    /// - Parameters:
-    ///   - app: the app; claims of other apps are left out.
-    ///   - from: the earliest time.
-    ///   - cursor: the end of the previous page, or a time before which the claims were received.
-    func claims(
-        _ selection: JournalSelection, app: Int64, from: Timestamp, cursor: JournalCursor, limit: Int64
-    ) throws(LedgerStorageError) -> [JournalRow] {
-        let (condition, parameter) = selection.condition
-        // The condition of naming has the order and the limit of its own index; to order its rows again is a sort.
-        let order = if case .naming = selection { "" } else { "ORDER BY at DESC, entry_key DESC LIMIT ?5" }
-        // One row value per bound, so that every engine starts at the right position in the index.
-        return try JournalRow.all(
-            "WHERE \(condition) AND (at, entry_key) < (?2, ?3) AND at >= ?4 \(order)",
-            [.integer(app), .time(cursor.at), .integer(cursor.key), .time(from), .integer(limit)]
-                + (parameter.map { [$0] } ?? []), connection)
     }
 }
 
@@ -306,53 +233,8 @@ struct JournalRow: TableRow {
     }
 }
 
-/// The index that finds the claims of a list.
-enum JournalSelection: Sendable {
-    /// Accepted claims of an app.
-    case accepted
-    /// Rejected claims of an app.
-    case rejected
-    /// Rejected claims of an app with a code.
-    case code(String)
-    case customer(Int64)
-    case order(Int64)
-    case transaction(Int64)
-    /// Claims that are not accepted and whose requests name a transaction (`RefusedClaimsTable`).
-    case naming(String)
-    /// Refused evidence of an app, several pieces in an entry.
-    case refusals
-    case refusalsOf(customer: Int64)
-    /// Answers of the App Store with a code other than `accepted`; their claims are listed.
-    case appStoreAnswer(String)
-
-    /// The condition, and the value of its parameter `?6`. 3 is `JournalKind.claim`, 48 is `JournalKind.refusals`; they
-    /// are written out because SQLite chooses a partial index by the text of its condition.
-    var condition: (sql: String, parameter: LedgerValue?) {
-        switch self {
-        case .accepted: ("app_key = ?1 AND kind = 3 AND code = 'accepted'", nil)
-        case .rejected: ("app_key = ?1 AND kind = 3 AND code <> 'accepted'", nil)
-        case .code(let code): ("app_key = ?1 AND kind = 3 AND code <> 'accepted' AND code = ?6", .text(code))
-        case .customer(let key): ("customer_key = ?6 AND kind = 3 AND app_key = ?1", .integer(key))
-        case .refusals: ("app_key = ?1 AND kind = 48", nil)
-        case .refusalsOf(let key): ("customer_key = ?6 AND kind = 48 AND app_key = ?1", .integer(key))
-        case .order(let key): ("order_key = ?6 AND kind = 3 AND app_key = ?1", .integer(key))
-        // 2 is `JournalKind.appStoreAnswer`.
-        case .appStoreAnswer(let code):
-            ("app_key = ?1 AND kind = 2 AND code <> 'accepted' AND code = ?6", .text(code))
-        case .naming(let id):
-            (
-                """
-                entry_key IN (SELECT entry_key FROM refused_claims WHERE app_key = ?1 AND transaction_id = ?6
-                AND (at, entry_key) < (?2, ?3) AND at >= ?4 ORDER BY at DESC, entry_key DESC LIMIT ?5)
-                """, .text(id)
-            )
-        case .transaction(let key): ("transaction_key = ?6 AND kind = 3 AND app_key = ?1", .integer(key))
-        }
-    }
-}
-
 /// The position at which a page of the journal continues, towards older entries.
-public struct JournalCursor: Sendable, Hashable {
+public struct JournalCursor: ListCursor {
     /// The time of the last entry of the page before.
     public var at: Timestamp
     public var key: Int64
@@ -362,4 +244,11 @@ public struct JournalCursor: Sendable, Hashable {
         self.at = at
         self.key = key
     }
+
+    public init?(numbers: [Int64]) {
+        guard numbers.count == 2 else { return nil }
+        self.init(at: Timestamp(millisecondsSince1970: numbers[0]), key: numbers[1])
+    }
+
+    public var numbers: [Int64] { [at.millisecondsSince1970, key] }
 }

@@ -2,6 +2,7 @@ import PurchaseVerification
 
 /// The notifications that were received, each once, with the entry of its first delivery.
 struct NotificationsTable {
+    static let name = "notifications"
     static let byID = ReadShape(
         "SELECT entry_key FROM notifications WHERE app_key = ?1 AND environment = ?2 AND notification_id = ?3",
         of: ReadScope("notifications", by: "app_key", "environment", "notification_id"), [.value, .value, .value])

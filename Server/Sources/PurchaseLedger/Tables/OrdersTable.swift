@@ -120,49 +120,17 @@ struct OrdersTable {
             """, [.integer(customer), .id(empty.token), .text(empty.status.rawValue)])
     }
 
+    /// The orders of an index, the latest first.
+    func order(_ index: ListIndex, by columns: [String]) -> ListOrder<OrderRow, OrderCursor> {
+        ListOrder(connection, [index], by: columns) { OrderCursor(expiresAt: $0.expiresAt, key: $0.key) }
+    }
+
     /// Records that a transaction paid an order. Only a rebuild calls it, for an erased transaction.
     func pay(_ id: UUID, with transactionKey: Int64, at time: Timestamp?, _ status: String) throws(LedgerStorageError) {
         try connection.send(
             to: "orders",
             "UPDATE orders SET paid_by = ?2, paid_at = ?3, status = ?4 WHERE order_id = ?1",
             [.id(id), .integer(transactionKey), .time(time), .text(status)])
-    }
-
-    /// Orders of an app, newest first.
-    func page(appKey: Int64, cursor: OrderCursor?, limit: Int64) throws(LedgerStorageError) -> [OrderRow] {
-        try OrderRow.all(
-            "WHERE app_key = ?1 AND order_key < ?2 ORDER BY order_key DESC LIMIT ?3",
-            [.integer(appKey), .integer(cursor?.key ?? .max), .integer(limit)], connection)
-    }
-
-    /// Orders of a customer, newest first.
-    func page(customer: Int64, cursor: OrderCursor?, limit: Int64) throws(LedgerStorageError) -> [OrderRow] {
-        try OrderRow.query(
-            OrderRow.table.select("WHERE customer_key = ?1 AND order_key < ?2 ORDER BY order_key DESC LIMIT ?3"),
-            of: [OrderRow.table.name], [.integer(customer), .integer(cursor?.key ?? .max), .integer(limit)], connection)
-    }
-
-    /// Orders of an app in a state, in the order of expiry, latest first.
-    ///
-    /// - Parameters:
-    ///   - status: the state at `time`; unpaid orders are open or expired by it.
-    func page(
-        appKey: Int64, status: OrderStatus, at time: Timestamp, cursor: OrderCursor?, limit: Int64
-    ) throws(LedgerStorageError) -> [OrderRow] {
-        let stored = status == .expired ? OrderStatus.created : status
-        let end = Timestamp(millisecondsSince1970: .max)
-        var upper = cursor ?? OrderCursor(expiresAt: end, key: .max)
-        if status == .expired, upper.expiresAt > time { upper = OrderCursor(expiresAt: time, key: .max) }
-        let lower = status == .created ? time : Timestamp(millisecondsSince1970: .min)
-        return try OrderRow.all(
-            """
-            WHERE app_key = ?1 AND status = ?2 AND (expires_at, order_key) < (?3, ?4) AND expires_at > ?5
-            ORDER BY expires_at DESC, order_key DESC LIMIT ?6
-            """,
-            [
-                .integer(appKey), .text(stored.rawValue), .time(upper.expiresAt), .integer(upper.key), .time(lower),
-                .integer(limit),
-            ], connection)
     }
 }
 
@@ -264,7 +232,7 @@ struct OrderRow: TableRow {
 }
 
 /// The position at which a page of orders continues.
-public struct OrderCursor: Sendable, Hashable {
+public struct OrderCursor: ListCursor {
     /// When the last order of the previous page expires.
     public var expiresAt: Timestamp
     public var key: Int64
@@ -274,4 +242,11 @@ public struct OrderCursor: Sendable, Hashable {
         self.expiresAt = expiresAt
         self.key = key
     }
+
+    public init?(numbers: [Int64]) {
+        guard numbers.count == 2 else { return nil }
+        self.init(expiresAt: Timestamp(millisecondsSince1970: numbers[0]), key: numbers[1])
+    }
+
+    public var numbers: [Int64] { [expiresAt.millisecondsSince1970, key] }
 }

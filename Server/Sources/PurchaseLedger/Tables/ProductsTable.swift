@@ -2,8 +2,6 @@ import PurchaseVerification
 
 /// The products that any evidence, order or grant ever named.
 struct ProductsTable {
-    private static let insertion = LedgerInsertion("products", ["app_key", "product_id", "first_known_at"])
-
     let connection: any LedgerConnection
 
     /// A product by app and id; the first column is the key.
@@ -25,10 +23,7 @@ struct ProductsTable {
 
     func keyToWrite(_ productID: String, appKey: Int64, at time: Timestamp) throws(LedgerStorageError) -> Int64 {
         if let key = try key(productID, appKey: appKey) { return key }
-        let key = try connection.insert(
-            Self.insertion, key: "product_key", [.integer(appKey), .text(productID), .time(time)])
-        guard let key else { throw LedgerStorageError(.constraint, "no row was inserted into products") }
-        return key
+        return try ProductRow.table.insert([.integer(appKey), .text(productID), .time(time)], connection)
     }
 
     /// The id of a product; empty for the key 0, which rows of an erased customer have.
@@ -51,19 +46,24 @@ struct ProductsTable {
     }
 
     /// The products of an app after an id, ordered by id.
-    func page(
-        appKey: Int64, after id: String, limit: Int64
-    ) throws(LedgerStorageError) -> [(key: Int64, id: String, firstKnownAt: Timestamp)] {
-        var products: [(key: Int64, id: String, firstKnownAt: Timestamp)] = []
-        for row in try connection.rows(
-            """
-            SELECT product_key, product_id, first_known_at FROM products WHERE app_key = ?1 AND product_id > ?2
-            ORDER BY product_id LIMIT ?3
-            """, [.integer(appKey), .text(id), .integer(limit)], of: ["products"])
-        {
-            var reader = row.reader
-            products.append((try reader.integer(), try reader.text(), try reader.time()))
-        }
-        return products
+    func page(appKey: Int64, after id: String, limit: Int64) throws(LedgerStorageError) -> [ProductRow] {
+        try ProductRow.all(
+            "WHERE app_key = ?1 AND product_id > ?2 ORDER BY product_id LIMIT ?3",
+            [.integer(appKey), .text(id), .integer(limit)], connection)
+    }
+}
+
+/// A product of an app.
+struct ProductRow: TableRow {
+    static let table = Table(
+        "products", key: "product_key", columns: ["app_key", "product_id", "first_known_at"])
+
+    let key, appKey: Int64
+    let id: String
+    let firstKnownAt: Timestamp
+
+    init(_ reader: inout RowReader) throws(LedgerStorageError) {
+        (key, appKey, id) = (try reader.integer(), try reader.integer(), try reader.text())
+        firstKnownAt = try reader.time()
     }
 }

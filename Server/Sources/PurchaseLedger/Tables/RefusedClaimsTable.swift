@@ -7,7 +7,7 @@ struct RefusedClaimsTable {
     /// few; requests that repeat fill neither the table nor the list of a transaction that belongs to somebody else.
     /// Those beyond are found by their customer.
     static let mostPerCustomerAndDay: Int64 = 20
-    private static let name = "refused_claims"
+    static let name = "refused_claims"
 
     let connection: any LedgerConnection
 

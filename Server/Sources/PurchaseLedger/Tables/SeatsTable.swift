@@ -34,15 +34,6 @@ struct SeatsTable {
             [.integer(customer), .integer(original)], connection)
     }
 
-    /// The claims of a subscription that did not end, the oldest first.
-    func current(
-        original: Int64, after entry: Int64, limit: Int64
-    ) throws(LedgerStorageError) -> [SeatRow] {
-        try SeatRow.all(
-            "WHERE original_key = ?1 AND entry_key > ?2 AND ended_at IS NULL ORDER BY entry_key LIMIT ?3",
-            [.integer(original), .integer(entry), .integer(limit)], connection)
-    }
-
     /// The claims that name a download of the app, ended or not, the oldest first.
     func rows(appTransactionID id: String, appKey: Int64) throws(LedgerStorageError) -> [SeatRow] {
         try SeatRow.all(

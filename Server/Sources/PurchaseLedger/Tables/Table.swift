@@ -36,12 +36,14 @@ struct Table: Sendable {
 }
 
 /// A row of a table, read in the order of the table's columns.
-protocol TableRow: Sendable {
+protocol TableRow: ListedRow {
     static var table: Table { get }
-    init(_ reader: inout RowReader) throws(LedgerStorageError)
 }
 
 extension TableRow {
+    static var selection: String { "SELECT \(table.columns) FROM \(table.name)" }
+    static var scope: ReadScope? { [table.name] }
+
     /// The rows that a condition selects.
     static func all(
         _ condition: String, _ parameters: [LedgerValue], _ connection: any LedgerConnection

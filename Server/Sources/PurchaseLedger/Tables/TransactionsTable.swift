@@ -105,41 +105,8 @@ struct TransactionsTable {
     }
 
     /// The purchases of a customer, the one last seen first.
-    func rows(
-        of customer: Int64, before key: Int64?, limit: Int64
-    ) throws(LedgerStorageError) -> [TransactionRow] {
-        try TransactionRow.all(
-            "WHERE owner_key = ?1 AND transaction_key < ?2 ORDER BY transaction_key DESC LIMIT ?3",
-            [.integer(customer), .integer(key ?? .max), .integer(limit)], connection)
-    }
-
-    /// A held purchase in a list.
-    struct HeldPlace {
-        let key: Int64
-        let appKey: Int64
-        let environment: Int64
-        let productKey: Int64
-    }
-
-    /// The purchases that nobody owns, the last seen first.
-    func held(before key: Int64, limit: Int64) throws(LedgerStorageError) -> [HeldPlace] {
-        var places: [HeldPlace] = []
-        for row in try connection.rows(
-            """
-            SELECT transaction_key,
-            (SELECT app_key FROM originals WHERE originals.original_key = transactions.original_key),
-            environment, product_key FROM transactions
-            WHERE owner_key IS NULL AND product_key <> 0 AND transaction_key < ?1
-            ORDER BY transaction_key DESC LIMIT ?2
-            """, [.integer(key), .integer(limit)])
-        {
-            var reader = row.reader
-            places.append(
-                HeldPlace(
-                    key: try reader.integer(), appKey: try reader.integer(), environment: try reader.integer(),
-                    productKey: try reader.integer()))
-        }
-        return places
+    func order(of customer: Int64) -> ListOrder<TransactionRow, Int64> {
+        ListOrder(connection, [ListIndex("owner_key = ?1", customer)], by: ["transaction_key"], cursor: \.key)
     }
 
     /// The originals of which a customer owns transactions.

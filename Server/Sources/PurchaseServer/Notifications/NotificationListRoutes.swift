@@ -13,13 +13,10 @@ struct NotificationListRoutes {
                 type: try request.identifier("type"), subtype: try request.identifier("subtype"),
                 customerID: try request.identifier("customer_id"),
                 transactionID: try request.identifier("transaction_id"))
-            let page = try await api.ledger.answer(
-                NotificationList(
-                    app: app, filter: filter, before: try request.numberCursor() ?? .max, limit: try request.limit()))
+            let page = try await api.page(of: NotificationList(app: app, filter: filter), request)
             return try Response.json(
                 NotificationPage(
-                    notifications: page.notifications.map { NotificationMessage($0) },
-                    nextCursor: page.next.map { Cursor.text(["\($0)"]) }))
+                    notifications: page.entries.map { NotificationMessage($0) }, nextCursor: page.next?.text))
         }
     }
 }

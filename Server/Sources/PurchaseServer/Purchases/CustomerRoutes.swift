@@ -21,15 +21,8 @@ struct CustomerRoutes {
         }
         group.get("customers/:id/purchases") { request, context in
             let app = try context.requireCaller(.backend).app.id
-            let query = PurchasesOfCustomer(
-                app: app, customerID: try context.identifier("id"), before: try request.numberCursor(),
-                limit: try request.limit())
-            let page = try await api.ledger.answer(query)
-            var message = TransactionPage(
-                purchases: page.purchases.map { TransactionMessage($0) },
-                nextCursor: page.next.map { Cursor.text(["\($0)"]) })
-            message.mergedInto = page.mergedInto
-            return try Response.json(message)
+            let query = PurchasesOfCustomer(app: app, customerID: try context.identifier("id"))
+            return try Response.json(TransactionPage(try await api.page(of: query, request)))
         }
         group.post("customers/:id/consume") { request, context in try await consume(request, context) }
     }

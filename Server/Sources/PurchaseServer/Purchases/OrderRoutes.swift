@@ -43,11 +43,10 @@ struct OrderRoutes {
         let app = try context.requireCaller(.backend).app.id
         let query = OrderList(
             app: app, status: try request.choice("status", OrderStatus.self),
-            customerID: try request.identifier("customer_id"),
-            cursor: try request.cursor().map(OrderCursor.init(parts:)), limit: try request.limit())
-        let page = try await api.ledger.answer(query)
+            customerID: try request.identifier("customer_id"))
+        let page = try await api.page(of: query, request)
         return try Response.json(
-            OrderPage(orders: page.orders.map { OrderMessage($0) }, nextCursor: page.next?.text))
+            OrderPage(orders: page.entries.map { OrderMessage($0) }, nextCursor: page.next?.text))
     }
 
     /// A repeat has `replayed`, so that only one of several callers delivers.
@@ -98,13 +97,4 @@ extension ServerContext {
         guard let orderID = UUID(uuidString: id) else { throw Problem(.orderUnknown, expected: id) }
         return orderID
     }
-}
-
-extension OrderCursor {
-    fileprivate init(parts: [String]) throws {
-        guard parts.count == 2, let time = Int64(parts[0]), let key = Int64(parts[1]) else { throw Problem.cursor }
-        self.init(expiresAt: Timestamp(millisecondsSince1970: time), key: key)
-    }
-
-    fileprivate var text: String { Cursor.text(["\(expiresAt.millisecondsSince1970)", "\(key)"]) }
 }

@@ -49,6 +49,14 @@ final class PurchaseAPIContext: Sendable {
         try await workers.run(work)
     }
 
+    /// The page of a list that the parameters `cursor` and `limit` of a request name.
+    func page<List: LedgerList>(of list: List, _ request: Request) async throws -> List.Answer {
+        var list = list
+        list.cursor = try request.value("cursor").map(List.Cursor.init(text:))
+        list.limit = try request.limit(default: list.limit)
+        return try await ledger.answer(list)
+    }
+
     /// The customer into whom a customer was merged; `nil` if they were not.
     func survivor(of customerID: String, app: String) async throws -> String? {
         try await ledger.answer(SurvivorOfCustomer(app: app, customerID: customerID))

@@ -22,14 +22,8 @@ struct PurchaseRoutes {
             }
             let filter = HeldPurchaseFilter(
                 environment: try request.environment(of: app), productID: try request.identifier("product_id"))
-            let page = try await api.ledger.answer(
-                HeldPurchases(
-                    app: app.id, filter: filter, before: try request.numberCursor() ?? .max,
-                    limit: try request.limit()))
-            return try Response.json(
-                TransactionPage(
-                    purchases: page.purchases.map { TransactionMessage($0) },
-                    nextCursor: page.next.map { Cursor.text(["\($0)"]) }))
+            let page = try await api.page(of: HeldPurchases(app: app.id, filter: filter), request)
+            return try Response.json(TransactionPage(page))
         }
         group.get("purchases/:id") { _, context in
             let app = try context.requireCaller(.backend).app.id
@@ -39,7 +33,7 @@ struct PurchaseRoutes {
                 throw Problem(.notFound, "transaction_unknown", "No purchase of this transaction is recorded.")
             }
             return try Response.json(
-                TransactionPage(purchases: purchases.map { TransactionMessage($0) }, nextCursor: nil))
+                TransactionPage(purchases: purchases.map { TransactionMessage($0) }))
         }
     }
 
@@ -97,6 +91,13 @@ struct PurchaseRoutes {
             facts.note(rejectedVerifications: examined.evidenceRejection?.isExpensive == true ? 1 : 0)
             return (examined, unknown)
         }
+    }
+}
+
+extension TransactionPage {
+    init(_ page: ListPage<RecordedPurchase, Int64>) {
+        self.init(purchases: page.entries.map { TransactionMessage($0) }, nextCursor: page.next?.text)
+        mergedInto = page.mergedInto
     }
 }
 

@@ -73,18 +73,6 @@ extension Request {
         }
         return limit
     }
-
-    func cursor() throws -> [String]? {
-        guard let value = try value("cursor") else { return nil }
-        return try Cursor.parts(value)
-    }
-
-    /// A cursor that is one number.
-    func numberCursor() throws -> Int64? {
-        guard let parts = try cursor() else { return nil }
-        guard parts.count == 1, let number = Int64(parts[0]) else { throw Problem.cursor }
-        return number
-    }
 }
 
 extension ServerContext {
@@ -98,21 +86,25 @@ extension ServerContext {
     }
 }
 
-/// The position in a list, as an opaque text.
-enum Cursor {
-    static func text(_ parts: [String]) -> String {
-        Data(parts.joined(separator: "\n").utf8).base64EncodedString()
+extension ListCursor {
+    /// The position in a list, as an opaque text.
+    var text: String {
+        Data(numbers.map(\.description).joined(separator: "\n").utf8).base64EncodedString()
             .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
-    static func parts(_ text: String) throws -> [String] {
+    /// Reads such a text.
+    init(text: String) throws {
         guard text.utf8.count <= 2048, text.utf8.allSatisfy({ $0 < 0x80 }) else { throw Problem.cursor }
         let base64 = text.replacing("-", with: "+").replacing("_", with: "/")
         let padding = String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
         guard let data = Data(base64Encoded: base64 + padding),
             let joined = String(data: data, encoding: .utf8)
         else { throw Problem.cursor }
-        return joined.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        let parts = joined.split(separator: "\n", omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { Int64($0) }
+        guard numbers.count == parts.count, let cursor = Self(numbers: numbers) else { throw Problem.cursor }
+        self = cursor
     }
 }
 

@@ -17,14 +17,11 @@ struct RefundRoutes {
         }
         group.get("refund_requests") { request, context in
             let app = try context.requireCaller(.backend).app.id
-            let page = try await api.ledger.answer(
-                RefundRequestList(
-                    app: app, state: try request.choice("state", ConsumptionRequestState.self),
-                    before: try request.numberCursor() ?? .max, limit: try request.limit()))
+            let state = try request.choice("state", ConsumptionRequestState.self)
+            let page = try await api.page(of: RefundRequestList(app: app, state: state), request)
             return try Response.json(
                 RefundRequestPage(
-                    refundRequests: page.requests.map { RefundRequestMessage($0) },
-                    nextCursor: page.next.map { Cursor.text(["\($0)"]) }))
+                    refundRequests: page.entries.map { RefundRequestMessage($0) }, nextCursor: page.next?.text))
         }
     }
 

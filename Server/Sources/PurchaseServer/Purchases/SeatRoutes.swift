@@ -22,9 +22,13 @@ struct SeatRoutes {
             let app = try context.requireCaller(.backend).app
             let query = SeatsOfSubscription(
                 app: app.id, originalTransactionID: try context.identifier("id"),
-                environment: try request.environment(of: app), after: try request.numberCursor() ?? 0,
-                limit: try request.limit())
-            return try Response.json(SeatPage(query, try await api.ledger.answer(query)))
+                environment: try request.environment(of: app))
+            let page = try await api.page(of: query, request)
+            return try Response.json(
+                SeatPage(
+                    originalTransactionID: query.originalTransactionID, environment: EnvironmentName(page.environment),
+                    total: page.seats, claimed: page.claims, seats: page.claimed.map { SeatMessage($0) },
+                    nextCursor: page.next?.text))
         }
         group.get("customers/:id/subscriptions") { request, context in
             let app = try context.requireCaller(.backend).app
@@ -72,15 +76,6 @@ extension SeatMessage {
             environment: EnvironmentName(seat.environment), customerID: seat.customerID, requestID: seat.requestID,
             appTransactionID: seat.appTransactionID, claimedAt: "\(seat.claimedAt)",
             unclaimedAt: seat.unclaimedAt.map { "\($0)" }, seated: seat.isSeated)
-    }
-}
-
-extension SeatPage {
-    init(_ query: SeatsOfSubscription, _ answer: SeatsOfSubscription.Answer) {
-        self.init(
-            originalTransactionID: query.originalTransactionID, environment: EnvironmentName(answer.environment),
-            total: answer.seats, claimed: answer.claims, seats: answer.claimed.map { SeatMessage($0) },
-            nextCursor: answer.next.map { Cursor.text(["\($0)"]) })
     }
 }
 

@@ -28,13 +28,9 @@ struct SubmissionRoutes {
 
     private func list(_ request: Request, _ context: ServerContext) async throws -> Response {
         let app = try context.requireCaller(.backend).app.id
-        let cursor = try request.cursor().map(JournalCursor.init(parts:))
-        let limit = try request.limit()
-        let filter = try Self.filter(request)
-        let page = try await api.ledger.answer(SubmissionList(app: app, filter: filter, cursor: cursor, limit: limit))
+        let page = try await api.page(of: SubmissionList(app: app, filter: try Self.filter(request)), request)
         return try Response.json(
-            SubmissionPage(
-                submissions: page.submissions.map { SubmissionMessage($0) }, nextCursor: page.next?.text))
+            SubmissionPage(submissions: page.entries.map { SubmissionMessage($0) }, nextCursor: page.next?.text))
     }
 
     /// The submission that the path names.
@@ -85,15 +81,6 @@ struct SubmissionRoutes {
         return Response(
             status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: evidence.bytes)))
     }
-}
-
-extension JournalCursor {
-    fileprivate init(parts: [String]) throws {
-        guard parts.count == 2, let time = Int64(parts[0]), let key = Int64(parts[1]) else { throw Problem.cursor }
-        self.init(at: Timestamp(millisecondsSince1970: time), key: key)
-    }
-
-    fileprivate var text: String { Cursor.text(["\(at.millisecondsSince1970)", "\(key)"]) }
 }
 
 // The fallback cannot happen: the name is a valid token.

@@ -1,8 +1,6 @@
-import Foundation
 import Hummingbird
 package import PurchaseAPI
 package import PurchaseLedger
-import PurchaseVerification
 
 /// `GET /v1/customers/{id}/timeline`: what happened to a customer.
 struct TimelineRoutes {
@@ -11,19 +9,13 @@ struct TimelineRoutes {
     func add(to group: RouterGroup<ServerContext>) {
         group.get("customers/:id/timeline") { request, context in
             let query = CustomerTimeline(
-                app: try context.requireCaller(.backend).app.id, customerID: try context.identifier("id"),
-                cursor: try request.cursor().map(TimelineCursor.init(parts:)), limit: try request.limit())
-            return try Response.json(TimelinePage(query, try await api.ledger.answer(query)))
+                app: try context.requireCaller(.backend).app.id, customerID: try context.identifier("id"))
+            let page = try await api.page(of: query, request)
+            return try Response.json(
+                TimelinePage(
+                    customerID: query.customerID, mergedInto: page.mergedInto,
+                    timeline: page.entries.map { TimelineMessage($0) }, nextCursor: page.next?.text))
         }
-    }
-}
-
-extension TimelinePage {
-    package init(_ query: CustomerTimeline, _ answer: CustomerTimeline.Answer) {
-        let isMerged = answer.customerID.map { !$0.utf8.elementsEqual(query.customerID.utf8) } ?? false
-        self.init(
-            customerID: query.customerID, mergedInto: isMerged ? answer.customerID : nil,
-            timeline: answer.entries.map { TimelineMessage($0) }, nextCursor: answer.next?.text)
     }
 }
 
@@ -43,18 +35,5 @@ extension TimelineMessage {
         balance = entry.balance
         until = entry.until.map { "\($0)" }
         reason = entry.reason
-    }
-}
-
-extension TimelineCursor {
-    fileprivate init(parts: [String]) throws {
-        guard parts.count == 3, let event = Int64(parts[0]), let at = Int64(parts[1]), let key = Int64(parts[2]) else {
-            throw Problem.cursor
-        }
-        self.init(event: event, claim: JournalCursor(at: Timestamp(millisecondsSince1970: at), key: key))
-    }
-
-    fileprivate var text: String {
-        Cursor.text(["\(event)", "\(claim.at.millisecondsSince1970)", "\(claim.key)"])
     }
 }

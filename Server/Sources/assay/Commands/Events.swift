@@ -39,11 +39,8 @@ struct ListEvents: AsyncParsableCommand {
         }
         let selected = filter
         try await options.withLedger(.reading) { ledger, app in
-            let found = try await list.entries { (cursor: Int64?, limit) in
-                let page = try await ledger.answer(
-                    EventSearch(app: app, filter: selected, after: cursor ?? after, limit: limit))
-                return (page.events, page.isEnd ? nil : page.next)
-            }
+            let query = EventSearch(app: app, filter: selected, after: after)
+            let found = try await list.entries(of: query, ledger)
             let messages = found.entries.map { EventMessage($0.content) }
             var table = TextTable([
                 "EVENT", "AT", "TYPE", "CUSTOMER", "PRODUCT", "TRANSACTION", "ORDER", "UNITS", "BALANCE", "REASON",
@@ -75,8 +72,8 @@ struct ShowEvent: AsyncParsableCommand {
     func run() async throws {
         try await options.withLedger(.reading) { ledger, app in
             let page = try await ledger.answer(
-                EventSearch(app: app, filter: EventFilter(), after: max(0, event - 1), limit: 1))
-            guard let found = page.events.first, found.cursor == event else {
+                EventSearch(app: app, after: max(0, event - 1), limit: 1))
+            guard let found = page.entries.first, found.cursor == event else {
                 Terminal.complain("the app has no event \(event); 'assay events list' lists all")
                 throw ExitCode.rejected
             }

@@ -28,11 +28,8 @@ struct ListOrders: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withLedger(.reading) { ledger, app in
-            let found = try await list.entries { (cursor: OrderCursor?, limit) in
-                let page = try await ledger.answer(
-                    OrderList(app: app, status: status, customerID: customer, cursor: cursor, limit: limit))
-                return (page.orders, page.next)
-            }
+            let query = OrderList(app: app, status: status, customerID: customer)
+            let found = try await list.entries(of: query, ledger)
             var table = TextTable(["ORDER", "CREATED", "STATUS", "CUSTOMER", "PRODUCT", "QUANTITY", "TRANSACTION"])
             for order in found.entries {
                 table.append([

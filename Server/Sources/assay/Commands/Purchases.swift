@@ -25,11 +25,7 @@ struct ListPurchases: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withLedger(.reading) { ledger, app in
-            let found = try await list.entries { (cursor: Int64?, limit) in
-                let page = try await ledger.answer(
-                    PurchasesOfCustomer(app: app, customerID: customer, before: cursor, limit: limit))
-                return (page.purchases, page.next)
-            }
+            let found = try await list.entries(of: PurchasesOfCustomer(app: app, customerID: customer), ledger)
             try list.write(
                 found.entries.table, json: found.entries.map { TransactionMessage($0) }, hasMore: found.hasMore)
         }

@@ -26,11 +26,7 @@ struct ListRefunds: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withLedger(.reading) { ledger, app in
-            let found = try await list.entries { (cursor: Int64?, limit) in
-                let page = try await ledger.answer(
-                    RefundRequestList(app: app, state: state, before: cursor ?? .max, limit: limit))
-                return (page.requests, page.next)
-            }
+            let found = try await list.entries(of: RefundRequestList(app: app, state: state), ledger)
             let messages = found.entries.map { RefundRequestMessage($0) }
             var table = TextTable([
                 "ASKED", "STATE", "CUSTOMER", "PRODUCT", "TRANSACTION", "USED", "PREFERENCE", "REFUSAL", "APPLE",
@@ -73,15 +69,15 @@ struct ReplayRefunds: AsyncParsableCommand {
         try await options.withLedger(.reading) { ledger, app in
             var replay = RefundReplay(under: policies)
             let start = Timestamp(Date()).millisecondsSince1970 - Int64(days) * 86_400_000
-            var cursor: Int64? = .max
-            while let before = cursor {
-                let page = try await ledger.answer(RefundRequestList(app: app, before: before, limit: 500))
-                for request in page.requests where request.askedAt.millisecondsSince1970 >= start {
+            var list = RefundRequestList(app: app, limit: 500)
+            repeat {
+                let page = try await ledger.answer(list)
+                for request in page.entries where request.askedAt.millisecondsSince1970 >= start {
                     replay.add(request.situation, answer: request.answer, refusal: request.refusal)
                 }
-                let isOld = page.requests.last.map { $0.askedAt.millisecondsSince1970 < start } ?? false
-                cursor = isOld ? nil : page.next
-            }
+                let isOld = page.entries.last.map { $0.askedAt.millisecondsSince1970 < start } ?? false
+                list.cursor = isOld ? nil : page.next
+            } while list.cursor != nil
             var table = TextTable(["PRODUCT", "SAID", "OTHER POLICY", "REQUESTS"])
             for line in replay.lines { table.append([line.productID.cell, line.said, line.other, "\(line.count)"]) }
             if !replay.lines.isEmpty { Terminal.write(table.text(indent: 0)) }

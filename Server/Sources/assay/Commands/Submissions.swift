@@ -52,11 +52,7 @@ struct ListSubmissions: AsyncParsableCommand {
         }
         let selected = filter
         try await options.withLedger(.reading) { ledger, app in
-            let found = try await list.entries { (cursor: JournalCursor?, limit) in
-                let page = try await ledger.answer(
-                    SubmissionList(app: app, filter: selected, cursor: cursor, limit: limit))
-                return (page.submissions, page.next)
-            }
+            let found = try await list.entries(of: SubmissionList(app: app, filter: selected), ledger)
             try list.write(
                 Self.table(found.entries), json: found.entries.map { SubmissionMessage($0) }, hasMore: found.hasMore)
         }

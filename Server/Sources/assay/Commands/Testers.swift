@@ -48,12 +48,12 @@ struct ListTesters: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withLedger(.reading) { ledger, app in
-            var last: Int64? = 0
-            while let after = last {
-                let page = try await ledger.answer(TesterList(app: app, after: after, limit: 500))
-                for name in page.names { Terminal.write("\(name.printable)\n") }
-                last = page.next
-            }
+            var list = TesterList(app: app)
+            repeat {
+                let page = try await ledger.answer(list)
+                for name in page.entries { Terminal.write("\(name.printable)\n") }
+                list.cursor = page.next
+            } while list.cursor != nil
         }
     }
 }

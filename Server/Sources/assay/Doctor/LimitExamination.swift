@@ -57,7 +57,7 @@ struct LimitExamination {
         }
         guard !keys.isEmpty else { return [] }
         var networks: [String: Set<[UInt8]>] = [:]
-        for claim in try await ledger.answer(SubmissionList(app: app, limit: Self.latestClaims)).submissions {
+        for claim in try await ledger.answer(SubmissionList(app: app, limit: Self.latestClaims)).entries {
             guard let key = claim.keyID, let network = claim.sourceAddress.flatMap(AddressRange.widerNetwork) else {
                 continue
             }

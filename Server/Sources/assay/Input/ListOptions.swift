@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import PurchaseLedger
 
 /// The options of commands that list entries.
 struct ListOptions: ParsableArguments {
@@ -17,18 +18,18 @@ struct ListOptions: ParsableArguments {
 
     /// Reads pages up to the limit.
     ///
-    /// - Parameter page: reads a page from a cursor on, with at most a number of entries.
     /// - Returns: the entries, and whether there can be more.
-    func entries<Entry, Cursor>(
-        _ page: (Cursor?, Int) async throws -> (entries: [Entry], next: Cursor?)
-    ) async throws -> (entries: [Entry], hasMore: Bool) {
-        var (entries, cursor): ([Entry], Cursor?) = ([], nil)
+    func entries<List: LedgerList, Entry>(
+        of list: List, _ ledger: PurchaseLedger
+    ) async throws -> (entries: [Entry], hasMore: Bool) where List.Answer == ListPage<Entry, List.Cursor> {
+        var (list, entries): (List, [Entry]) = (list, [])
         while true {
-            let read = try await page(cursor, min(limit - entries.count, Self.pageEntries))
-            entries += read.entries
-            guard let next = read.next else { return (entries, false) }
+            list.limit = min(limit - entries.count, Self.pageEntries)
+            let page = try await ledger.answer(list)
+            entries += page.entries
+            guard let next = page.next else { return (entries, false) }
             guard entries.count < limit else { return (entries, true) }
-            cursor = next
+            list.cursor = next
         }
     }
 

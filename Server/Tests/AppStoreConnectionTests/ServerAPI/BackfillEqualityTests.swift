@@ -114,7 +114,7 @@ struct BackfillEqualityTests {
                 #expect(found == expected, "\(customer) of \(seed)")
             }
             let numbers = try await [complete.ledger, lossy.ledger].asyncMap {
-                try await $0.answer(NotificationList(app: "game", limit: 500)).notifications.count
+                try await $0.answer(NotificationList(app: "game", limit: 500)).entries.count
             }
             #expect(numbers[0] == numbers[1], "each notification counts once")
             #expect(try await lossy.ledger.audit().findings == [])
@@ -153,7 +153,7 @@ struct BackfillEqualityTests {
             "\($0.productID) \($0.state) \($0.balance) \($0.until.map { "\($0)" } ?? "")"
         }
         let purchases = try await ledger.answer(PurchasesOfCustomer(app: "game", customerID: customer, limit: 500))
-            .purchases.map {
+            .entries.map {
                 "\($0.transactionID) \($0.expiresAt.map { "\($0)" } ?? "") \($0.withdrawal.map(words) ?? "")"
             }
         return entitlements.sorted() + purchases.sorted()

@@ -181,7 +181,7 @@ struct PlaceFaultTests {
             return told?["app_account_token"] is String
         }
         try await world.pass("the refund request is not answered") {
-            try await world.ledger.answer(RefundRequestList(app: "open", limit: 10)).requests
+            try await world.ledger.answer(RefundRequestList(app: "open", limit: 10)).entries
                 .allSatisfy { $0.state == .sent }
         }
         let consumption = try await world.store.call("consumption", .get)

@@ -116,7 +116,7 @@ extension AskingWorld {
 
     /// The number of notifications that the ledger has about the app `game`.
     fileprivate func receivedOfGame() async throws -> Int {
-        try await ledger.answer(NotificationList(app: "game", limit: 500)).notifications.count
+        try await ledger.answer(NotificationList(app: "game", limit: 500)).entries.count
     }
 
     /// Waits, by the machine's clock, until something is true.

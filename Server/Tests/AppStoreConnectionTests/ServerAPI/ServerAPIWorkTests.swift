@@ -87,14 +87,14 @@ struct ServerAPIWorkTests {
                 try await world.task(.notifications, ServerAPIWorld.bundleID)?.progress?.contains("seen") ?? false
             }
             func received() async throws -> Int {
-                try await world.ledger.answer(NotificationList(app: "game", limit: 500)).notifications.count
+                try await world.ledger.answer(NotificationList(app: "game", limit: 500)).entries.count
             }
             #expect(try await received() == 45)
             let first = try Self.read(world)
             #expect(first.to == world.clock.now.millisecondsSince1970)
             #expect(first.to - first.from == 180 * 86_400_000 - 3_600_000)
             #expect(world.store.requests.count == 182, "one page of each day, three of the last")
-            let entries = try await world.ledger.answer(SubmissionList(app: "game", limit: 500)).submissions.count
+            let entries = try await world.ledger.answer(SubmissionList(app: "game", limit: 500)).entries.count
             world.clock.advance(seconds: 3601)
             try await world.wait("the second backfill did not end") {
                 try await world.task(.notifications, ServerAPIWorld.bundleID)?.progress?
@@ -103,7 +103,7 @@ struct ServerAPIWorkTests {
             #expect(try Self.read(world, after: 182).from == first.to - 3_600_000)
             let second = world.store.requests.count
             #expect(try await received() == 45)
-            #expect(try await world.ledger.answer(SubmissionList(app: "game", limit: 500)).submissions.count == entries)
+            #expect(try await world.ledger.answer(SubmissionList(app: "game", limit: 500)).entries.count == entries)
             // Once a day two days are read again: nothing shows that a list is old or leaves something out.
             world.clock.advance(seconds: 86_400)
             try await world.wait("the third backfill did not end") {
@@ -202,7 +202,7 @@ struct ServerAPIWorkTests {
             try await world.wait("no backfill ended") {
                 try await world.task(.notifications, ServerAPIWorld.bundleID)?.progress?.contains("seen") ?? false
             }
-            let notifications = try await world.ledger.answer(NotificationList(app: "game", limit: 500)).notifications
+            let notifications = try await world.ledger.answer(NotificationList(app: "game", limit: 500)).entries
             #expect(notifications.count == 45)
             #expect(world.store.requests.count == 179 + 6)
         }

@@ -217,7 +217,7 @@ struct AskingWorld: Sendable {
         var ids: Set<String> = []
         for app in keys.keys {
             ids.formUnion(
-                try await ledger.answer(NotificationList(app: app, limit: 500)).notifications.compactMap {
+                try await ledger.answer(NotificationList(app: app, limit: 500)).entries.compactMap {
                     $0.notificationID.map { $0.lowercased() }
                 })
         }

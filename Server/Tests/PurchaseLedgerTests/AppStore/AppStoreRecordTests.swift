@@ -89,14 +89,14 @@ struct AppStoreRecordTests {
                 repeat {
                     let page = try await world.ledger.answer(
                         SubmissionList(app: "example", filter: filter, cursor: cursor, limit: limit))
-                    found += page.submissions.map(\.submissionID)
+                    found += page.entries.map(\.submissionID)
                     cursor = page.next
                 } while cursor != nil
                 #expect(found == [claims[2].submissionID, claims[0].submissionID])
                 filter.appStore = .contradicted
                 let none = try await world.ledger.answer(
                     SubmissionList(app: "example", filter: filter, limit: limit))
-                #expect(none.submissions.isEmpty && none.next == nil)
+                #expect(none.entries.isEmpty && none.next == nil)
             }
         }
     }

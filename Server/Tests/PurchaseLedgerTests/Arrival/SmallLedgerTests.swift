@@ -381,7 +381,7 @@ struct SmallLedgers: Sendable {
             left += entitlement?.balance ?? 0
             let held = try await world.ledger.answer(
                 PurchasesOfCustomer(app: app.id, customerID: name, limit: 10)
-            ).purchases.first { $0.transactionID == Self.coinsID }
+            ).entries.first { $0.transactionID == Self.coinsID }
             if let held, held.withdrawal == nil { isOwned = true }
         }
         let expected = isOwned && !money.isRevoked ? Self.units - money.taken : 0

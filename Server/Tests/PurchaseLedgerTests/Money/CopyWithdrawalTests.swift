@@ -231,9 +231,9 @@ struct CopyWithdrawalTests {
             func requireAgreement(isWithdrawn: Bool, _ step: String) async throws {
                 let page = try await world.ledger.answer(
                     PurchasesOfCustomer(app: "example", customerID: LedgerWorld.customer, limit: 10))
-                #expect(page.purchases.count == 2)
+                #expect(page.entries.count == 2)
                 for id in ["1", "2"] {
-                    let listed = try #require(page.purchases.first { $0.transactionID == id })
+                    let listed = try #require(page.entries.first { $0.transactionID == id })
                     let shown = try await world.ledger.answer(
                         PurchasesOfTransaction(app: "example", transactionID: id))
                     #expect(shown.map(\.withdrawal) == [listed.withdrawal])

@@ -184,7 +184,7 @@ struct SeatCountTests {
             #expect(try await entitlement()?.state == .active)
             let purchases = try await world.ledger.answer(
                 PurchasesOfCustomer(app: "example", customerID: LedgerWorld.customer, limit: 10)
-            ).purchases
+            ).entries
             #expect(Set(purchases.map(\.seats)) == [5, 0])
             #expect(try await world.claim("900", product: LedgerWorld.monthly, first).entitlement?.seats == 5)
             try await world.observe(

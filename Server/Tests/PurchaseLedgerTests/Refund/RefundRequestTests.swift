@@ -70,7 +70,7 @@ struct RefundRequestTests {
     private static func list(
         _ world: LedgerWorld, _ state: ConsumptionRequestState? = nil
     ) async throws -> [RefundRequest] {
-        try await world.ledger.answer(RefundRequestList(app: "example", state: state, limit: 100)).requests
+        try await world.ledger.answer(RefundRequestList(app: "example", state: state, limit: 100)).entries
     }
 
     @Test(

@@ -218,7 +218,7 @@ struct LedgerWorld: Sendable {
     }
 
     func submissions(_ filter: SubmissionFilter = SubmissionFilter()) async throws -> [SubmissionRecord] {
-        try await ledger.answer(SubmissionList(app: "example", filter: filter, limit: 100_000)).submissions
+        try await ledger.answer(SubmissionList(app: "example", filter: filter, limit: 100_000)).entries
     }
 
     /// Loses what the journal determines, and rebuilds it.

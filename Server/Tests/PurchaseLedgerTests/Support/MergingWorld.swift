@@ -198,11 +198,11 @@ struct MergingWorld {
             repeat {
                 let page = try await ledger.answer(
                     PurchasesOfCustomer(app: "example", customerID: customer, before: before, limit: 3))
-                answers += page.purchases.map { "\(customer): \($0)" }
+                answers += page.entries.map { "\(customer): \($0)" }
                 before = page.next
             } while before != nil
             let list = try await ledger.answer(OrderList(app: "example", customerID: customer, limit: 100))
-            answers += list.orders.map { "\(customer): \($0)" }
+            answers += list.entries.map { "\(customer): \($0)" }
             answers.append("\(try await ledger.answer(CustomerSummary(app: "example", customerID: customer)))")
             answers += try await newsAnswers(customer)
         }
@@ -216,7 +216,7 @@ struct MergingWorld {
             OutgoingEvents(app: "example", .notifications(.production), after: 0, limit: 100))
         answers += forwarded.map { "forwarded \($0.isAnnounced) \($0.isNotification)" }
         let held = try await ledger.answer(HeldPurchases(app: "example", limit: 100))
-        answers += held.purchases.map { "held: \($0)" }
+        answers += held.entries.map { "held: \($0)" }
         for order in orders { answers.append("\(try await world.order(order))") }
         for text in ["1", "20", "911", orders[0].uuidString] {
             answers.append("\(try await ledger.answer(CustomerSearch(app: "example", text: text, limit: 5)))")
@@ -236,7 +236,7 @@ struct MergingWorld {
         answers.append("\(customer) \(grounds.mergedInto ?? "")")
         let filter = NotificationFilter(customerID: customer)
         let list = try await ledger.answer(NotificationList(app: "example", filter: filter, limit: 100))
-        answers += list.notifications.map {
+        answers += list.entries.map {
             "\(customer): \($0.type ?? "") \($0.originalTransactionID ?? "") \($0.customerID ?? "")"
         }
         var theirs: [ForeignAnswer] = []

@@ -1,4 +1,5 @@
 import PurchaseVerification
+
 package import struct Foundation.UUID
 package import typealias Foundation.uuid_t
 

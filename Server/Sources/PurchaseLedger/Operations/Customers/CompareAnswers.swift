@@ -134,10 +134,7 @@ private struct AnswerComparer {
         _ id: String, in environment: AppStoreEnvironment?
     ) throws(LedgerStorageError) -> [TransactionRow] {
         var found: [TransactionRow] = []
-        for row in try reader.transactions.rows(id: id) where !row.isErased {
-            guard try OriginalsTable(connection: reader.connection).row(row.originalKey).appKey == app.key else {
-                continue
-            }
+        for row in try reader.rows(transaction: id, app) where !row.isErased {
             guard let environment else {
                 found.append(row)
                 continue
@@ -157,7 +154,7 @@ private struct AnswerComparer {
             let customer = try reader.customers.surviving(try reader.customers.row(owner))
             // A merge says nothing about what the purchase gives, and its rows move one after the other.
             return try EventsTable(connection: reader.connection).entries(
-                of: try reader.customers.family(of: customer, limit: EventSearch.largestFamily), transaction: row.key,
+                of: try reader.customers.family(of: customer, limit: CustomersTable.listedFamily), transaction: row.key,
                 besides: Int64(JournalKind.customerMerged.rawValue), limit: Self.entries)
         }
         return [

@@ -45,8 +45,7 @@ public struct CustomerSearch: LedgerQuery {
         {
             found.append((try reader.customers.row(order.customerKey), .order))
         }
-        let originals = OriginalsTable(connection: reader.connection)
-        for row in try reader.transactions.rows(id: text) where try originals.row(row.originalKey).appKey == app.key {
+        for row in try reader.rows(transaction: text, app) {
             guard let owner = row.ownerKey else { continue }
             found.append((try reader.customers.surviving(try reader.customers.row(owner)), .transaction))
         }

@@ -3,105 +3,66 @@ public import PurchaseVerification
 public import struct Foundation.UUID
 
 /// Everything that happened to a customer, oldest first: the events, and the claims that were rejected.
-public struct CustomerTimeline: LedgerQuery {
-    public static let access = LedgerReadAccess.lists
-
+public struct CustomerTimeline: LedgerList {
     /// The maximum number of events, and of claims, that a page reads.
     static let readRows = 512
 
     public var app: String
     public var customerID: String
-    /// The position at which the previous page ended.
     public var cursor: TimelineCursor?
     public var limit: Int
 
     /// A page of the timeline.
-    public init(app: String, customerID: String, cursor: TimelineCursor? = nil, limit: Int) {
-        self.app = app
-        self.customerID = customerID
-        self.cursor = cursor
-        self.limit = limit
-    }
-
-    /// A page, and the start of the next one; `nil` if this is the last. A page can be shorter than the limit, or
-    /// empty, although there is a next one.
-    public struct Answer: Sendable {
-        /// The customer's id after all merges; `nil` after an erasure.
-        public var customerID: String?
-        public var entries: [TimelineEntry]
-        public var next: TimelineCursor?
+    public init(app: String, customerID: String, cursor: TimelineCursor? = nil, limit: Int = 50) {
+        (self.app, self.customerID, self.cursor, self.limit) = (app, customerID, cursor, limit)
     }
 
     /// - Throws: `customer_unknown`.
-    public func answer(_ reader: LedgerTransaction) throws -> Answer {
+    public func answer(_ reader: LedgerTransaction) throws -> ListPage<TimelineEntry, TimelineCursor> {
         let app = try reader.app(app)
         let settled = try reader.connection.settledEvent() ?? .max
-        guard let named = try reader.customers.named(customerID, appKey: app.key) else {
-            throw LedgerRefusal(.customerUnknown, expected: customerID)
-        }
-        let family = try reader.customers.family(of: named, limit: EventSearch.largestFamily)
+        let family = try reader.customers.family(customerID, appKey: app.key).keys
         var place = cursor ?? TimelineCursor()
-        let events = try events(family, reader, after: place, upTo: settled)
-        let claims = try claims(family, reader, after: place)
-        var entries: [TimelineEntry] = []
-        var (event, claim) = (events.rows[...], claims.rows[...])
-        var isEnd = false
-        while true {
-            if event.isEmpty && !events.isComplete || claim.isEmpty && !claims.isComplete { break }
+        var event = try EventsTable(connection: reader.connection)
+            .order(family.map { EventsTable.ofCustomer($0, upTo: settled) })
+            .rows(after: place.event, limit: Self.readRows)[...]
+        // 3 is `JournalKind.claim`.
+        var claim = try JournalTable(connection: reader.connection)
+            .order(family.map { ListIndex("customer_key = ?1 AND kind = 3", $0) }, isAscending: true)
+            .rows(after: place.claim, limit: Self.readRows)[...]
+        let (isComplete, areClaimsComplete) = (event.count < Self.readRows, claim.count < Self.readRows)
+        var page = ListPage<TimelineEntry, TimelineCursor>()
+        page.mergedInto = try reader.customers.row(family[0]).survivor(of: customerID)
+        while !event.isEmpty || !claim.isEmpty {
+            if event.isEmpty && !isComplete || claim.isEmpty && !areClaimsComplete { break }
             if let next = event.first, claim.first.map({ next.at <= $0.at }) ?? true {
-                guard entries.count < limit else { break }
-                entries.append(try TimelineEntry(next, reader))
+                guard page.entries.count < limit else { break }
+                page.entries.append(try TimelineEntry(next, reader))
                 place.event = next.key
                 event.removeFirst()
             } else if let next = claim.first {
                 if next.code != DecisionCode.accepted.rawValue {
                     let entry = try TimelineEntry(rejected: next, app: app.settings.id, reader)
-                    if let last = entries.indices.last, entries[last].isRepeated(by: entry) {
-                        entries[last].count += 1
-                        entries[last].lastAt = entry.at
+                    if let last = page.entries.indices.last, page.entries[last].isRepeated(by: entry) {
+                        page.entries[last].count += 1
+                        page.entries[last].lastAt = entry.at
                     } else {
-                        guard entries.count < limit else { break }
-                        entries.append(entry)
+                        guard page.entries.count < limit else { break }
+                        page.entries.append(entry)
                     }
                 }
                 place.claim = JournalCursor(at: next.at, key: next.key)
                 claim.removeFirst()
-            } else {
-                isEnd = true
-                break
             }
         }
-        let survivor = try reader.customers.row(family[0])
-        return Answer(customerID: survivor.name, entries: entries, next: isEnd ? nil : place)
-    }
-
-    private func events(
-        _ family: [Int64], _ reader: LedgerTransaction, after place: TimelineCursor, upTo settled: Int64
-    ) throws(LedgerStorageError) -> (rows: [NamedEvent], isComplete: Bool) {
-        let table = EventsTable(connection: reader.connection)
-        var rows: [NamedEvent] = []
-        for customer in family {
-            rows += try table.events(customer: customer, after: place.event, limit: Int64(Self.readRows))
-        }
-        rows = rows.filter { $0.key <= settled }.sorted { $0.key < $1.key }
-        return (Array(rows.prefix(Self.readRows)), rows.count < Self.readRows)
-    }
-
-    private func claims(
-        _ family: [Int64], _ reader: LedgerTransaction, after place: TimelineCursor
-    ) throws(LedgerStorageError) -> (rows: [JournalRow], isComplete: Bool) {
-        let table = JournalTable(connection: reader.connection)
-        var rows: [JournalRow] = []
-        for customer in family {
-            rows += try table.claims(customer: customer, after: place.claim, limit: Int64(Self.readRows))
-        }
-        rows.sort { ($0.at, $0.key) < ($1.at, $1.key) }
-        return (Array(rows.prefix(Self.readRows)), rows.count < Self.readRows)
+        let isEnd = event.isEmpty && claim.isEmpty && isComplete && areClaimsComplete
+        page.next = isEnd ? nil : place
+        return page
     }
 }
 
 /// The position at which a page of a timeline continues.
-public struct TimelineCursor: Sendable, Hashable {
+public struct TimelineCursor: ListCursor {
     /// The last event.
     public var event: Int64
     /// The last claim.
@@ -111,9 +72,15 @@ public struct TimelineCursor: Sendable, Hashable {
     public init(
         event: Int64 = 0, claim: JournalCursor = JournalCursor(at: Timestamp(millisecondsSince1970: .min), key: .min)
     ) {
-        self.event = event
-        self.claim = claim
+        (self.event, self.claim) = (event, claim)
     }
+
+    public init?(numbers: [Int64]) {
+        guard numbers.count == 3, let claim = JournalCursor(numbers: Array(numbers[1...])) else { return nil }
+        self.init(event: numbers[0], claim: claim)
+    }
+
+    public var numbers: [Int64] { [event] + claim.numbers }
 }
 
 /// An event of a customer, or a rejected claim.

@@ -2,36 +2,20 @@ public import PurchaseVerification
 
 /// The purchases that nobody owns, the last seen first. They give nothing until a claim or an account token names their
 /// owner.
-public struct HeldPurchases: LedgerQuery {
-    public static let access = LedgerReadAccess.lists
-
-    /// The maximum number of rows that a page reads. Where a filter, or another app of the ledger, excludes most of
-    /// them, a page can be shorter than its limit; the next page continues.
-    static let mostRows = 512
-
+public struct HeldPurchases: LedgerList {
     public var app: String
     public var filter: HeldPurchaseFilter
-    /// The cursor that the previous page returned.
-    public var before: Int64
+    public var cursor: Int64?
     public var limit: Int
 
     /// A page of purchases.
     public init(
-        app: String, filter: HeldPurchaseFilter = HeldPurchaseFilter(), before: Int64 = .max, limit: Int
+        app: String, filter: HeldPurchaseFilter = HeldPurchaseFilter(), before cursor: Int64? = nil, limit: Int = 50
     ) {
-        self.app = app
-        self.filter = filter
-        self.before = before
-        self.limit = limit
+        (self.app, self.filter, self.cursor, self.limit) = (app, filter, cursor, limit)
     }
 
-    /// A page, and the start of the next one; `nil` if this is the last.
-    public struct Answer: Sendable {
-        public var purchases: [RecordedPurchase]
-        public var next: Int64?
-    }
-
-    public func answer(_ reader: LedgerTransaction) throws -> Answer {
+    public func answer(_ reader: LedgerTransaction) throws -> ListPage<RecordedPurchase, Int64> {
         let app = try reader.app(app)
         let environment = try filter.environment.map { named throws(LedgerStorageError) in
             // -1 for an environment that no purchase has.
@@ -40,23 +24,32 @@ public struct HeldPurchases: LedgerQuery {
         let product = try filter.productID.map { id throws(LedgerStorageError) in
             try reader.products.key(id, appKey: app.key) ?? -1
         }
-        let places = try reader.transactions.held(before: before, limit: Int64(Self.mostRows))
         var (withdrawals, renewals) = (PurchaseWithdrawals(reader), PurchaseRenewals(reader))
-        var answer = Answer(purchases: [], next: nil)
-        var last = before
-        for place in places {
-            guard answer.purchases.count < max(1, limit) else {
-                answer.next = last
-                return answer
-            }
-            last = place.key
+        // The index has the purchases of all apps.
+        return try ListOrder<Place, Int64>(
+            reader.connection, [ListIndex("owner_key IS NULL AND product_key <> 0")], by: ["transaction_key"],
+            cursor: \.key
+        ).page(after: cursor, limit: limit) { place in
             guard place.appKey == app.key, environment.map({ $0 == place.environment }) ?? true,
-                product.map({ $0 == place.productKey }) ?? true, let row = try reader.transactions.row(place.key)
-            else { continue }
-            answer.purchases.append(try reader.purchase(row, &withdrawals, &renewals))
+                product.map({ $0 == place.productKey }) ?? true
+            else { return nil }
+            return try reader.transactions.row(place.key)
+        }.map { try reader.purchase($0, &withdrawals, &renewals) }
+    }
+
+    private struct Place: ListedRow {
+        static let selection = """
+            SELECT transaction_key,
+            (SELECT app_key FROM originals WHERE originals.original_key = transactions.original_key),
+            environment, product_key FROM transactions
+            """
+
+        let key, appKey, environment, productKey: Int64
+
+        init(_ reader: inout RowReader) throws(LedgerStorageError) {
+            (key, appKey) = (try reader.integer(), try reader.integer())
+            (environment, productKey) = (try reader.integer(), try reader.integer())
         }
-        if places.count == Self.mostRows { answer.next = last }
-        return answer
     }
 }
 
@@ -67,7 +60,6 @@ public struct HeldPurchaseFilter: Sendable, Equatable {
 
     /// All held purchases.
     public init(environment: AppStoreEnvironment? = nil, productID: String? = nil) {
-        self.environment = environment
-        self.productID = productID
+        (self.environment, self.productID) = (environment, productID)
     }
 }

@@ -3,44 +3,24 @@ public import PurchaseVerification
 public import struct Foundation.UUID
 
 /// The purchases of a customer, the last seen first.
-public struct PurchasesOfCustomer: LedgerQuery {
-    public static let access = LedgerReadAccess.lists
-
+public struct PurchasesOfCustomer: LedgerList {
     public var app: String
     public var customerID: String
-    /// The cursor that the previous page returned.
-    public var before: Int64?
+    public var cursor: Int64?
     public var limit: Int
 
     /// A page of purchases.
-    public init(app: String, customerID: String, before: Int64? = nil, limit: Int) {
-        self.app = app
-        self.customerID = customerID
-        self.before = before
-        self.limit = limit
+    public init(app: String, customerID: String, before cursor: Int64? = nil, limit: Int = 50) {
+        (self.app, self.customerID, self.cursor, self.limit) = (app, customerID, cursor, limit)
     }
 
-    /// A page, and the start of the next one; `nil` if this is the last.
-    public struct Answer: Sendable {
-        public var purchases: [RecordedPurchase]
-        public var next: Int64?
-        /// The customer into whom the named one was merged; `nil` if it was not.
-        public var mergedInto: String?
-    }
-
-    public func answer(_ reader: LedgerTransaction) throws -> Answer {
-        let app = try reader.app(app)
-        guard let customer = try reader.customer(customerID, app) else { return Answer(purchases: [], next: nil) }
-        var rows = try reader.transactions.rows(of: customer.key, before: before, limit: Int64(max(1, limit)) + 1)
-        var next: Int64?
-        if rows.count > max(1, limit) {
-            rows.removeLast()
-            next = rows.last?.key
-        }
+    public func answer(_ reader: LedgerTransaction) throws -> ListPage<RecordedPurchase, Int64> {
+        guard let customer = try reader.customer(customerID, try reader.app(app)) else { return ListPage() }
         var (withdrawals, renewals) = (PurchaseWithdrawals(reader), PurchaseRenewals(reader))
-        return Answer(
-            purchases: try rows.map { try reader.purchase($0, &withdrawals, &renewals) }, next: next,
-            mergedInto: customer.survivor(of: customerID))
+        var page = try reader.transactions.order(of: customer.key).page(after: cursor, limit: limit)
+            .map { try reader.purchase($0, &withdrawals, &renewals) }
+        page.mergedInto = customer.survivor(of: customerID)
+        return page
     }
 }
 
@@ -86,9 +66,7 @@ public struct PurchasesOfTransaction: LedgerQuery {
         let app = try reader.app(app)
         var purchases: [RecordedPurchase] = []
         var (withdrawals, renewals) = (PurchaseWithdrawals(reader), PurchaseRenewals(reader))
-        for row in try reader.transactions.rows(id: transactionID)
-        where try !row.isErased && OriginalsTable(connection: reader.connection).row(row.originalKey).appKey == app.key
-        {
+        for row in try reader.rows(transaction: transactionID, app) where !row.isErased {
             purchases.append(try reader.purchase(row, &withdrawals, &renewals))
         }
         return purchases
@@ -130,6 +108,16 @@ public struct RecordedPurchase: Sendable, Equatable {
 }
 
 extension LedgerTransaction {
+    /// The transactions of an app with an id, one for each environment. Another app can have one with the same id.
+    func rows(transaction id: String, _ app: RegistryApp) throws(LedgerStorageError) -> [TransactionRow] {
+        let originals = OriginalsTable(connection: connection)
+        var rows: [TransactionRow] = []
+        for row in try transactions.rows(id: id) where try originals.row(row.originalKey).appKey == app.key {
+            rows.append(row)
+        }
+        return rows
+    }
+
     /// The transaction of an app by its id.
     ///
     /// - Throws: `purchase_unknown`, or `purchase_ambiguous` if there are several and no environment is named.
@@ -137,8 +125,7 @@ extension LedgerTransaction {
         _ transactionID: String, _ environment: AppStoreEnvironment?, _ app: RegistryApp
     ) throws -> TransactionRow {
         var found: [TransactionRow] = []
-        for row in try transactions.rows(id: transactionID) where !row.isErased {
-            guard try OriginalsTable(connection: connection).row(row.originalKey).appKey == app.key else { continue }
+        for row in try rows(transaction: transactionID, app) where !row.isErased {
             if let environment, try environments.environment(row.environment) != environment { continue }
             found.append(row)
         }

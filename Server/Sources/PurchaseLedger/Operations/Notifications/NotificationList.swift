@@ -3,84 +3,76 @@ public import PurchaseVerification
 public import struct Foundation.UUID
 
 /// The notifications of an app, the newest first.
-public struct NotificationList: LedgerQuery {
-    public static let access = LedgerReadAccess.lists
-
-    /// The maximum number of notifications that a page reads. With a filter that excludes most of them, a page can be
-    /// shorter than its limit; the next page continues.
-    static let mostRows = 512
-
+public struct NotificationList: LedgerList {
     public var app: String
     public var filter: NotificationFilter
-    /// The position at which the previous page ended.
-    public var before: Int64
+    public var cursor: Int64?
     public var limit: Int
 
     /// A page of notifications.
     public init(
-        app: String, filter: NotificationFilter = NotificationFilter(), before: Int64 = .max, limit: Int
+        app: String, filter: NotificationFilter = NotificationFilter(), before cursor: Int64 = .max, limit: Int = 50
     ) {
-        self.app = app
-        self.filter = filter
-        self.before = before
-        self.limit = limit
+        (self.app, self.filter, self.cursor, self.limit) = (app, filter, cursor, limit)
     }
 
-    /// A page, and the start of the next one; `nil` if this is the last.
-    public struct Answer: Sendable {
-        public var notifications: [NotificationRecord]
-        public var next: Int64?
+    public func answer(_ reader: LedgerTransaction) throws -> ListPage<NotificationRecord, Int64> {
+        try Self.order(try indexes(try reader.app(app), reader), reader.connection)
+            .page(after: cursor, limit: limit) { row in
+                let details = try row.details.map(NotificationDetails.init(encoded:))
+                return matches(details) ? (row, details) : nil
+            }.map { try NotificationRecord($0.0, $0.1, reader) }
     }
 
-    public func answer(_ reader: LedgerTransaction) throws -> Answer {
-        let rows = try rows(try reader.app(app), reader)
-        var found: [NotificationRecord] = []
-        var place = before
-        for row in rows {
-            guard found.count < max(1, limit) else { return Answer(notifications: found, next: place) }
-            place = row.key
-            let details = try row.details.map(NotificationDetails.init(encoded:))
-            if matches(details) { found.append(try NotificationRecord(row, details, reader)) }
-        }
-        return Answer(notifications: found, next: rows.count < readRows ? nil : place)
+    static func order(
+        _ indexes: [ListIndex], _ connection: any LedgerConnection
+    ) -> ListOrder<JournalRow, Int64> {
+        ListOrder(connection, indexes, by: ["entry_key"], cursor: \.key)
     }
 
-    /// The number of rows that a page reads: with a filter that no index serves, more than the limit.
-    private var readRows: Int {
-        filter.subtype == nil && filter.transactionID == nil && (filter.type == nil || filter.customerID == nil)
-            ? min(max(1, limit) + 1, Self.mostRows) : Self.mostRows
+    /// The entries of an app's notifications; of a type, if it is not `nil`.
+    static func index(_ app: Int64, type: String?) -> ListIndex {
+        ListIndex(
+            "app_key = ?1" + (type == nil ? "" : " AND type = ?2"),
+            [.integer(app)] + (type.map { [.text($0)] } ?? []), of: NotificationsTable.name)
     }
 
-    /// The entries that the narrowest index gives, the newest first.
-    private func rows(_ app: RegistryApp, _ reader: LedgerTransaction) throws -> [JournalRow] {
-        let journal = JournalTable(connection: reader.connection)
-        let count = Int64(readRows)
-        var rows: [JournalRow] = []
+    /// The entries of the notifications about purchases that a customer owns now, of those about no known transaction
+    /// that were the customer's, and of those whose events about no single purchase told the customer. They are sorted:
+    /// a customer has few. 23 is `JournalKind.notification`.
+    private static func index(ofCustomer customer: Int64) -> ListIndex {
+        let told: [EventType] = [.consentRescinded, .seatUnclaimed, .renewalChanged]
+        let types = told.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+        return ListIndex(
+            """
+            kind = 23 AND entry_key IN (
+                SELECT entry_key FROM journal WHERE customer_key = ?1 AND kind = 23 AND transaction_key IS NULL
+                UNION ALL
+                SELECT journal.entry_key FROM transactions
+                JOIN journal ON journal.transaction_key = transactions.transaction_key
+                WHERE owner_key = ?1 AND journal.kind = 23
+                UNION ALL
+                SELECT entry_key FROM events WHERE customer_key = ?1 AND type IN (\(types)))
+            """, customer)
+    }
+
+    /// The narrowest indexes for the filter.
+    private func indexes(_ app: RegistryApp, _ reader: LedgerTransaction) throws -> [ListIndex] {
         if let id = filter.transactionID {
-            let originals = OriginalsTable(connection: reader.connection)
-            // One for each environment, because another app can have a transaction with this id.
-            for row in try reader.transactions.rows(id: id) where try originals.row(row.originalKey).appKey == app.key {
-                rows += try journal.notifications(original: row.originalKey, before: before, limit: count)
+            // They are sorted: one subscription has few.
+            return try reader.rows(transaction: id, app).map {
+                ListIndex(
+                    """
+                    transaction_key IN (SELECT transaction_key FROM transactions WHERE original_key = ?1) AND kind = 23
+                    """, $0.originalKey)
             }
-        } else if let name = filter.customerID {
-            guard let named = try reader.customers.named(name, appKey: app.key) else {
-                throw LedgerRefusal(.customerUnknown, expected: name)
-            }
-            // One can concern several customers who were merged since.
-            var known: Set<Int64> = []
-            for customer in try reader.customers.family(of: named, limit: EventSearch.largestFamily) {
-                rows += try journal.notifications(customer: customer, before: before, limit: count)
-                    .filter { known.insert($0.key).inserted }
-            }
-        } else if let type = filter.type {
-            for name in NotificationType(rawValue: type).names {
-                rows += try journal.notifications(
-                    appKey: app.key, type: name.rawValue, before: before, limit: count)
-            }
-        } else {
-            return try journal.notifications(appKey: app.key, type: nil, before: before, limit: count)
         }
-        return Array(rows.sorted { $0.key > $1.key }.prefix(readRows))
+        if let name = filter.customerID {
+            // One can concern several customers who were merged since.
+            return try reader.customers.family(name, appKey: app.key).keys.map { Self.index(ofCustomer: $0) }
+        }
+        guard let type = filter.type else { return [Self.index(app.key, type: nil)] }
+        return NotificationType(rawValue: type).names.map { Self.index(app.key, type: $0.rawValue) }
     }
 
     private func matches(_ details: NotificationDetails?) -> Bool {
@@ -106,10 +98,7 @@ public struct NotificationFilter: Sendable, Equatable {
     public init(
         type: String? = nil, subtype: String? = nil, customerID: String? = nil, transactionID: String? = nil
     ) {
-        self.type = type
-        self.subtype = subtype
-        self.customerID = customerID
-        self.transactionID = transactionID
+        (self.type, self.subtype, self.customerID, self.transactionID) = (type, subtype, customerID, transactionID)
     }
 }
 

@@ -33,35 +33,38 @@ public struct ChangeTester: LedgerOperation {
     }
 }
 
-/// The names of an app's testers, ordered by when the customers were first seen.
-public struct TesterList: LedgerQuery {
-    public static let access = LedgerReadAccess.lists
-
+/// The names of an app's testers, ordered by when the customers were first seen. Erased customers have no name and are
+/// left out.
+public struct TesterList: LedgerList {
     public var app: String
-    /// The position at which the previous page ended.
-    public var after: Int64
+    public var cursor: Int64?
     public var limit: Int
 
     /// A page of testers.
-    public init(app: String, after: Int64 = 0, limit: Int) {
-        self.app = app
-        self.after = after
-        self.limit = limit
+    public init(app: String, after cursor: Int64? = nil, limit: Int = 500) {
+        (self.app, self.cursor, self.limit) = (app, cursor, limit)
     }
 
-    /// A page, and the start of the next one; `nil` if this is the last. Erased customers have no name and are left
-    /// out.
-    public struct Answer: Sendable {
-        public var names: [String]
-        public var next: Int64?
+    public func answer(_ reader: LedgerTransaction) throws -> ListPage<String, Int64> {
+        // The row of a customer who was merged into another remains, but the right of the survivor decides.
+        let index = ListIndex("testers.app_key = ?1 AND customers.merged_into IS NULL", try reader.app(app).key)
+        return try ListOrder<Tester, Int64>(
+            reader.connection, [index], by: ["testers.customer_key"], isAscending: true, cursor: \.key
+        ).page(after: cursor, limit: limit, select: \.name)
     }
 
-    public func answer(_ reader: LedgerTransaction) throws -> Answer {
-        let count = max(1, limit)
-        let rows = try TestersTable(connection: reader.connection).page(
-            appKey: try reader.app(app).key, after: after, limit: Int64(count) + 1)
-        let page = rows.prefix(count)
-        return Answer(names: page.compactMap(\.name), next: rows.count > count ? page.last?.key : nil)
+    private struct Tester: ListedRow {
+        static let selection = """
+            SELECT testers.customer_key, customers.name FROM testers
+            LEFT JOIN customers ON customers.customer_key = testers.customer_key
+            """
+
+        let key: Int64
+        let name: String?
+
+        init(_ reader: inout RowReader) throws(LedgerStorageError) {
+            (key, name) = (try reader.integer(), try reader.optionalText())
+        }
     }
 }
 

@@ -92,7 +92,9 @@ extension ErasureScope {
         var payments: [CustomerErasedDetails.Payment] = []
         let own = Set(rows.map(\.key))
         var orders: [OrderRow] = []
-        for key in keys { orders += try transaction.orders.page(customer: key, cursor: nil, limit: .max) }
+        for key in keys {
+            orders += try transaction.orders.order(ListIndex("customer_key = ?1", key), by: ["order_key"]).rows()
+        }
         for order in orders.sorted(by: { $0.key > $1.key }) {
             guard let key = order.paidBy, !own.contains(key), let row = try transaction.transactions.row(key) else {
                 continue

@@ -26,7 +26,7 @@ struct ErasureScope {
         self.app = app
         customers = try Self.group(of: customer, transaction)
         for row in customers {
-            rows += try transaction.transactions.rows(of: row.key, before: nil, limit: .max).filter { !$0.isErased }
+            rows += try transaction.transactions.order(of: row.key).rows().filter { !$0.isErased }
         }
         try findEntries()
         try findEvidence()
@@ -59,14 +59,14 @@ struct ErasureScope {
             found += try journal.anonymousRows(transaction: row.key)
                 .filter { [JournalKind.evidence, .notification].map { Int64($0.rawValue) }.contains($0.kind) }
         }
-        found += try notificationsOfDownloads(journal)
+        found += try notificationsOfDownloads()
         var seen: Set<Int64> = []
         entries = found.filter { $0.details != nil && seen.insert($0.key).inserted }.sorted { $0.key < $1.key }
     }
 
     /// The notifications that name a download of the app with which the customer bought something or claimed a seat.
     /// They are rare.
-    private func notificationsOfDownloads(_ journal: JournalTable) throws(LedgerStorageError) -> [JournalRow] {
+    private func notificationsOfDownloads() throws(LedgerStorageError) -> [JournalRow] {
         var downloads = Set(rows.compactMap(\.appTransactionID).map { ExactText($0) })
         for customer in customers {
             let seats = try SeatsTable(connection: connection).rows(of: customer.key)
@@ -74,9 +74,8 @@ struct ErasureScope {
         }
         guard !downloads.isEmpty else { return [] }
         var found: [JournalRow] = []
-        for row in try journal.notifications(
-            appKey: app.key, type: NotificationType.rescindConsent.rawValue, before: .max, limit: .max)
-        {
+        let index = NotificationList.index(app.key, type: NotificationType.rescindConsent.rawValue)
+        for row in try NotificationList.order([index], connection).rows() {
             guard let details = row.details,
                 let id = try NotificationDetails(encoded: details).appTransactionID, downloads.contains(ExactText(id))
             else { continue }

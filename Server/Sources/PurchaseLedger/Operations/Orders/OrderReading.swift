@@ -84,79 +84,42 @@ public struct OrderByID: LedgerQuery {
     }
 }
 
-/// Orders of an app, newest first; if a state is given, in the order of expiry, latest first.
-public struct OrderList: LedgerQuery {
-    public static let access = LedgerReadAccess.lists
-
-    /// The maximum number of a customer's orders that a page reads to find those in a state, or the page's limit if
-    /// that is higher. A page can be shorter than its limit; the next page continues.
-    private static let readOrders = 512
-    private static let pageAfterFirst = 64
-
+/// Orders of an app, newest first; if a state is given and no customer, in the order of expiry, latest first.
+public struct OrderList: LedgerList {
     public var app: String
     public var status: OrderStatus?
     public var customerID: String?
-    /// The position at which the previous page ended.
     public var cursor: OrderCursor?
     public var limit: Int
 
     /// A page of orders.
     public init(
-        app: String, status: OrderStatus? = nil, customerID: String? = nil, cursor: OrderCursor? = nil, limit: Int
+        app: String, status: OrderStatus? = nil, customerID: String? = nil, cursor: OrderCursor? = nil, limit: Int = 50
     ) {
-        self.app = app
-        self.status = status
-        self.customerID = customerID
-        self.cursor = cursor
-        self.limit = limit
+        (self.app, self.status, self.customerID, self.cursor, self.limit) = (app, status, customerID, cursor, limit)
     }
 
-    /// A page, and the start of the next one; `nil` if this is the last. With a customer and a state, a page can be
-    /// shorter than the limit, or empty, although there is a next one.
-    public struct Answer: Sendable {
-        public var orders: [Order]
-        public var next: OrderCursor?
-    }
-
-    public func answer(_ reader: LedgerTransaction) throws -> Answer {
+    public func answer(_ reader: LedgerTransaction) throws -> ListPage<Order, OrderCursor> {
         let app = try reader.app(app)
-        let count = max(1, limit)
-        guard let customerID else {
-            let rows =
-                if let status {
-                    try reader.orders.page(
-                        appKey: app.key, status: status, at: reader.now, cursor: cursor, limit: Int64(count) + 1)
-                } else { try reader.orders.page(appKey: app.key, cursor: cursor, limit: Int64(count) + 1) }
-            return try answer(rows, isMore: rows.count > count, reader)
+        var (index, columns, cursor) = (ListIndex("app_key = ?1", app.key), ["order_key"], cursor)
+        if let customerID {
+            guard let customer = try reader.customer(customerID, app) else { return ListPage() }
+            index = ListIndex("customer_key = ?1", customer.key)
+        } else if let status {
+            // The time tells open orders from expired ones.
+            let stored = status == .expired ? OrderStatus.created : status
+            let earliest = status == .created ? reader.now.millisecondsSince1970 : .min
+            index = ListIndex(
+                "app_key = ?1 AND status = ?2 AND expires_at > ?3",
+                [.integer(app.key), .text(stored.rawValue), .integer(earliest)])
+            columns = ["expires_at", "order_key"]
+            if status == .expired, cursor.map({ $0.expiresAt > reader.now }) ?? true {
+                cursor = OrderCursor(expiresAt: reader.now, key: .max)
+            }
         }
-        guard let customer = try reader.customer(customerID, app) else { return Answer(orders: [], next: nil) }
-        return try answer(of: customer, reader)
-    }
-
-    private func answer(of customer: CustomerRow, _ reader: LedgerTransaction) throws -> Answer {
-        let count = max(1, limit)
-        var found: [OrderRow] = []
-        var place = cursor
-        var readCount = 0
-        while readCount < max(count, Self.readOrders) {
-            // First as many as the limit; if the state excludes orders, more at a time.
-            let size = readCount == 0 ? count + 1 : max(count + 1, Self.pageAfterFirst)
-            let rows = try reader.orders.page(
-                customer: customer.key, cursor: place, limit: Int64(size))
-            found += rows.filter { row in status.map { row.status(at: reader.now) == $0 } ?? true }
-            if found.count > count { return try answer(found, isMore: true, reader) }
-            guard rows.count == size else { return try answer(found, isMore: false, reader) }
-            place = rows.last.map { OrderCursor(expiresAt: $0.expiresAt, key: $0.key) }
-            readCount += rows.count
-        }
-        return Answer(orders: try found.map { try reader.order($0) }, next: place)
-    }
-
-    /// - Parameter isMore: whether there are more rows than the page has.
-    private func answer(_ rows: [OrderRow], isMore: Bool, _ reader: LedgerTransaction) throws -> Answer {
-        let page = isMore ? rows.prefix(max(1, limit)) : rows[...]
-        let next = isMore ? page.last.map { OrderCursor(expiresAt: $0.expiresAt, key: $0.key) } : nil
-        return Answer(orders: try page.map { try reader.order($0) }, next: next)
+        return try reader.orders.order(index, by: columns).page(after: cursor, limit: limit) {
+            status == nil || $0.status(at: reader.now) == status ? $0 : nil
+        }.map { try reader.order($0) }
     }
 }
 

@@ -2,30 +2,18 @@ import PurchaseVerification
 
 public import struct Foundation.UUID
 
-/// The events of an app, oldest first.
+/// All events of an app, oldest first.
 public struct EventList: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
-    public var app: String
-    /// The cursor of the last event that was read; 0 starts with the first event.
-    public var after: Int64
-    public var limit: Int
+    let search: EventSearch
 
-    /// A page of events.
+    /// A page of events after a cursor; 0 starts with the first event.
     public init(app: String, after: Int64 = 0, limit: Int) {
-        self.app = app
-        self.after = after
-        self.limit = limit
+        search = EventSearch(app: app, after: after, limit: limit)
     }
 
-    public func answer(_ reader: LedgerTransaction) throws -> [StoredEvent] {
-        let app = try reader.app(app)
-        let settled = try reader.connection.settledEvent() ?? .max
-        return try EventsTable(connection: reader.connection)
-            .events(appKey: app.key, after: after, limit: Int64(max(1, limit)))
-            .prefix { $0.key <= settled }
-            .map { StoredEvent(cursor: $0.key, content: EventContent($0, app: app.settings)) }
-    }
+    public func answer(_ reader: LedgerTransaction) throws -> [StoredEvent] { try search.answer(reader).entries }
 }
 
 extension EventContent {
@@ -65,82 +53,40 @@ public struct EventFilter: Sendable, Equatable {
     }
 }
 
-/// Events of an app that a filter selects, oldest first.
-public struct EventSearch: LedgerQuery {
-    public static let access = LedgerReadAccess.lists
-
-    /// The maximum number of a customer's events that a page reads, or the page's limit if that is higher.
-    static let readEvents = 512
+/// Events of an app that a filter selects, oldest first. Every page has the `end` of what was read.
+public struct EventSearch: LedgerList {
     /// The range of events that a page reads for a transaction, which has no index.
     static let readRange: Int64 = 16_384
-    /// The maximum number of customers that were merged into one whose events are read.
-    static let largestFamily = 64
 
     public var app: String
     public var filter: EventFilter
-    /// The cursor at which the previous page ended; 0 starts with the first event.
-    public var after: Int64
+    public var cursor: Int64?
     public var limit: Int
 
     /// A page of events.
-    public init(app: String, filter: EventFilter, after: Int64 = 0, limit: Int) {
-        self.app = app
-        self.filter = filter
-        self.after = after
-        self.limit = limit
+    public init(app: String, filter: EventFilter = EventFilter(), after cursor: Int64? = nil, limit: Int = 50) {
+        (self.app, self.filter, self.cursor, self.limit) = (app, filter, cursor, limit)
     }
 
-    /// A page, and the cursor of the next one. A page can be shorter than the limit, or empty, although more events
-    /// follow.
-    public struct Answer: Sendable {
-        public var events: [StoredEvent]
-        public var next: Int64
-        /// Whether all events were read.
-        public var isEnd: Bool
-    }
-
-    public func answer(_ reader: LedgerTransaction) throws -> Answer {
-        let app = try reader.app(app)
-        let page = try named(reader, app)
-        return Answer(
-            events: page.events.map { StoredEvent(cursor: $0.key, content: EventContent($0, app: app.settings)) },
-            next: page.next, isEnd: page.isEnd)
-    }
-
-    /// The events of a page with the names of their rows.
-    func named(
-        _ reader: LedgerTransaction, _ app: RegistryApp
-    ) throws -> (events: [NamedEvent], next: Int64, isEnd: Bool) {
+    /// - Throws: `cursor_ahead`, as after a restored backup.
+    public func answer(_ reader: LedgerTransaction) throws -> ListPage<StoredEvent, Int64> {
+        let (app, after) = (try reader.app(app), cursor ?? 0)
+        guard after >= 0 else {
+            throw LedgerRefusal(.fieldMalformed, expected: "cursor: the next_cursor of an answer")
+        }
         let table = EventsTable(connection: reader.connection)
         let newest = try table.newest(appKey: app.key, upTo: try reader.connection.settledEvent() ?? .max)
         guard newest >= after else {
             throw LedgerRefusal(.cursorAhead, expected: "at most \(newest)", found: "\(after)")
         }
-        let limit = max(1, limit)
-        guard newest > after else { return ([], after, true) }
-        guard filter != EventFilter() else {
-            let events = try table.events(appKey: app.key, after: after, limit: Int64(limit)).filter {
-                $0.key <= newest
-            }
-            return (events, events.last?.key ?? after, events.count < limit)
+        let isRange = filter.transactionID != nil && filter.customerID == nil && filter.orderID == nil
+        let end = isRange ? min(newest, after + Self.readRange) : newest
+        var page = try table.order(try indexes(reader, app, upTo: end)).page(after: after, limit: limit) {
+            matches($0) ? StoredEvent(cursor: $0.key, content: EventContent($0, app: app.settings)) : nil
         }
-        guard let customers = try customers(reader, app) else {
-            return try ofTransaction(table, reader, app, newest: newest, limit: limit)
-        }
-        let size = max(limit, Self.readEvents)
-        var rows: [NamedEvent] = []
-        for customer in customers {
-            rows += try table.events(customer: customer, after: after, limit: Int64(size)).filter { $0.key <= newest }
-        }
-        // Beyond the shortest complete page of a customer, others can have events that were not read.
-        rows = Array(rows.sorted { $0.key < $1.key }.prefix(size))
-        var events: [NamedEvent] = []
-        for row in rows where matches(row) {
-            guard events.count < limit else { return (events, events.last?.key ?? after, false) }
-            events.append(row)
-        }
-        guard rows.count < size else { return (events, rows.last?.key ?? after, false) }
-        return (events, newest, true)
+        if page.next == nil, end < newest { page.next = end }
+        page.end = page.next ?? newest
+        return page
     }
 
     private func matches(_ event: NamedEvent) -> Bool {
@@ -148,33 +94,27 @@ public struct EventSearch: LedgerQuery {
             && (filter.transactionID.map { $0.isSame(as: event.transactionID) } ?? true)
     }
 
-    /// The customers whose events the filter can select; `nil` if it names neither a customer nor an order.
-    private func customers(_ reader: LedgerTransaction, _ app: RegistryApp) throws(LedgerStorageError) -> [Int64]? {
+    private func indexes(
+        _ reader: LedgerTransaction, _ app: RegistryApp, upTo newest: Int64
+    ) throws(LedgerStorageError) -> [ListIndex] {
         let customer: CustomerRow?
         if let name = filter.customerID {
             customer = try reader.customers.named(name, appKey: app.key)
         } else if let id = filter.orderID {
             guard let order = try reader.orders.row(id: id), order.appKey == app.key else { return [] }
             customer = try reader.customers.row(order.customerKey)
+        } else if let id = filter.transactionID {
+            return try reader.transactions.rows(id: id).map {
+                ListIndex(
+                    "events.app_key = ?1 AND events.transaction_key = ?2 AND events.event_key <= ?3", app.key, $0.key,
+                    newest)
+            }
         } else {
-            return nil
+            return [EventsTable.ofApp(app.key, upTo: newest)]
         }
         guard let customer else { return [] }
-        return try reader.customers.family(of: customer, limit: Self.largestFamily)
-    }
-
-    private func ofTransaction(
-        _ table: EventsTable, _ reader: LedgerTransaction, _ app: RegistryApp, newest: Int64, limit: Int
-    ) throws(LedgerStorageError) -> (events: [NamedEvent], next: Int64, isEnd: Bool) {
-        let end = min(newest, after + Self.readRange)
-        var events: [NamedEvent] = []
-        for transaction in try reader.transactions.rows(id: filter.transactionID ?? "") {
-            events += try table.events(
-                appKey: app.key, transaction: transaction.key, in: after + 1...end, limit: Int64(limit))
-        }
-        events = Array(events.sorted { $0.key < $1.key }.prefix(limit))
-        guard events.count < limit else { return (events, events.last?.key ?? end, false) }
-        return (events, end, end == newest)
+        return try reader.customers.family(of: customer, limit: CustomersTable.listedFamily)
+            .map { EventsTable.ofCustomer($0, upTo: newest) }
     }
 }
 

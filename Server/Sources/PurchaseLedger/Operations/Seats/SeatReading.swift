@@ -110,26 +110,20 @@ public struct SeatRecord: Sendable, Equatable {
 }
 
 /// The claimed seats of a subscription that have not ended, the oldest first.
-public struct SeatsOfSubscription: LedgerQuery {
-    public static let access = LedgerReadAccess.lists
-
+public struct SeatsOfSubscription: LedgerList {
     public var app: String
     public var originalTransactionID: String
     public var environment: AppStoreEnvironment?
-    /// The position at which the previous page ended.
-    public var after: Int64
+    public var cursor: Int64?
     public var limit: Int
 
     /// A page of seats.
     public init(
-        app: String, originalTransactionID: String, environment: AppStoreEnvironment? = nil, after: Int64 = 0,
-        limit: Int
+        app: String, originalTransactionID: String, environment: AppStoreEnvironment? = nil,
+        after cursor: Int64? = nil, limit: Int = 50
     ) {
-        self.app = app
-        self.originalTransactionID = originalTransactionID
-        self.environment = environment
-        self.after = after
-        self.limit = limit
+        (self.app, self.originalTransactionID, self.environment) = (app, originalTransactionID, environment)
+        (self.cursor, self.limit) = (cursor, limit)
     }
 
     /// A page, and the start of the next one; `nil` if this is the last.
@@ -156,26 +150,23 @@ public struct SeatsOfSubscription: LedgerQuery {
                 found: original.originalID)
         }
         let number = reading.number(of: access)
-        let count = max(1, limit)
-        var rows = try seats.current(original: original.key, after: after, limit: Int64(count) + 1)
-        var next: Int64?
-        if rows.count > count {
-            rows.removeLast()
-            next = rows.last?.entryKey
-        }
-        var older = try rows.first.map { first throws(LedgerStorageError) in
+        let page = try ListOrder<SeatRow, Int64>(
+            reader.connection, [ListIndex("original_key = ?1 AND ended_at IS NULL", original.key)], by: ["entry_key"],
+            isAscending: true, cursor: \.entryKey
+        ).page(after: cursor, limit: limit)
+        var older = try page.entries.first.map { first throws(LedgerStorageError) in
             try seats.count(original: original.key, before: first.entryKey, limit: .max)
         }
-        var claimed: [SeatRecord] = []
-        for row in rows {
+        let claimed = try page.map { row in
             var record = try SeatRecord(row, of: original, reader)
             record.isSeated = (older ?? 0) < number
             older = (older ?? 0) + 1
-            claimed.append(record)
+            return record
         }
         return Answer(
             environment: try reader.environments.environment(original.environment), seats: number,
-            claims: try seats.count(original: original.key, before: .max, limit: .max), claimed: claimed, next: next)
+            claims: try seats.count(original: original.key, before: .max, limit: .max), claimed: claimed.entries,
+            next: claimed.next)
     }
 }
 

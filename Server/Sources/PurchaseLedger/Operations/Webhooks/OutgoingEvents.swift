@@ -52,8 +52,7 @@ struct OutgoingSource {
         switch stream {
         case .events:
             return try EventsTable(connection: reader.connection)
-                .events(appKey: app.key, after: after, limit: limit)
-                .prefix { $0.key <= settled }
+                .order([EventsTable.ofApp(app.key, upTo: settled)]).rows(after: after, limit: Int(limit))
                 .map { OutgoingEvent($0, app: app.settings) }
         case .notifications(let environment):
             let number = try reader.environments.key(of: environment)

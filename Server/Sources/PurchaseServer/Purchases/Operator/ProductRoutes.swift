@@ -9,12 +9,9 @@ struct ProductRoutes {
     func add(to group: RouterGroup<ServerContext>) {
         group.get("products") { request, context in
             let app = try context.requireCaller(.backend).app.id
-            let page = try await api.ledger.answer(
-                SoldProducts(app: app, after: try request.numberCursor(), limit: try request.limit(default: 500)))
+            let page = try await api.page(of: SoldProducts(app: app), request)
             return try Response.json(
-                ProductList(
-                    products: page.products.map { ProductMessage($0) },
-                    nextCursor: page.next.map { Cursor.text(["\($0)"]) }))
+                ProductList(products: page.entries.map { ProductMessage($0) }, nextCursor: page.next?.text))
         }
     }
 }

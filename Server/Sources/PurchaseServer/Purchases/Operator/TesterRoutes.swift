@@ -9,10 +9,8 @@ struct TesterRoutes {
     func add(to group: RouterGroup<ServerContext>) {
         group.get("testers") { request, context in
             let app = try context.requireCaller(.admin).app.id
-            let page = try await api.ledger.answer(
-                TesterList(app: app, after: try request.numberCursor() ?? 0, limit: try request.limit(default: 500)))
-            return try Response.json(
-                TesterNames(testers: page.names, nextCursor: page.next.map { Cursor.text(["\($0)"]) }))
+            let page = try await api.page(of: TesterList(app: app), request)
+            return try Response.json(TesterNames(testers: page.entries, nextCursor: page.next?.text))
         }
         group.put("testers/:id") { request, context in
             _ = try context.requireCaller(.admin)

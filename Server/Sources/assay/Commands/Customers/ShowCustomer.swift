@@ -42,7 +42,7 @@ struct ShowCustomer: AsyncParsableCommand {
             let purchases = try await ledger.answer(
                 PurchasesOfCustomer(app: app, customerID: customer, limit: Self.purchases))
             let report = CustomerReport(
-                query: query, summary: summary, entitlements: entitlements, purchases: purchases.purchases,
+                query: query, summary: summary, entitlements: entitlements, purchases: purchases.entries,
                 hasMore: purchases.next != nil)
             Terminal.write(json ? try report.json() : Array(report.text.utf8))
         }

@@ -20,11 +20,7 @@ struct ShowTimeline: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withLedger(.reading) { ledger, app in
-            let found = try await list.entries { (cursor: TimelineCursor?, limit) in
-                let page = try await ledger.answer(
-                    CustomerTimeline(app: app, customerID: customer, cursor: cursor, limit: limit))
-                return (page.entries, page.next)
-            }
+            let found = try await list.entries(of: CustomerTimeline(app: app, customerID: customer), ledger)
             var table = TextTable([
                 "AT", "WHAT", "COUNT", "PRODUCT", "TRANSACTION", "ORDER", "UNITS", "BALANCE", "UNTIL", "REASON", "TEXT",
             ])
