@@ -4,5 +4,5 @@
 set -eu
 folder=${BACKUP_FOLDER:-/var/backups/assay}
 file="$folder/assay-$(date -u +%Y-%m-%dT%H%M%SZ).sqlite"
-assay backup --config "${ASSAY_CONFIG:-/etc/assay/assay.yaml}" --verify "$file"
+assay database backup --config "${ASSAY_CONFIG:-/etc/assay/assay.yaml}" --verify "$file"
 find "$folder" -maxdepth 1 -name 'assay-*.sqlite' -type f -mtime "+${KEEP_DAYS:-30}" ! -path "$file" -delete

@@ -355,6 +355,8 @@ def command_fault(program, words):
     command, rest = (), list(words)
     while rest and rest[0] in (known := re.findall(r"^  ([a-z-]+)", help_of(program, command).partition("SUBCOMMANDS:")[2], re.M)):
         command += (rest.pop(0),)
+    if default := re.search(r"^  ([a-z-]+) \(default\)", help_of(program, command), re.M):
+        command, known = command + (default.group(1),), []
     # Prose about the program names no option.
     if not command:
         return f"there is no command 'assay {words[0]}'" if words[0][0] != "-" and len(words) > 1 and words[1][0] == "-" else None
@@ -369,7 +371,7 @@ def settings_fault(program, block):
     """What the program says about settings, without the files that they name: those are the reader's."""
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "assay.yaml").write_text(block)
-        run = subprocess.run([program, "keys", "list", "--config", "assay.yaml", "--database", "sqlite:none"], cwd=folder,
+        run = subprocess.run([program, "list", "keys", "--config", "assay.yaml", "--database", "sqlite:none"], cwd=folder,
                              capture_output=True, text=True)
         return None if "there is no such database" in run.stderr else run.stderr.strip()
 

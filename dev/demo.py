@@ -401,7 +401,7 @@ class Demo:
             "the reviewer's purchase, which cost nothing", ACCEPTED, signed_transaction=evidence["signed_transaction"],
             product_id=PRO, transaction_id=transaction, customer_id="reviewer")
         expect(self.entitlements("reviewer")[PRO]["state"] != "active", "It does not count", None)
-        self.command(["assay", "testers", "add", "--app", "game", "reviewer", "--reason", "App Review"])
+        self.command(["assay", "customers", "tester", "--app", "game", "reviewer", "--reason", "App Review"])
         expect(self.entitlements("reviewer")[PRO]["state"] == "active", "It counts for a tester", None)
         sum_up("worth nothing until the buyer is a tester")
 
@@ -499,7 +499,7 @@ class Demo:
         tell(f"  GET /v1/submissions -> {status}: {len(rows)} kept, {accepted} of them accepted")
         expect(status == 200 and len(rows) > accepted > 0, "Every submission is kept", page)
         self.command(["assay", "customers", "show", "--app", "game", "mallory"], lines=20)
-        self.command(["assay", "rebuild", "--trust", "assay-authority/trust.pem"])
+        self.command(["assay", "database", "rebuild", "--trust", "assay-authority/trust.pem"])
         self.command(["assay", "audit", "verify", "--trust", "assay-authority/trust.pem"])
         sum_up(f"{len(rows)} submissions; rebuilt and audited: all equal")
         title("The table of attacks")

@@ -51,7 +51,7 @@ def postgresql(*statements):
         database, (before, after) = PostgreSQL(), statements
         for statement in before:
             database.sql(statement)
-        installation.run("migrate", "--database", database.url)
+        installation.run("database", "migrate", "--database", database.url)
         for statement in after:
             database.sql(statement)
         return ["--database", database.url]
@@ -143,7 +143,7 @@ def doctor(options):
         whole.grant("alice")
         server.stop()
         (whole.folder / "backups").mkdir()
-        whole.run("backup", "backups/a.sqlite")
+        whole.run("database", "backup", "backups/a.sqlite")
         for number, (name, check, broken) in enumerate([("nothing", None, lambda *_: []), *CASES]):
             copy = Installation(options.program, os.path.join(folder, str(number)))
             shutil.copytree(whole.folder, copy.folder)

@@ -12,7 +12,7 @@ extension Console {
         if text.utf8.count > Self.longestName { return try await inspect(request, visit, Array(text.utf8)) }
         var results = text.isEmpty ? [] : try await results(text, app)
         var order: AppleOrderAnswer?
-        if results.isEmpty, Self.isAppleOrder(text.uppercased()) {
+        if results.isEmpty, AppleOrderNumber.isOne(text.uppercased()) {
             let answer = try await surroundings.appleOrder(text.uppercased(), app)
             if case .transactions(let ids) = answer {
                 results = ids.map { Result(kind: "Purchase", href: Self.address("purchase", app: app, $0), text: $0) }
@@ -35,11 +35,6 @@ extension Console {
             values["submissions"] = Self.table(refused, app)
         }
         return render("search", "Search", visit, values)
-    }
-
-    /// Whether a text has the form of the order number in Apple's mail to a customer: capital letters and digits.
-    private static func isAppleOrder(_ text: String) -> Bool {
-        (8...24).contains(text.utf8.count) && text.wholeMatch(of: /[A-Z][A-Z0-9]*[0-9][A-Z0-9]*/) != nil
     }
 
     /// Why Apple named no purchase of an order number.

@@ -12,17 +12,16 @@ struct Assay: AsyncParsableCommand {
         commandName: "assay",
         abstract: "Verifies App Store purchases, offline and on your own machines.",
         version: "assay \(version) (\(source))",
-        subcommands: commands)
-
-    private static let commands: [any ParsableCommand.Type] = [
-        Verify.self, Inspect.self, Serve.self, DoctorCommand.self, Dev.self, DemoData.self, Simulate.self, Mint.self,
-        Keys.self,
-        Operators.self, Testers.self,
-        Customers.self, Orders.self, Purchases.self, Submissions.self, Events.self, Refunds.self, Webhooks.self,
-        Import.self, Backfill.self, Compare.self,
-        AuditCommand.self, Rebuild.self, Migrate.self, Backup.self,
-        Copy.self,
-    ]
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Try", subcommands: [Dev.self, Simulate.self, Mint.self, DemoData.self]),
+            CommandGroup(name: "Run", subcommands: [Serve.self, DoctorCommand.self, Import.self]),
+            CommandGroup(name: "Look", subcommands: [Verify.self, Inspect.self, ListEntries.self, Show.self]),
+            CommandGroup(
+                name: "Operate",
+                subcommands: [Customers.self, Refunds.self, Keys.self, Operators.self, Webhooks.self]),
+            CommandGroup(name: "Record", subcommands: [AuditCommand.self, Database.self]),
+        ])
 
     static let version = "0.2.0"
 
@@ -109,16 +108,34 @@ enum CommandSuggestion {
     ) -> String? {
         let subcommands = command.configuration.subcommands
         guard !subcommands.isEmpty, let word = arguments.first, !word.hasPrefix("-") else { return nil }
+        if let present = formerCommands["\(path) \(word)".dropFirst("assay ".count)] {
+            return "'\(path) \(word)' is '\(present)' now"
+        }
         // The words after it name the command whose help is wanted.
         if word == "help" { return complaint(arguments.dropFirst(), of: command, path: path) }
         if let next = subcommands.first(where: { $0._commandName == word }) {
             return complaint(arguments.dropFirst(), of: next, path: "\(path) \(word)")
         }
+        // Any other word is an argument of the default command.
+        if command.configuration.defaultSubcommand != nil { return nil }
         let meant = WordSuggestion.nearest(to: word, among: subcommands.compactMap { $0._commandName })
         let hint = meant.map { "did you mean '\($0)'? " } ?? ""
         let shown = "\(path) \(word.prefix(WordSuggestion.largestWord))".dropFirst("assay ".count)
         return "there is no command '\(shown)'; \(hint)'\(path) --help' lists all commands"
     }
+
+    /// What replaced commands of versions before the first release.
+    private static let formerCommands: [Substring: String] = [
+        "events": "assay list events' or 'assay show EVENT", "orders": "assay list orders' or 'assay show ORDER",
+        "purchases": "assay list purchases' or 'assay show TRANSACTION",
+        "submissions": "assay list submissions' or 'assay show SUBMISSION",
+        "customers show": "assay show CUSTOMER", "customers timeline": "assay list timeline --customer CUSTOMER",
+        "customers search": "assay list customers TEXT", "testers": "assay customers tester' or 'assay list testers",
+        "refunds list": "assay list refunds", "webhooks list": "assay list webhooks",
+        "operators list": "assay list operators", "keys list": "assay list keys",
+        "backfill": "assay import backfill", "compare": "assay import compare", "rebuild": "assay database rebuild",
+        "migrate": "assay database migrate", "backup": "assay database backup", "copy": "assay database copy",
+    ]
 
     /// The words that call a command, such as "assay keys create".
     static func words(of command: any ParsableCommand.Type) -> String {

@@ -130,7 +130,7 @@ struct AskedStore: Sendable {
 
     /// What the ledger says of a customer, without the times at which Apple signed.
     func shown(_ customer: String) async throws -> String {
-        let result = try await assay("customers show --app game \(customer)")
+        let result = try await assay("show --app game \(customer)")
         #expect(result.status == 0, "\(result.output)")
         return result.output
     }

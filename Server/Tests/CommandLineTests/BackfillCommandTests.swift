@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// `assay import` of numbers alone, and `assay backfill`, as processes that ask a simulated store.
-@Suite("29 assay backfill, and assay import of numbers alone", .serialized)
+/// `assay import` of numbers alone, and `assay import backfill`, as processes that ask a simulated store.
+@Suite("29 assay import backfill, and assay import of numbers alone", .serialized)
 struct BackfillCommandTests {
     private static let importing = "import --app game --consumables delivered"
 
@@ -67,7 +67,7 @@ struct BackfillCommandTests {
             }
             #expect(try await store.shown("ada").contains(gold))
             // One purchase, which was granted once; what is known is not asked for again.
-            let events = try await store.assay("events list --app game").output
+            let events = try await store.assay("list events --app game").output
             #expect(events.split(separator: "\n").count { $0.contains(" granted ") } == 1, "\(events)")
             try await store.post("faults/server-api", ["kind": "unauthorized", "operation": "statuses", "count": 1000])
             try store.write([("ada", copy), ("ada", gold)], to: "again.csv")
@@ -90,7 +90,7 @@ struct BackfillCommandTests {
             let text = try String(contentsOf: settings, encoding: .utf8)
             let keyless = try #require(text.range(of: "    app_store_keys")).lowerBound
             try text[..<keyless].write(to: settings, atomically: true, encoding: .utf8)
-            for command in ["\(Self.importing) numbers.csv", "backfill --app game --all"] {
+            for command in ["\(Self.importing) numbers.csv", "import backfill --app game --all"] {
                 let refused = try await store.assay(command)
                 #expect(refused.status == 2 && refused.output.contains("app_store_keys"), "\(refused.output)")
             }
@@ -177,28 +177,28 @@ struct BackfillCommandTests {
             // number.
             let later = try await store.buy("coins", by: "ada")
             let before = try await store.shown("ada")
-            let one = try await store.assay("backfill --app game --customer ada")
+            let one = try await store.assay("import backfill --app game --customer ada")
             #expect(one.status == 0 && one.output.contains("1 purchase: at least 1 history"), "\(one.output)")
             let extended = try await store.shown("ada")
             #expect(extended != before, "the extension is known")
             #expect(try await store.count("SELECT count(*) FROM transactions") == 4, "and the later purchase \(later)")
             let kept = try await store.shown("bob")
-            let other = try await store.assay("backfill --app game --transaction \(coins)")
+            let other = try await store.assay("import backfill --app game --transaction \(coins)")
             #expect(other.status == 0, "\(other.output)")
             let refunded = try await store.shown("bob")
             #expect(refunded != kept, "the refund is known: \(refunded)")
-            let all = try await store.assay("backfill --app game --all")
+            let all = try await store.assay("import backfill --app game --all")
             #expect(all.status == 0, "\(all.output)")
             let states = try await [store.shown("ada"), store.shown("bob"), store.shown("tester")]
             let entries = try await store.count("SELECT count(*) FROM journal")
-            let second = try await store.assay("backfill --app game --all")
+            let second = try await store.assay("import backfill --app game --all")
             #expect(second.status == 0 && second.output.contains("with 0 transactions"), "\(second.output)")
             #expect(try await [store.shown("ada"), store.shown("bob"), store.shown("tester")] == states)
             // The statuses of the two subscriptions, which Apple signs anew: a transaction and renewal info of each.
             #expect(try await store.count("SELECT count(*) FROM journal") <= entries + 4)
-            let unknown = try await store.assay("backfill --app game --customer nobody")
+            let unknown = try await store.assay("import backfill --app game --customer nobody")
             #expect(unknown.status == 1 && unknown.output.contains("customer_unknown"), "\(unknown.output)")
-            let wrong = try await store.assay("backfill --app game --all --customer ada")
+            let wrong = try await store.assay("import backfill --app game --all --customer ada")
             #expect(wrong.status == 2 && wrong.output.contains("Name one of"), "\(wrong.output)")
             try await store.audit()
         }

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("assay compare")
+@Suite("assay import compare")
 struct CompareCommandTests {
-    @Test("28.3 assay compare prints each difference with its cause, and ends with 1 if there is one")
+    @Test("28.3 assay import compare prints each difference with its cause, and ends with 1 if there is one")
     func compared() async throws {
         try await Program.inTemporaryFolder { folder in
             try """
@@ -21,7 +21,7 @@ struct CompareCommandTests {
             try #require(granted.status == 0, "\(granted.output)")
             func compare(_ lines: String, _ options: String = "") async throws -> (status: Int32, output: String) {
                 let result = try await Program.shell(
-                    "printf '\(lines)' | assay compare --app game \(options) -", in: folder)
+                    "printf '\(lines)' | assay import compare --app game \(options) -", in: folder)
                 return (result.status, result.output)
             }
             let right = #"{"customer_id":"alice","entitlement":"premium","active":true,"until":"unlimited"}\n"#
@@ -40,7 +40,7 @@ struct CompareCommandTests {
                 json.output.hasSuffix(
                     #"{"summary":{"agreed":1,"causes":{"customer_unknown":1},"compared":2,"differed":1,"invalid":0}}"#
                         + "\n"), "\(json)")
-            let missing = try await Program.shell("assay compare --app game nowhere", in: folder)
+            let missing = try await Program.shell("assay import compare --app game nowhere", in: folder)
             #expect(missing.status == 2 && missing.output.contains("no such file"), "\(missing.output)")
         }
     }

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `assay copy` and backups of PostgreSQL, as processes that are killed and beside servers.
-@Suite("assay copy")
+/// `assay database copy` and backups of PostgreSQL, as processes that are killed and beside servers.
+@Suite("assay database copy")
 struct CopyCommandTests {
     private static let receipts = 8
     private static let purchases = 250
@@ -59,7 +59,7 @@ struct CopyCommandTests {
         for attempt in 0..<200 {
             let delay = Double.random(in: 0...(0.3 + 0.3 * Double(attempt)))
             let script = """
-                assay copy --from '\(source)' --to '\(target)' >copied 2>&1 & p=$!
+                assay database copy --from '\(source)' --to '\(target)' >copied 2>&1 & p=$!
                 while kill -0 $p 2>/dev/null; do
                     if [ "$(\(note) 2>/dev/null)" = 1 ]; then sleep \(delay); kill -KILL $p 2>/dev/null; break; fi
                 done
@@ -100,7 +100,7 @@ struct CopyCommandTests {
             let audit = try await Self.output(
                 "audit verify --evidence --checkpoint old --database sqlite:back.sqlite", folder)
             #expect(audit.status == 0 && audit.output.contains(" 2 checkpoints, 0 findings"), "\(audit.output)")
-            let refused = try await Self.output("copy --from sqlite:assay.sqlite --to sqlite:back.sqlite", folder)
+            let refused = try await Self.output("database copy --from sqlite:assay.sqlite --to sqlite:back.sqlite", folder)
             #expect(refused.status == 1 && refused.output.contains("copy_target_not_empty"), "\(refused.output)")
             // The copy continues the ledger, and its log with the same key.
             let before = RecordCommandTests.published(folder)
@@ -109,7 +109,7 @@ struct CopyCommandTests {
             ) { server in
                 try await RecordCommandTests.claim(3, server, folder)
                 try await RecordCommandTests.wait { RecordCommandTests.published(folder) > before }
-                let busy = try await Self.output("copy --from sqlite:back.sqlite --to sqlite:other.sqlite", folder)
+                let busy = try await Self.output("database copy --from sqlite:back.sqlite --to sqlite:other.sqlite", folder)
                 #expect(busy.status == 1 && busy.output.contains("copy_source_in_use"), "\(busy.output)")
             }
         }
@@ -118,14 +118,14 @@ struct CopyCommandTests {
     @Test("The files that must be copied with a ledger are listed, and the keys of another ledger are refused")
     func files() async throws {
         try await RecordCommandTests.inFolder { folder in
-            let copied = try await Self.output("copy --from sqlite:assay.sqlite --to sqlite:new.sqlite", folder)
+            let copied = try await Self.output("database copy --from sqlite:assay.sqlite --to sqlite:new.sqlite", folder)
             #expect(copied.status == 0, "\(copied.output)")
             for name in [
                 "assay-entries.key (id ", "assay-log.key (example.com/assay+", "assay-log.key.heads (nothing signed",
             ] {
                 #expect(copied.output.contains("\(folder.lastPathComponent)/\(name)"), "\(copied.output)")
             }
-            let reopened = try await Self.output("copy --from sqlite:assay.sqlite --reopen", folder)
+            let reopened = try await Self.output("database copy --from sqlite:assay.sqlite --reopen", folder)
             #expect(reopened.status == 0 && reopened.output.contains("use only one of the two"), "\(reopened.output)")
             #expect(try await Self.output("audit verify", folder).status == 0)
             let other = """
@@ -133,13 +133,13 @@ struct CopyCommandTests {
                 """
             #expect(try await Program.shell(other, in: folder).status == 0)
             let refused = try await Self.output(
-                "copy --from sqlite:assay.sqlite --to sqlite:third.sqlite --entry-key other/assay-entries.key", folder)
+                "database copy --from sqlite:assay.sqlite --to sqlite:third.sqlite --entry-key other/assay-entries.key", folder)
             #expect(refused.status == 2 && refused.output.contains("entry_key_differs"), "\(refused.output)")
             let missing = try await Self.output(
-                "copy --from sqlite:assay.sqlite --to sqlite:third.sqlite --entry-key none.key", folder)
+                "database copy --from sqlite:assay.sqlite --to sqlite:third.sqlite --entry-key none.key", folder)
             #expect(missing.status == 2 && missing.output.contains("log_file_missing"), "\(missing.output)")
             for usage in [
-                "copy --from sqlite:a.sqlite", "copy --to sqlite:a.sqlite", "copy --from nonsense --to sqlite:b",
+                "database copy --from sqlite:a.sqlite", "database copy --to sqlite:a.sqlite", "database copy --from nonsense --to sqlite:b",
             ] {
                 #expect(try await Self.output(usage, folder).status == 2)
             }
@@ -163,7 +163,7 @@ struct CopyCommandTests {
         _ place: ThrowawayPostgreSQL.Database, _ second: ThrowawayPostgreSQL.Database,
         _ third: ThrowawayPostgreSQL.Database, _ folder: URL
     ) async throws {
-        let moved = try await output("copy --from sqlite:assay.sqlite --to '\(place.url())'", folder)
+        let moved = try await output("database copy --from sqlite:assay.sqlite --to '\(place.url())'", folder)
         try #require(moved.status == 0, "\(moved.output)")
         let serve = RecordCommandTests.serve + " --database '\(place.url())'"
         let programs = place.server.programs
@@ -174,13 +174,13 @@ struct CopyCommandTests {
             // What is sealed between this and a backup, the backup has, too.
             _ = try await Program.shell("cp checkpoint old", in: folder)
             for command in [
-                "assay backup --database '\(place.url())' backup.sqlite",
+                "assay database backup --database '\(place.url())' backup.sqlite",
                 "\(programs)/pg_dump --format custom --file dump '\(place.url())'",
             ] {
                 let backup = try await Program.shell(command, in: folder)
                 #expect(backup.status == 0, "\(backup.output)")
             }
-            let again = try await output("backup --database '\(place.url())' backup.sqlite", folder)
+            let again = try await output("database backup --database '\(place.url())' backup.sqlite", folder)
             #expect(again.status == 2 && again.output.contains("backup_file_exists"), "\(again.output)")
             let before = RecordCommandTests.published(folder)
             try await RecordCommandTests.claim(2, server, folder)
@@ -207,12 +207,12 @@ struct CopyCommandTests {
         }
         // The last tree that this server signed counts as a checkpoint, too, so the copy of an old backup is not begun
         // unnoticed.
-        let refused = try await output("copy --from sqlite:backup.sqlite --to '\(third.url())'", folder)
+        let refused = try await output("database copy --from sqlite:backup.sqlite --to '\(third.url())'", folder)
         #expect(refused.status == 1 && refused.output.contains("record_shorter_than_checkpoint"), "\(refused.output)")
         let ended = try await output(
             "audit continue --reason 'restored the backup' --database sqlite:backup.sqlite", folder)
         #expect(ended.status == 0, "\(ended.output)")
-        let copied = try await output("copy --from sqlite:backup.sqlite --to '\(third.url())'", folder)
+        let copied = try await output("database copy --from sqlite:backup.sqlite --to '\(third.url())'", folder)
         #expect(copied.status == 0, "\(copied.output)")
         let audit = try await output(
             "audit verify --evidence --checkpoint checkpoint --key '\(key)' --database '\(third.url())'", folder)

@@ -5,8 +5,8 @@ import Testing
 @Suite("Refused databases")
 struct DatabaseRefusalTests {
     private static let commands = [
-        "serve --port 0", "migrate", "keys list", "keys create --app game --scope client", "testers list --app game",
-        "customers show --app game alice", "audit verify", "audit export", "rebuild --repair",
+        "serve --port 0", "database migrate", "list keys", "keys create --app game --scope client", "list testers --app game",
+        "show --app game alice", "audit verify", "audit export", "database rebuild --repair",
     ]
 
     private static func refuse(_ script: String, _ words: String) async throws {
@@ -71,7 +71,7 @@ struct DatabaseRefusalTests {
     @Test("A missing database, a file that is not a database, and a folder are refused")
     func none() async throws {
         try await Program.inTemporaryFolder { folder in
-            for command in Self.commands.filter({ !$0.hasPrefix("serve") && !$0.contains("create") && $0 != "migrate" })
+            for command in Self.commands.filter({ !$0.hasPrefix("serve") && !$0.contains("create") && $0 != "database migrate" })
             {
                 let result = try await Program.shell("assay \(command)", in: folder)
                 #expect(
@@ -87,7 +87,7 @@ struct DatabaseRefusalTests {
                     result.status == 2 && result.output.contains("database_corrupt"), "\(command): \(result.output)")
             }
             #expect(try await Program.shell("cmp before assay.sqlite", in: folder).status == 0)
-            let directory = try await Program.shell("assay keys list --database sqlite:.", in: folder)
+            let directory = try await Program.shell("assay list keys --database sqlite:.", in: folder)
             #expect(
                 directory.status == 2 && directory.output.contains("is a folder; name a file in it"),
                 "\(directory.output)")

@@ -151,7 +151,7 @@ struct DevTests {
                     "signed_transaction": s["evidence"]["signed_transaction"], "product_id": "coins",
                     "transaction_id": s["transaction"]["transaction_id"], "customer_id": "bob"}))' >claim
                     curl -sSf -H "Authorization: Bearer $(cat assay-dev/backend.key)" $SERVER/v1/purchases --data @claim | field disposition
-                    assay customers show --folder assay-dev bob 2>/dev/null | grep -cE '^ +(coins|gems|pro) .* active '
+                    assay show --folder assay-dev bob 2>/dev/null | grep -cE '^ +(coins|gems|pro) .* active '
                     assay doctor --folder assay-dev --no-deliveries 2>/dev/null | grep -c ' settings .* 1 app,' || true
                     assay audit verify --evidence --folder assay-dev 2>/dev/null | tail -n 1
                     kill -INT \#(running.processIdentifier)

@@ -175,7 +175,7 @@ struct DoctorTests {
             try await change("DELETE FROM schema_migrations WHERE number = (SELECT max(number) FROM schema_migrations)")
             let (older, status) = try await Self.examine(folder, options)
             #expect(status == 1, "\(older)")
-            #expect(older.finding("database_schema", "failed")?.action?.contains("assay migrate") == true)
+            #expect(older.finding("database_schema", "failed")?.action?.contains("assay database migrate") == true)
             #expect(older.finding("database_writes", "fine") == nil)
             try await change("UPDATE schema_migrations SET number = number + 1000")
             let (newer, _) = try await Self.examine(folder, options)
@@ -264,7 +264,7 @@ struct DoctorTests {
         try await ThrowawayPostgreSQL.withDatabase { place in
             try await Self.installation { folder in
                 let database = "--database '\(place.url())'"
-                let created = try await Program.shell("assay migrate \(database)", in: folder)
+                let created = try await Program.shell("assay database migrate \(database)", in: folder)
                 try #require(created.status == 0, "\(created.output)")
                 // The tests' own PostgreSQL does not wait for the disk.
                 let (report, status) = try await Self.examine(folder, database)

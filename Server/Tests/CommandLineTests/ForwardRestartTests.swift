@@ -85,7 +85,7 @@ struct ForwardRestartTests {
                     // What was tried once is tried again after five seconds.
                     try await RecordCommandTests.wait { Self.lines("received", folder).count >= 5 }
                     let listed = try await Program.shell(
-                        "assay webhooks list --app game", in: folder, environment: environment)
+                        "assay list webhooks --app game", in: folder, environment: environment)
                     #expect(listed.output.contains("(forward Production)"), "\(listed.output)")
                     // A reload replaces the URL; the new one gets what comes from then on.
                     try settings.replacing("/apple", with: "/other").write(

@@ -124,7 +124,7 @@ struct HostileTextTests {
                 "assay mint --fault \"$T\"",
                 "assay mint --purchase \"$T\"", "assay mint -o \"/$T/x\"", "assay simulate --allow-host \"$T\"",
                 "assay simulate attacks --against \"http://$T\"", "assay keys create --app \"$T\" --scope client",
-                "assay keys revoke \"$T\"", "assay audit evidence \"$T\"", "assay keys list --database \"sqlite:$T\"",
+                "assay keys revoke \"$T\"", "assay audit evidence \"$T\"", "assay list keys --database \"sqlite:$T\"",
             ] {
                 let result = try await Program.shell(line, in: folder, environment: ["T": Self.text])
                 #expect(result.status == 2, "\(line)")

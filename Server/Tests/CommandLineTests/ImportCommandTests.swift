@@ -86,7 +86,7 @@ struct ImportCommandTests {
             #expect(try await Self.claims(folder) == before + 4)
             let files = try await Self.run("import --app game --consumables balance files", folder)
             #expect(files.status == 0 && files.output.contains("accepted  2"), "\(files.output)")
-            let shown = try await Self.run("customers show --app game 'kündin, \"1\"'", folder)
+            let shown = try await Self.run("show --app game 'kündin, \"1\"'", folder)
             #expect(shown.output.contains("1000"), "\(shown.output)")
             // The transaction of the file is written with a line feed, so it is other evidence of the same purchase.
             #expect(try await Self.claims(folder) == before + 5)
@@ -183,7 +183,7 @@ struct ImportCommandTests {
             ] {
                 #expect(other.output.contains(line), "\(line) in \(other.output)")
             }
-            #expect(try await Self.run("customers show --app game 4711", folder).output.contains("1001"))
+            #expect(try await Self.run("show --app game 4711", folder).output.contains("1001"))
         }
     }
 

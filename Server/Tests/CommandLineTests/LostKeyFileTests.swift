@@ -15,7 +15,7 @@ struct LostKeyFileTests {
             try await RunningServer.run(RecordCommandTests.serve, in: folder) {
                 try await RecordCommandTests.claim(0, $0, folder)
             }
-            let backup = try await output("backup b.sqlite", folder)
+            let backup = try await output("database backup b.sqlite", folder)
             try #require(backup.status == 0, "\(backup.output)")
             try await RunningServer.run(RecordCommandTests.serve, in: folder) {
                 try await RecordCommandTests.claim(1, $0, folder)
@@ -45,7 +45,7 @@ struct LostKeyFileTests {
             #expect(doctor.status == 1 && doctor.output.contains("log_heads_missing"), "\(doctor.output)")
             let printed = try await Self.output("keys signing --for log", folder)
             #expect(printed.status == 0 && printed.output == key, "\(printed.output)")
-            let copy = try await Self.output("backup --verify again.sqlite", folder)
+            let copy = try await Self.output("database backup --verify again.sqlite", folder)
             #expect(copy.status == 0 && copy.output.contains("log_heads_missing"), "\(copy.output)")
             let continued = try await Self.output(
                 "audit continue --checkpoint lost --reason 'lost machine' 2>/dev/null", folder)

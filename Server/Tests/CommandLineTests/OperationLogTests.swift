@@ -34,7 +34,7 @@ struct OperationLogTests {
 
     /// The lines of `keys list` by the name of the key.
     private static func keys(_ folder: URL) async throws -> [String: [Substring]] {
-        let listed = try await Program.shell("assay keys list 2>/dev/null", in: folder)
+        let listed = try await Program.shell("assay list keys 2>/dev/null", in: folder)
         #expect(listed.status == 0, "\(listed.output)")
         let rows = listed.output.split(separator: "\n").map { $0.split(separator: " ").filter { !$0.isEmpty } }
         return Dictionary(rows.compactMap { row in row.last.map { (String($0), row) } }, uniquingKeysWith: { $1 })

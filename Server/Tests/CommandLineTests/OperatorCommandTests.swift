@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The commands that operators use beside a running server.
-@Suite("assay customers and assay testers")
+@Suite("assay customers, list and show")
 struct OperatorCommandTests {
     private static let settings = """
         apps:
@@ -57,7 +57,7 @@ struct OperatorCommandTests {
             #expect(granted.status == 0)
             let id = granted.output.trimmingCharacters(in: .whitespacesAndNewlines)
             #expect(UUID(uuidString: id) != nil, "\(granted.output)")
-            let shown = try await Self.output("customers show --app game alice", folder).output
+            let shown = try await Self.output("show --app game alice", folder).output
             #expect(shown.contains("active") && shown.contains(id) && shown.contains("full"), "\(shown)")
             let asked = try await Program.shell(
                 #"curl -sS -H "Authorization: Bearer $(cat key)" \#(server.address)/v1/customers/alice/entitlements"#,
@@ -66,7 +66,7 @@ struct OperatorCommandTests {
             #expect(
                 try await Self.output("customers lift --app game alice \(id) --reason over", folder).output
                     == "assay: lifted \(id)\n")
-            let after = try await Self.output("customers show --app game alice", folder).output
+            let after = try await Self.output("show --app game alice", folder).output
             #expect(after.contains("revoked_by_hand") && !after.contains(" active"), "\(after)")
             let events = try await Program.shell(
                 #"curl -sS -H "Authorization: Bearer $(cat key)" "\#(server.address)/v1/events""#, in: folder)
@@ -98,29 +98,49 @@ struct OperatorCommandTests {
                 try await output(command).split(separator: "\n")
             }
             for (command, expected) in [
-                ("orders list", id), ("orders list --customer alice --status created", id),
-                ("orders show \(id)", "created"),
-                ("purchases list alice", Self.pro), ("purchases show 1", "alice"), ("events list", "granted"),
-                ("events list --order \(id)", "order_created"),
-                ("events list --customer alice --json", #""type":"granted""#),
-                ("customers search al", "alice"), ("customers search 1", "transaction"),
-                ("customers search \(id)", "order"),
-                ("customers timeline alice", "The customer got the purchase (learned from a claim)."),
+                ("list orders", id), ("list orders --customer alice --state created", id),
+                ("show \(id)", "created"),
+                ("list purchases --customer alice", Self.pro), ("show 1", "alice"), ("list events", "granted"),
+                ("list events --order \(id)", "order_created"),
+                ("list events --customer alice --json", #""type":"granted""#),
+                ("list customers al", "alice"), ("list customers 1", "transaction"),
+                ("list customers \(id)", "order"),
+                ("list timeline --customer alice", "The customer got the purchase (learned from a claim)."),
             ] {
                 let text = try await output(command)
                 #expect(text.contains(expected), "\(command): \(text)")
             }
-            let rejected = try await lines("submissions list --verdict rejected")
+            let rejected = try await lines("list submissions --verdict rejected")
             #expect(rejected.count == 2 && rejected[1].contains("transaction_not_found  3  "), "\(rejected)")
-            let single = try await lines("submissions list --verdict rejected --json")
+            let single = try await lines("list submissions --verdict rejected --json")
             #expect(single.count == 3)
             let submission = try #require(rejected[1].split(separator: " ").first)
-            #expect(try await output("submissions show \(submission)").contains("transaction_not_found"))
-            let event = try #require(try await lines("events list --limit 1").last?.split(separator: " ").first)
-            #expect(try await output("events show \(event)").contains("type"))
-            #expect(try await Self.output("purchases show 77", folder).status == 1)
-            #expect(try await Self.output("events show 4711", folder).status == 1)
-            let unknown = try await Program.shell("assay orders list --app gaem 2>&1", in: folder)
+            #expect(try await output("show \(submission)").contains("transaction_not_found"))
+            let event = try #require(try await lines("list events --limit 1").last?.split(separator: " ").first)
+            #expect(try await output("show \(event)").contains("type"))
+            #expect(try await Self.output("show 77", folder).status == 1)
+            #expect(try await Self.output("show evt_\(String(repeating: "0", count: 32))_1", folder).status == 1)
+            // One id can name several things; each is shown, under what it is.
+            let shared = try await output("customers grant 1 \(Self.pro) --reason 'the name of a transaction'")
+            #expect(!shared.isEmpty)
+            let both = try await output("show 1")
+            #expect(both.hasPrefix("customer 1 of game") && both.contains("\npurchase\n"), "\(both)")
+            for kind in [
+                "purchases --customer alice", "purchases --transaction 1", "orders", "events", "submissions",
+                "customers",
+                "customers al", "timeline --customer alice", "refunds", "notifications", "webhooks", "testers",
+                "operators", "keys",
+            ] {
+                let text = try await output("list \(kind) --json")
+                for line in text.split(separator: "\n") {
+                    #expect(
+                        (try? JSONSerialization.jsonObject(with: Data(line.utf8))) is [String: Any], "\(kind): \(line)")
+                }
+                _ = try await output("list \(kind)")
+            }
+            let after = try await lines("list events --after \(event)")
+            #expect(after.count > 1 && !after.contains { $0.hasPrefix("\(event) ") }, "\(after)")
+            let unknown = try await Program.shell("assay list orders --app gaem 2>&1", in: folder)
             #expect(unknown.status == 2 && unknown.output.contains("the ledger has no such app, but game"))
         }
     }
@@ -132,9 +152,9 @@ struct OperatorCommandTests {
             let revoked = try await Self.output(
                 "customers revoke --app game alice --transaction 1 --reason fraud", folder)
             #expect(revoked.status == 0, "\(revoked.output)")
-            let shown = try await Self.output("customers show --app game alice", folder).output
+            let shown = try await Self.output("show --app game alice", folder).output
             #expect(shown.contains("withdrawn  revoked_by_hand"), "\(shown)")
-            let past = try await Self.output("customers show --app game alice --at 2025-06-01T00:00:00Z --json", folder)
+            let past = try await Self.output("show --app game alice --at 2025-06-01T00:00:00Z --json", folder)
             let json = try #require(
                 try JSONSerialization.jsonObject(with: Data(past.output.utf8)) as? [String: Any], "\(past.output)")
             #expect(json["at"] as? String == "2025-06-01T00:00:00Z")
@@ -149,7 +169,7 @@ struct OperatorCommandTests {
             #expect(
                 try await Self.output("customers merge --app game bob carol --reason 'signed in'", folder).output
                     == "assay: merged bob into carol\n")
-            let merged = try await Self.output("customers show --app game bob", folder).output
+            let merged = try await Self.output("show --app game bob", folder).output
             #expect(merged.hasPrefix("customer carol (bob was merged into it) of game\n"), "\(merged)")
             #expect(merged.contains("active"))
             // A second merge, and a transfer to the owner, are refused with their codes and status 1.
@@ -159,7 +179,7 @@ struct OperatorCommandTests {
                 ("customers move --app game 7 carol --reason unknown", "purchase_unknown"),
                 ("customers lift --app game carol \(UUID().uuidString) --reason unknown", "grant_unknown"),
                 ("customers grant --app game carol nothing --reason unknown", "product_unknown"),
-                ("customers show --app game nobody", "customer_unknown"),
+                ("show --app game nobody", "id_unknown"),
             ] {
                 let refused = try await Program.shell("assay \(command)", in: folder)
                 #expect(refused.status == 1 && refused.output.contains("assay: \(code): "), "\(refused.output)")
@@ -187,7 +207,7 @@ struct OperatorCommandTests {
                 let claim = try await Self.claim("r.b64", "1", customer, server, folder)
                 #expect(claim.contains(#""code":"purchase_erased""#), "\(claim)")
             }
-            let rebuilt = try await Self.output("rebuild \(trust)", folder)
+            let rebuilt = try await Self.output("database rebuild \(trust)", folder)
             #expect(rebuilt.status == 0 && rebuilt.output.contains("equal the rebuild"), "\(rebuilt.output)")
         }
     }
@@ -215,20 +235,20 @@ struct OperatorCommandTests {
                 try await Self.claim("s.b64", "2000000000000002", "reviewer", server, folder)
                     .contains(#""code":"accepted""#))
             func shown(_ options: String = "") async throws -> String {
-                try await Self.output("customers show --app game reviewer \(options)", folder).output
+                try await Self.output("show --app game reviewer \(options)", folder).output
             }
             #expect(try await shown().contains("pending  sandbox_not_accepted"))
             #expect(try await shown("--environment sandbox").contains("  active"))
-            let add = "testers add --app game reviewer --reason 'App Review'"
+            let add = "customers tester --app game reviewer --reason 'App Review'"
             #expect(try await Self.output(add, folder).output == "assay: reviewer is a tester now\n")
             #expect(try await Self.output(add, folder).output == "assay: reviewer was a tester already\n")
-            #expect(try await Self.output("testers list --app game", folder).output == "reviewer\n")
+            #expect(try await Self.output("list testers --app game", folder).output == "CUSTOMER\nreviewer\n")
             #expect(try await shown().contains("of game, tester\n"))
             #expect(try await shown().contains("  active"))
-            let remove = "testers remove --app game reviewer"
+            let remove = "customers tester --remove --app game reviewer"
             #expect(try await Self.output(remove, folder).output == "assay: reviewer is no longer a tester\n")
             #expect(try await Self.output(remove, folder).output == "assay: reviewer was not a tester\n")
-            #expect(try await Self.output("testers list --app game", folder).output.isEmpty)
+            #expect(try await Self.output("list testers --app game", folder).output.isEmpty)
             #expect(try await shown().contains("sandbox_not_accepted"))
         }
     }
@@ -242,13 +262,13 @@ struct OperatorCommandTests {
             for command in [
                 "customers grant --app game alice \(Self.pro) --reason gift",
                 "customers grant --app game alice com.example.app.coins --quantity 5 --reason gift",
-                "customers token --app game alice \(UUID().uuidString)", "testers add --app game alice",
+                "customers token --app game alice \(UUID().uuidString)", "customers tester --app game alice",
                 "customers merge --app game alice bob --reason 'signed in'",
             ] {
                 let result = try await Self.output(command, folder)
                 #expect(result.status == 0, "\(command): \(result.output)")
             }
-            let rebuilt = try await Self.output("rebuild", folder)
+            let rebuilt = try await Self.output("database rebuild", folder)
             #expect(rebuilt.status == 0 && rebuilt.output.contains("equal the rebuild"), "\(rebuilt.output)")
         }
     }
@@ -263,8 +283,15 @@ struct OperatorCommandTests {
             ("customers grant --app game alice pro --reason x --until tomorrow", "--until"),
             ("customers revoke --app game alice --reason x", "--transaction or --grant"),
             ("customers revoke --app game alice --grant 12 --reason x", "--grant"),
-            ("customers show --app game alice --at yesterday", "--at"), ("customers show alice", "no such database"),
-            ("customers erase --app game alice --yes", "--reason"), ("testers add --app game", "<customer>"),
+            ("show --app game alice --at yesterday", "--at"), ("show alice", "no such database"),
+            ("customers erase --app game alice --yes", "--reason"), ("customers tester --app game", "<customer>"),
+            ("list ordres", "Did you mean 'orders'?"),
+            ("list orders --code x", "does not take --code, but --customer, --state"),
+            ("list orders --state lost", "--state is 'lost'"), ("list timeline", "needs --customer"),
+            ("list orders alice", "takes no 'alice'"), ("list events --after 12", "not the id of an event"),
+            ("orders list", "'assay orders' is 'assay list orders' or 'assay show ORDER' now"),
+            ("customers show alice", "'assay customers show' is 'assay show CUSTOMER' now"),
+            ("rebuild", "'assay rebuild' is 'assay database rebuild' now"), ("keys list", "is 'assay list keys' now"),
         ])
     func wrongArguments(_ command: String, _ words: String) async throws {
         try await Program.inTemporaryFolder { folder in
@@ -280,12 +307,12 @@ struct OperatorCommandTests {
             let file = folder.appending(path: "assay.yaml")
             try Self.settings.write(to: file, atomically: true, encoding: .utf8)
             try await RunningServer.run("assay serve --port 0", in: folder) { _ in }
-            let alone = try await Program.shell("assay testers add alice && assay testers list", in: folder)
+            let alone = try await Program.shell("assay customers tester alice && assay list testers", in: folder)
             #expect(alone.status == 0 && alone.output.contains("alice"), "\(alone.output)")
             let second = "\n  second:\n    bundle_ids: com.example.second\n"
             try (Self.settings + second).write(to: file, atomically: true, encoding: .utf8)
             try await RunningServer.run("assay serve --port 0", in: folder) { _ in }
-            let unnamed = try await Program.shell("assay customers show alice", in: folder)
+            let unnamed = try await Program.shell("assay show alice", in: folder)
             #expect(
                 unnamed.status == 2
                     && unnamed.output.contains("--app: is missing, and the ledger has several: game, second"),
@@ -296,7 +323,7 @@ struct OperatorCommandTests {
     @Test("For an app that no start recorded, the message lists the recorded apps")
     func unknownApp() async throws {
         try await Self.with { folder, _ async throws in
-            let result = try await Program.shell("assay testers list --app other", in: folder)
+            let result = try await Program.shell("assay list testers --app other", in: folder)
             #expect(
                 result.status == 2 && result.output.contains("other: the ledger has no such app, but game"),
                 "\(result.output)")

@@ -97,9 +97,9 @@ struct PurchaseServerProcessTests {
             let accepted = try await Program.shell(
                 #"grep -l '"verdict":"accepted"' answers/*.json | wc -l"#, in: folder
             ).output.trimmingCharacters(in: .whitespacesAndNewlines)
-            let rebuilt = try await Program.shell("assay rebuild --trust assay-authority/root.pem", in: folder)
+            let rebuilt = try await Program.shell("assay database rebuild --trust assay-authority/root.pem", in: folder)
             #expect(rebuilt.status == 0, "\(rebuilt.output)")
-            let shown = try await Program.shell("assay customers show --app game alice --json 2>/dev/null", in: folder)
+            let shown = try await Program.shell("assay show --app game alice --json 2>/dev/null", in: folder)
             let json = try #require(try JSONSerialization.jsonObject(with: Data(shown.output.utf8)) as? [String: Any])
             let balance = (json["entitlements"] as? [[String: Any]])?.first?["balance"] as? Int ?? 0
             // One more may be recorded, whose answer was lost by the kill.
@@ -131,7 +131,7 @@ struct PurchaseServerProcessTests {
                     #expect(counts == ["60", "120"], "\(result.output)")
                 }
             }
-            let rebuilt = try await Program.shell("assay rebuild --trust assay-authority/root.pem", in: folder)
+            let rebuilt = try await Program.shell("assay database rebuild --trust assay-authority/root.pem", in: folder)
             #expect(rebuilt.status == 0, "\(rebuilt.output)")
         }
     }
@@ -195,7 +195,7 @@ struct PurchaseServerProcessTests {
             try await prepare(folder, claims: 2)
             let key = try await Program.shell("cat key", in: folder).output.trimmingCharacters(
                 in: .whitespacesAndNewlines)
-            let list = try await Program.shell("assay keys list 2>/dev/null", in: folder).output
+            let list = try await Program.shell("assay list keys 2>/dev/null", in: folder).output
             let id = String(try #require(list.split(separator: "\n").last?.split(separator: " ").first))
             #expect(list.hasPrefix("KEY ") && list.contains("game  admin") && !list.contains(key))
             let twoLines = try await Program.shell(
@@ -235,7 +235,7 @@ struct PurchaseServerProcessTests {
             let trusted = "assay audit verify --evidence --trust assay-authority/root.pem"
             #expect(try await Program.shell(trusted, in: folder).status == 0)
             #expect(
-                try await Program.shell("assay migrate 2>/dev/null", in: folder).output
+                try await Program.shell("assay database migrate 2>/dev/null", in: folder).output
                     == "assay: the database is up to date\n")
         }
     }
@@ -251,7 +251,7 @@ struct PurchaseServerProcessTests {
             let missing = try await Program.shell(
                 "rm assay.yaml; assay serve --port 0 --database sqlite:/no/where", in: folder)
             #expect(missing.status == 2 && missing.output.contains("does not exist; create it"), "\(missing.output)")
-            let other = try await Program.shell("assay migrate --database mysql://localhost/assay", in: folder)
+            let other = try await Program.shell("assay database migrate --database mysql://localhost/assay", in: folder)
             #expect(other.status == 2 && other.output.contains("Write sqlite:PATH"), "\(other.output)")
         }
     }

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// `assay rebuild` on changed databases.
-@Suite("assay rebuild")
+/// `assay database rebuild` on changed databases.
+@Suite("assay database rebuild")
 struct RebuildCommandTests {
     private static let settings = """
         server:
@@ -48,7 +48,7 @@ struct RebuildCommandTests {
     }
 
     private static func rebuild(in folder: URL, _ options: String = "") async throws -> Program.Result {
-        try await Program.shell("assay rebuild \(options) 2>/dev/null", in: folder)
+        try await Program.shell("assay database rebuild \(options) 2>/dev/null", in: folder)
     }
 
     @Test("A changed row, a missing row and an added row are listed; --repair restores them and records it")
@@ -89,10 +89,10 @@ struct RebuildCommandTests {
         ] {
             try await Self.with { folder in
                 try await Self.change("UPDATE entitlements SET balance = 7; \(sql);", folder)
-                let result = try await Program.shell("assay rebuild --repair", in: folder)
+                let result = try await Program.shell("assay database rebuild --repair", in: folder)
                 #expect(result.status == 1 && result.output.contains(finding), "\(result.output)")
                 #expect(result.output.contains("assay: nothing was repaired"), "\(result.output)")
-                let shown = try await Program.shell("assay customers show --app game alice 2>/dev/null", in: folder)
+                let shown = try await Program.shell("assay show --app game alice 2>/dev/null", in: folder)
                 #expect(shown.output.contains("active  7"), "\(shown.output)")
             }
         }
@@ -101,7 +101,7 @@ struct RebuildCommandTests {
     @Test("Without the certificates of the server, evidence counts as refused, and --repair changes nothing")
     func withoutTrust() async throws {
         try await Self.with { folder in
-            let command = "assay rebuild --repair --config /dev/null --database sqlite:assay.sqlite 2>&1"
+            let command = "assay database rebuild --repair --config /dev/null --database sqlite:assay.sqlite 2>&1"
             let result = try await Program.shell(command, in: folder)
             #expect(result.status == 1 && result.output.contains("evidence_refused  "), "\(result.output)")
             #expect(result.output.contains("name the certificates with --trust"), "\(result.output)")
@@ -120,7 +120,7 @@ struct RebuildCommandTests {
                 let before = try await Self.rebuild(in: folder)
                 #expect(before.status == 1)
                 let kill = """
-                    mkdir -p tmp; TMPDIR=tmp assay rebuild --repair >killed 2>&1 & p=$!; sleep \(delay); kill -KILL $p
+                    mkdir -p tmp; TMPDIR=tmp assay database rebuild --repair >killed 2>&1 & p=$!; sleep \(delay); kill -KILL $p
                     wait $p; echo $?
                     """
                 let status = try await Program.shell(kill, in: folder).output

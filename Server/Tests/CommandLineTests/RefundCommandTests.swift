@@ -38,7 +38,7 @@ struct RefundCommandTests {
                 try await store.post("transactions/\(used)/decline-refund", [:])
                 try await store.post("notifications/deliver", [:])
             }
-            let list = try await store.assay("refunds list --app game")
+            let list = try await store.assay("list refunds --app game")
             #expect(list.status == 0, "\(list.output)")
             let lines = list.output.split(separator: "\n").map(String.init)
             let head = try #require(lines.first { $0.hasPrefix("ASKED") }, "\(list.output)")
@@ -51,9 +51,9 @@ struct RefundCommandTests {
                 #expect(cells.contains("sent") && cells.contains(transaction) && cells.contains(share), "\(line)")
                 #expect(cells.contains("REFUND_DECLINED") == (customer == "bob"), "\(line)")
             }
-            let open = try await store.assay("refunds list --app game --state open")
+            let open = try await store.assay("list refunds --app game --state open")
             #expect(open.status == 0 && !open.output.contains(unused), "\(open.output)")
-            let json = try await store.assay("refunds list --app game --json")
+            let json = try await store.assay("list refunds --app game --json")
             #expect(json.output.contains(#""state":"sent""#), "\(json.output)")
 
             try Data("{}\n".utf8).write(to: folder.appending(path: "same.yaml"))

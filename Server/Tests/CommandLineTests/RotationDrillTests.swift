@@ -62,7 +62,7 @@ struct RotationDrillTests {
                 try store.write([("bob", new)], to: "new.csv")
                 let refused = try await store.assay("import --app game --consumables delivered new.csv")
                 #expect(refused.status == 1 && refused.output.contains("number_unknown"), "\(refused.output)")
-                let known = try await store.assay("backfill --app game --customer ada")
+                let known = try await store.assay("import backfill --app game --customer ada")
                 #expect(known.status == 1, "\(known.output)")
                 #expect(try await store.shown("ada") == before)
                 try await store.audit()
@@ -80,7 +80,7 @@ struct RotationDrillTests {
                     }
                     #expect(missed == 1)
                 }
-                #expect(try await store.assay("backfill --app game --all").status == 0)
+                #expect(try await store.assay("import backfill --app game --all").status == 0)
                 try await store.audit()
 
                 // With the new root alone the record can no longer be proven, and says so.

@@ -89,11 +89,11 @@ struct SettingsMessageTests {
     func encoding() async throws {
         try await Program.inTemporaryFolder { folder in
             let latin = #"printf 'apps:\n  game: { bundle_ids: com.example.app } # caf\351\n' >assay.yaml"#
-            let refused = try await Program.shell("\(latin); assay keys list", in: folder)
+            let refused = try await Program.shell("\(latin); assay list keys", in: folder)
             #expect(refused.status == 2, "\(refused.output)")
             #expect(refused.output.contains("assay: assay.yaml: line 2: the text is not UTF-8"), "\(refused.output)")
             let marked = #"printf '\357\273\277server: { database: "sqlite:marked.sqlite" }\n' >assay.yaml"#
-            let read = try await Program.shell("\(marked); assay migrate", in: folder)
+            let read = try await Program.shell("\(marked); assay database migrate", in: folder)
             #expect(read.status == 0 && read.output.contains("marked.sqlite"), "\(read.output)")
         }
     }
@@ -124,7 +124,7 @@ struct SettingsMessageTests {
             try Self.app.write(to: folder.appending(path: "assay.yaml"), atomically: true, encoding: .utf8)
             try await RunningServer.run("assay serve --port 0 2>log", in: folder) { _ in }
             let elsewhere = "mkdir elsewhere && mv assay.sqlite* elsewhere && cp assay.yaml elsewhere && cd elsewhere"
-            for command in ["webhooks list", "testers list", "orders list", "keys list", "refunds list"] {
+            for command in ["list webhooks", "list testers", "list orders", "list keys", "list refunds"] {
                 let result = try await Program.shell(
                     "[ -d elsewhere ] && cd elsewhere || { \(elsewhere); }; assay \(command) >answer; echo $?; ls",
                     in: folder)

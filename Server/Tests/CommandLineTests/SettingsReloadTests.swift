@@ -192,7 +192,7 @@ struct SettingsReloadTests {
             try Self.write(Self.settings(products: 0), folder)
             try #require(try await Program.shell(Self.createKey("game", "key"), in: folder).status == 0)
             try await RunningServer.run(Self.serve, in: folder) { server in
-                func expect(_ text: String, of command: String = "assay webhooks list --app game") async throws {
+                func expect(_ text: String, of command: String = "assay list webhooks --app game") async throws {
                     let script =
                         "for n in $(seq 1 600); do \(command) 2>&1 | grep -q '\(text)' && break; sleep 0.1; done; \(command)"
                     let output = try await Program.shell(script, in: folder).output

@@ -38,12 +38,12 @@ struct WebhookCommandTests {
                 _ = try await shell(
                     #"curl -sS -H "Authorization: Bearer $(cat key)" -H 'Idempotency-Key: 1' --data '{"customer_id":"a","product_id":"p"}' "#
                         + "\(server.address)/v1/orders")
-                try await wait("assay webhooks list --app game", "1 waiting for a retry, 0 given up")
+                try await wait("assay list webhooks --app game", "1 waiting for a retry, 0 given up")
                 try await wait("cat log", "connection_failed")
                 let disable = "assay webhooks disable --app game '\(Self.url)' --reason 'moves'"
                 #expect(try await shell(disable).contains("the webhook is disabled"))
-                #expect(try await shell("assay webhooks list --app game").contains("disabled since"))
-                #expect(try await shell("assay webhooks list --app game").contains(": moves"))
+                #expect(try await shell("assay list webhooks --app game").contains("disabled since"))
+                #expect(try await shell("assay list webhooks --app game").contains(": moves"))
                 #expect(
                     try await shell("assay webhooks enable --app game '\(Self.url)'").contains("the webhook is enabled")
                 )
@@ -57,7 +57,7 @@ struct WebhookCommandTests {
                 #expect(try await shell("\(since) yesterday").contains("yesterday"))
                 #expect(try await shell("\(since) 2020-01-01T00:00:00Z --event 1").contains("exclude each other"))
                 // The server reads the webhook again, and attempts the event anew.
-                try await wait("assay webhooks list --app game", "1 waiting for a retry, 0 given up")
+                try await wait("assay list webhooks --app game", "1 waiting for a retry, 0 given up")
                 #expect(
                     try await shell("assay webhooks enable --app game http://other.example/")
                         .contains("no server delivered to this URL yet"))

@@ -1,5 +1,8 @@
 /// A change in the ledger, in the same format for all types.
 public struct EventMessage: Codable, Sendable, Equatable {
+    /// The id of the message: `evt_<entry>_<number>`, or `gap_` before the id of the event that was given up. The
+    /// header `webhook-id` of a delivery is the same.
+    public var id: String
     public var type: Kind
     public var at: String
     public var app: String
@@ -46,7 +49,7 @@ public struct EventMessage: Codable, Sendable, Equatable {
     public var missing: [String]?
 
     public init(
-        type: Kind, at: String, app: String, customerID: String? = nil, formerCustomerID: String? = nil,
+        id: String, type: Kind, at: String, app: String, customerID: String? = nil, formerCustomerID: String? = nil,
         ownerCustomerID: String? = nil, environment: EnvironmentName? = nil, counts: Bool? = nil,
         productID: String? = nil,
         transactionID: String? = nil,
@@ -55,6 +58,7 @@ public struct EventMessage: Codable, Sendable, Equatable {
         submissionID: String? = nil, price: Int64? = nil, currency: String? = nil, changed: [RenewalField]? = nil,
         renewal: RenewalMessage? = nil, formerRenewal: RenewalMessage? = nil, entryID: String, missing: [String]? = nil
     ) {
+        self.id = id
         self.type = type
         self.at = at
         self.app = app
@@ -83,7 +87,7 @@ public struct EventMessage: Codable, Sendable, Equatable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case type, at, app, environment, counts, units, balance, shortfall, until, reason, missing
+        case id, type, at, app, environment, counts, units, balance, shortfall, until, reason, missing
         case price, currency, changed, renewal
         case formerRenewal = "former_renewal"
         case customerID = "customer_id"

@@ -12,7 +12,7 @@ public import PurchaseVerification
 public struct LedgerCopy: Sendable {
     /// The application name of this program's connections to a database server; it distinguishes them from those of
     /// Assay's servers.
-    public static let applicationName = "assay copy"
+    public static let applicationName = "assay database copy"
 
     let source: any LedgerDatabase
     let target: any LedgerDatabase
@@ -157,7 +157,7 @@ public struct LedgerCopy: Sendable {
             throw CopyError(
                 .logDiffers,
                 """
-                the log of the target has \(report.findings.count) findings\(finding); open the source with assay copy \
+                the log of the target has \(report.findings.count) findings\(finding); open the source with assay database copy \
                 --reopen and run assay audit verify on it
                 """)
         }

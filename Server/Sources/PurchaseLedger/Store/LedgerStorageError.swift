@@ -61,12 +61,12 @@ public struct LedgerStorageError: Error, Sendable, Equatable {
             case .corrupt: "The database is damaged, or not a database of Assay."
             case .schemaTooNew: "A newer version of Assay migrated the database; use that version."
             case .rulesTooNew: "A newer version of Assay decides by newer rules; use that version."
-            case .schemaTooOld: "The database needs migrations; run assay migrate."
+            case .schemaTooOld: "The database needs migrations; run assay database migrate."
             case .schemaUnknown: "A version of Assay before the first release created the database; name a new file."
             case .copyUnfinished:
-                "The database is an unfinished copy; run the same assay copy again, or name another database."
+                "The database is an unfinished copy; run the same assay database copy again, or name another database."
             case .moved:
-                "assay copy moved the ledger; use the other database, or open this one with assay copy --reopen."
+                "assay copy moved the ledger; use the other database, or open this one with assay database copy --reopen."
             case .closed: "The database is closed."
             case .conflict: "Another transaction changed the same rows."
             case .outcomeUnknown: "The connection broke during the commit; the write may be stored."

@@ -35,7 +35,8 @@ extension AccessTimeline {
             guard reader.isAtEnd else { throw reader.malformed }
             self.init(stored: steps)
         } catch {
-            throw LedgerStorageError(.corrupt, "the timeline of an entitlement is malformed; run assay rebuild")
+            throw LedgerStorageError(
+                .corrupt, "the timeline of an entitlement is malformed; run 'assay database rebuild'")
         }
     }
 

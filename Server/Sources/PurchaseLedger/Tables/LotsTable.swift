@@ -185,7 +185,7 @@ struct LotRow: TableRow, Equatable {
         let name = try reader.text()
         guard !name.isEmpty else { return }
         guard let known = NoAccessReason(rawValue: name) else {
-            throw LedgerStorageError(.corrupt, "the reason of lot \(ground) cannot be read; run assay rebuild")
+            throw LedgerStorageError(.corrupt, "the reason of lot \(ground) cannot be read; run assay database rebuild")
         }
         reason = known
     }

@@ -127,7 +127,7 @@ extension LedgerStorageError {
         case .unknownVersion(let version):
             self.init(.schemaTooNew, "the facts of \(row) are of version \(version)")
         case .malformed(let offset):
-            self.init(.corrupt, "the facts of \(row) are malformed at byte \(offset); run assay rebuild")
+            self.init(.corrupt, "the facts of \(row) are malformed at byte \(offset); run assay database rebuild")
         }
     }
 }

@@ -203,7 +203,7 @@ extension SeatAccess {
             return numbers
         } catch {
             throw LedgerStorageError(
-                .corrupt, "the numbers of seats of a subscription are malformed; run assay rebuild")
+                .corrupt, "the numbers of seats of a subscription are malformed; run assay database rebuild")
         }
     }
 

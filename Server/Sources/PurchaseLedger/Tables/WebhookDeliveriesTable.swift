@@ -188,11 +188,14 @@ struct WebhookDeliveriesTable {
 
     /// The events or notifications that were given up, oldest first.
     func dead(_ webhook: WebhookRow, limit: Int64) throws(LedgerStorageError) -> [DeadDelivery] {
-        let (type, join) =
+        let (type, entry, join) =
             webhook.environment == 0
-            ? ("events.type", "JOIN events ON events.event_key = webhook_deliveries.event_key")
+            ? (
+                "events.type", "events.entry_key",
+                "JOIN events ON events.event_key = webhook_deliveries.event_key"
+            )
             : (
-                "coalesce(notifications.type, '')",
+                "coalesce(notifications.type, '')", "webhook_deliveries.event_key",
                 """
                 LEFT JOIN notifications ON notifications.app_key = ?3
                 AND notifications.entry_key = webhook_deliveries.event_key
@@ -200,17 +203,22 @@ struct WebhookDeliveriesTable {
             )
         let rows = try connection.rows(
             """
-            SELECT webhook_deliveries.event_key, \(type), attempts, first_at, last_error FROM webhook_deliveries \(join)
+            SELECT webhook_deliveries.event_key, \(type), attempts, first_at, last_error, entry_id
+            FROM webhook_deliveries \(join)
+            JOIN journal ON journal.entry_key = \(entry)
             WHERE webhook_key = ?1 AND \(Self.givenUp) ORDER BY webhook_deliveries.event_key LIMIT ?2
             """,
             [.integer(webhook.key), .integer(limit)] + (webhook.environment == 0 ? [] : [.integer(webhook.appKey)]))
         var dead: [DeadDelivery] = []
         for row in rows {
             var reader = row.reader
-            dead.append(
-                DeadDelivery(
-                    event: try reader.integer(), type: try reader.text(), attempts: Int(try reader.integer()),
-                    firstAt: try reader.optionalTime(), lastError: try reader.optionalText()))
+            var delivery = DeadDelivery(
+                event: try reader.integer(), id: "", type: try reader.text(), attempts: Int(try reader.integer()),
+                firstAt: try reader.optionalTime(), lastError: try reader.optionalText())
+            let entry = try reader.id()
+            delivery.id =
+                webhook.environment == 0 ? EventContent.id(of: delivery.event, in: entry) : entry.text
+            dead.append(delivery)
         }
         return dead
     }

@@ -4,6 +4,8 @@ public import struct Foundation.UUID
 
 /// The content of an event, in one format for all types.
 public struct EventContent: Sendable, Equatable {
+    /// Its position among all events of the ledger.
+    public var number: Int64
     /// The stable word of an `EventType`.
     public var type: String
     public var at: Timestamp
@@ -33,6 +35,20 @@ public struct EventContent: Sendable, Equatable {
     public var renewal: RenewalChange.Signed?
     public var formerRenewal: RenewalChange.Signed?
     public var entryID: UUID
+
+    /// The id of its message, the same wherever the event is shown or sent. The random id of the entry is part of it,
+    /// so events after a restore from a backup have ids other than the lost ones.
+    public var id: String { Self.id(of: number, in: entryID) }
+
+    /// The id of the event with a number, of an entry.
+    static func id(of number: Int64, in entry: UUID) -> String { "evt_\(entry.bytes.hexadecimal)_\(number)" }
+
+    /// The number in an id of this form; `nil` for any other text.
+    public static func number(inID id: String) -> Int64? {
+        let parts = id.split(separator: "_", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0] == "evt", parts[1].utf8.count == 32 else { return nil }
+        return Int64(parts[2]).flatMap { $0 > 0 && "\($0)" == parts[2] ? $0 : nil }
+    }
 }
 
 /// The numbers of an event, its time and its reason.

@@ -44,8 +44,10 @@ public struct PendingDelivery: Sendable, Equatable {
 
 /// An event or a notification that was given up after its last attempt.
 public struct DeadDelivery: Sendable, Equatable {
-    /// Its cursor in the list of events; of a notification, the number of its entry.
+    /// Its number among all events; of a notification, the number of its entry.
     public var event: Int64
+    /// The id of its message; of a notification, that of its entry.
+    public var id: String
     public var type: String
     public var attempts: Int
     public var firstAt: Timestamp?

@@ -1,6 +1,6 @@
 import Hummingbird
-import PurchaseAPI
-import PurchaseLedger
+package import PurchaseAPI
+package import PurchaseLedger
 
 /// `GET /v1/notifications`: what the App Store told the server.
 struct NotificationListRoutes {
@@ -22,7 +22,7 @@ struct NotificationListRoutes {
 }
 
 extension NotificationMessage {
-    init(_ record: NotificationRecord) {
+    package init(_ record: NotificationRecord) {
         self.init(receivedAt: "\(record.receivedAt)", entryID: record.entryID.text)
         notificationID = record.notificationID
         type = record.type

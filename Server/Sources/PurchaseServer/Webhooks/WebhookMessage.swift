@@ -39,10 +39,11 @@ extension WebhookMessage {
     /// for each attempt except for its time.
     init?(gapOf event: OutgoingEvent, at time: Timestamp) throws {
         guard case .event(let content) = event.content else { return nil }
+        let id = "gap_\(event.id)"
         let gap = EventMessage(
-            type: .gap, at: "\(time)", app: content.app, customerID: content.customerID,
+            id: id, type: .gap, at: "\(time)", app: content.app, customerID: content.customerID,
             entryID: content.entryID.text, missing: [event.id])
-        self.init(id: "gap_\(event.id)", body: try Wire.json(gap))
+        self.init(id: id, body: try Wire.json(gap))
     }
 }
 

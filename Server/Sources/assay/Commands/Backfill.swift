@@ -5,7 +5,7 @@ import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
 
-/// `assay backfill`: reads histories and statuses from the App Store.
+/// `assay import backfill`: reads histories and statuses from the App Store.
 struct Backfill: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Reads what is missing from the App Store: histories and statuses.",

@@ -4,14 +4,14 @@ import PurchaseLedger
 import PurchaseServer
 import TextFormats
 
-/// `assay backup`: a copy of the database while the server runs.
+/// `assay database backup`: a copy of the database while the server runs.
 struct Backup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Copies a live database to a SQLite file.",
         discussion: """
             The copy is one committed state, readable for its owner only, and verified before it gets its name. The server keeps \
             running meanwhile. A PostgreSQL database is also copied to a SQLite file: a server can use the file directly, and \
-            'assay copy' copies it to an empty PostgreSQL database. Keys of the record (log and entries) are in separate files \
+            'assay database copy' copies it to an empty PostgreSQL database. Keys of the record (log and entries) are in separate files \
             and must be kept apart from the copy.
 
             With --verify the copy is also audited, as by 'assay audit verify': its log is compared with the last checkpoint that \

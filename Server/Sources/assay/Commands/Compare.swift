@@ -4,7 +4,7 @@ import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
 
-/// `assay compare`: another system's answers beside the ledger's.
+/// `assay import compare`: another system's answers beside the ledger's.
 struct Compare: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Compares another system's answers about customers with the ledger's.",

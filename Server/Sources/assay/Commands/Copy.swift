@@ -5,7 +5,7 @@ import PurchaseServer
 import PurchaseVerification
 import TextFormats
 
-/// `assay copy`: moves a ledger to another database.
+/// `assay database copy`: moves a ledger to another database.
 struct Copy: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Moves a ledger to another database: SQLite to PostgreSQL, back, or to a new file.",

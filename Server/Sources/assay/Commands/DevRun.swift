@@ -258,7 +258,7 @@ struct DevRun: Sendable {
         return text + """
             The store's certificates are in \(settings.trust); give them to DeviceVerifier(anchors:).
             Commands take its ledger by --folder. When an app or a backend has sent a purchase of alice:
-                assay customers show alice --folder \(settings.folder.path)
+                assay show alice --folder \(settings.folder.path)
 
 
             """

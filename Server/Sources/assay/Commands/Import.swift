@@ -5,10 +5,18 @@ import PurchaseLedger
 import PurchaseVerification
 import TextFormats
 
-/// `assay import`: brings the receipts of an existing system into the ledger.
+/// `assay import`: what an existing system and the App Store have, brought into the ledger or compared with it.
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Brings the receipts of an existing system into the ledger.",
+        abstract: "Brings the receipts of an existing system into the ledger, and what the App Store has.",
+        discussion: "'assay import FILE' is 'assay import receipts FILE'.",
+        subcommands: [ImportReceipts.self, Backfill.self, Compare.self], defaultSubcommand: ImportReceipts.self)
+}
+
+/// `assay import receipts`: brings the receipts of an existing system into the ledger.
+struct ImportReceipts: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "receipts", abstract: "Brings the receipts of an existing system into the ledger.",
         discussion: """
             FILE is CSV with a header, NDJSON (one object a line), or a folder with one receipt in each file; '-' is standard \
             input. The columns are customer_id, receipt_data, signed_transaction, original_transaction_id, transaction_id, order_id \

@@ -5,8 +5,8 @@ import PurchaseServer
 /// `assay keys`: the keys of the HTTP API, and the key that verifies the log.
 struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Creates, lists and revokes API keys, and shows the key of the log.",
-        subcommands: [CreateKey.self, ListKeys.self, RevokeKey.self, CreateSigningKey.self])
+        abstract: "Creates and revokes API keys, and shows the key of the log.",
+        subcommands: [CreateKey.self, RevokeKey.self, CreateSigningKey.self])
 }
 
 /// `assay keys create`.
@@ -86,32 +86,6 @@ struct CreateKey: AsyncParsableCommand {
     }
 }
 
-/// `assay keys list`.
-struct ListKeys: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Lists all keys, without their secrets.",
-        discussion: "A running server writes once a minute when each key was last used.")
-
-    @OptionGroup var options: LedgerDatabaseOptions
-
-    func run() async throws {
-        try await options.withLedger(.reading) { ledger in
-            let keys = try await ledger.answer(APIKeyList())
-            guard !keys.isEmpty else { return Terminal.remark("there are no keys; make one with 'assay keys create'") }
-            var table = TextTable(["KEY", "APP", "SCOPES", "CREATED", "LAST USED", "STATE", "NAME"])
-            for key in keys {
-                table.append([
-                    key.id, key.app.printable, key.scopes.map(\.rawValue).sorted().joined(separator: ","),
-                    "\(key.createdAt)", key.usedAt.map { "\($0)" } ?? "-",
-                    key.revokedAt.map { "revoked \($0)" } ?? "in use",
-                    key.name.isEmpty ? "-" : key.name.printable,
-                ])
-            }
-            Terminal.write(table.text(indent: 0))
-        }
-    }
-}
-
 /// `assay keys revoke`.
 struct RevokeKey: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -120,14 +94,14 @@ struct RevokeKey: AsyncParsableCommand {
 
     @OptionGroup var options: LedgerDatabaseOptions
 
-    @Argument(help: "The id of the key, as 'assay keys list' shows it, or its name.")
+    @Argument(help: "The id of the key, as 'assay list keys' shows it, or its name.")
     var key: String
 
     func run() async throws {
         try await options.withLedger { ledger in
             let id = try Self.id(of: key, among: try await ledger.answer(APIKeyList()))
             guard let revoked = try await ledger.perform(RevokeAPIKey(id: id)) else {
-                throw InputError(key, "there is no such key; 'assay keys list' shows all")
+                throw InputError(key, "there is no such key; 'assay list keys' shows all")
             }
             Terminal.write("assay: revoked \(revoked.id) of \(revoked.app.printable)\n")
         }
@@ -142,7 +116,7 @@ struct RevokeKey: AsyncParsableCommand {
             throw InputError(named, "is the name of \(matches.count) keys; revoke one by its id: \(ids)")
         }
         guard let key = matches.first else {
-            throw InputError(named, "there is no key in use with this id or name; 'assay keys list' shows all")
+            throw InputError(named, "there is no key in use with this id or name; 'assay list keys' shows all")
         }
         return key.id
     }

@@ -5,7 +5,7 @@ public import PurchaseLedger
 struct Operators: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Manages the people who sign in to the console of a server.",
-        subcommands: [AddConsoleOperator.self, ListOperators.self, RemoveOperator.self, RenewLink.self])
+        subcommands: [AddConsoleOperator.self, RemoveOperator.self, RenewLink.self])
 
     /// Prints a link, as the part of its address after that of the listener for operators.
     static func write(_ link: OneTimeLink) {
@@ -39,30 +39,6 @@ struct AddConsoleOperator: AsyncParsableCommand {
 
 extension OperatorRole: ExpressibleByArgument {}
 
-/// `assay operators list`.
-struct ListOperators: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "Lists all operators.")
-
-    @OptionGroup var ledger: LedgerDatabaseOptions
-
-    func run() async throws {
-        try await ledger.withLedger(.reading) { ledger in
-            let operators = try await ledger.answer(OperatorList())
-            guard !operators.isEmpty else {
-                return Terminal.remark("there are no operators; add one with 'assay operators add'")
-            }
-            var table = TextTable(["NAME", "ROLE", "CREATED", "STATE"])
-            for account in operators {
-                table.append([
-                    account.name.printable, account.role.rawValue, "\(account.createdAt)",
-                    account.hasPassword ? "may sign in" : "has no password",
-                ])
-            }
-            Terminal.write(table.text(indent: 0))
-        }
-    }
-}
-
 /// `assay operators link`.
 struct RenewLink: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -76,7 +52,7 @@ struct RenewLink: AsyncParsableCommand {
     func run() async throws {
         try await ledger.withLedger { ledger in
             guard let link = try await ledger.perform(RenewOperatorLink(name: name)) else {
-                throw InputError(name, "there is no such operator; see 'assay operators list'")
+                throw InputError(name, "there is no such operator; see 'assay list operators'")
             }
             Operators.write(link)
         }
@@ -96,7 +72,7 @@ struct RemoveOperator: AsyncParsableCommand {
     func run() async throws {
         try await ledger.withLedger { ledger in
             guard try await ledger.perform(ChangeOperator(name: name, role: nil)) else {
-                throw InputError(name, "there is no such operator; see 'assay operators list'")
+                throw InputError(name, "there is no such operator; see 'assay list operators'")
             }
             Terminal.write("assay: \(name.printable) was removed\n")
         }

@@ -2,7 +2,7 @@ import ArgumentParser
 import PurchaseLedger
 import TextFormats
 
-/// `assay rebuild`: computes facts, owners and entitlements again from the journal.
+/// `assay database rebuild`: computes facts, owners and entitlements again from the journal.
 struct Rebuild: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Computes all tables again from the journal, and lists what differs.",

@@ -9,39 +9,8 @@ import TextFormats
 /// `assay refunds`: what Apple is told about refund requests.
 struct Refunds: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "refunds", abstract: "Lists refund requests, and compares policies for them.",
-        subcommands: [ListRefunds.self, ReplayRefunds.self])
-}
-
-/// `assay refunds list`.
-struct ListRefunds: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Lists refund requests and what Apple was told, newest first.")
-
-    @OptionGroup var options: OperatorOptions
-    @OptionGroup var list: ListOptions
-
-    @Option(name: .long, help: "Only requests in this state.")
-    var state: ConsumptionRequestState?
-
-    func run() async throws {
-        try await options.withLedger(.reading) { ledger, app in
-            let found = try await list.entries(of: RefundRequestList(app: app, state: state), ledger)
-            let messages = found.entries.map { RefundRequestMessage($0) }
-            var table = TextTable([
-                "ASKED", "STATE", "CUSTOMER", "PRODUCT", "TRANSACTION", "USED", "PREFERENCE", "REFUSAL", "APPLE",
-            ])
-            for message in messages {
-                table.append([
-                    message.askedAt.printable, message.state.printable, message.customerID.cell,
-                    message.productID.cell, message.transactionID.printable,
-                    (message.answer?.consumptionPercentage).cell, (message.answer?.refundPreference).cell,
-                    message.refusal.cell, message.closedBy.cell,
-                ])
-            }
-            try list.write(table, json: messages, hasMore: found.hasMore)
-        }
-    }
+        commandName: "refunds", abstract: "Compares policies for refund requests.",
+        subcommands: [ReplayRefunds.self])
 }
 
 /// `assay refunds replay`.

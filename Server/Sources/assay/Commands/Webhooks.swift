@@ -7,12 +7,13 @@ import TextFormats
 /// `assay webhooks`: the state of deliveries.
 struct Webhooks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Lists the webhooks and forwards of an app, sends events again, disables and enables webhooks.",
+        abstract: "Sends events to webhooks again, disables and enables webhooks.",
         discussion: """
-            The settings name the webhooks, and under forward: the URLs to which notifications are forwarded; these commands show and change the state of their deliveries in the database. A running \
-            server notices each change within seconds.
+            The settings name the webhooks, and under forward: the URLs to which notifications are forwarded; 'assay list \
+            webhooks' shows the state of their deliveries, which these commands change in the database. A running server \
+            notices each change within seconds.
             """,
-        subcommands: [ListWebhooks.self, ResendEvents.self, DisableWebhook.self, EnableWebhook.self])
+        subcommands: [ResendEvents.self, DisableWebhook.self, EnableWebhook.self])
 }
 
 /// The webhook that a command applies to.
@@ -40,54 +41,10 @@ struct WebhookOptions: ParsableArguments {
         guard let count = try await ledger.perform(ChangeWebhook(app: app, stream, url: url, change)) else {
             throw InputError(
                 url,
-                "no server delivered to this URL yet; 'assay webhooks list --app \(app)' lists those that exist"
+                "no server delivered to this URL yet; 'assay list webhooks --app \(app)' lists those that exist"
             )
         }
         return count
-    }
-}
-
-/// `assay webhooks list`.
-struct ListWebhooks: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Shows the progress of each webhook and forward, and what was given up.")
-
-    @OptionGroup var options: OperatorOptions
-
-    func run() async throws {
-        try await options.withLedger(.reading) { ledger, app in
-            let webhooks = try await ledger.answer(WebhookList(app: app))
-            guard !webhooks.isEmpty else {
-                return Terminal.complain("no server delivered events or notifications of this app yet")
-            }
-            for webhook in webhooks {
-                var (heading, what) = (webhook.url, "event")
-                if case .notifications(let environment) = webhook.stream {
-                    (heading, what) = ("\(webhook.url) (forward \(environment.name))", "notification")
-                }
-                let state =
-                    webhook.disabledAt.map { "disabled since \($0): \(webhook.disabledReason ?? "")" } ?? "enabled"
-                Terminal.write(
-                    """
-                    \(heading.printable)
-                      \(state.printable)
-                      cursor \(webhook.cursor), \(counted(webhook.behind, what)) behind, \(webhook.pending) waiting for a retry, \
-                    \(webhook.dead.count) given up
-
-                    """)
-                guard !webhook.dead.isEmpty else { continue }
-                var table = TextTable([
-                    what == "event" ? "EVENT" : "ENTRY", "TYPE", "ATTEMPTS", "FIRST ATTEMPT", "REASON",
-                ])
-                for event in webhook.dead {
-                    table.append([
-                        "\(event.event)", event.type.printable, "\(event.attempts)",
-                        event.firstAt.map { "\($0)" } ?? "-", (event.lastError ?? "-").printable,
-                    ])
-                }
-                Terminal.write(table.text(indent: 2))
-            }
-        }
     }
 }
 
@@ -130,13 +87,13 @@ struct ResendEvents: AsyncParsableCommand {
         discussion: """
             Events that were given up arrive out of order: the customer's later events were delivered behind a gap. With \
             --since, everything from then on is delivered again in order, for a receiver that lost its data; each event \
-            has the same number as before, so a receiver that knows it ignores it.
+            has the same id as before, so a receiver that knows it ignores it.
             """)
 
     @OptionGroup var webhook: WebhookOptions
 
-    @Option(name: .long, help: "The event, by its number in 'assay webhooks list'. Without it, all.")
-    var event: Int64?
+    @Option(name: .long, help: "The event, by its id in 'assay list webhooks'. Without it, all.")
+    var event: String?
 
     @Option(name: .long, help: "Deliver everything again since this time, such as 2026-11-27T00:00:00Z.")
     var since: Timestamp?
@@ -152,7 +109,14 @@ struct ResendEvents: AsyncParsableCommand {
                 return Terminal.write(
                     "assay: \(counted(count, "event is", "events are")) delivered, from \(since) on\n")
             }
-            let count = try await webhook.change(.resend(event: event), ledger, app)
+            let number = try event.map { id in
+                guard let number = EventContent.number(inID: id) ?? Int64(id) else {
+                    throw InputError(
+                        id, "is not the id of an event; 'assay list webhooks' shows those that were given up")
+                }
+                return number
+            }
+            let count = try await webhook.change(.resend(event: number), ledger, app)
             Terminal.write("assay: \(counted(count, "event is", "events are")) sent again\n")
             if count == 0, event != nil { throw ExitCode.rejected }
         }

@@ -81,7 +81,7 @@ struct DatabaseExamination {
                 .failed(
                     .databaseSchema,
                     "the database is at schema \(condition.schema.map { "\($0)" } ?? "none"), this version needs \(newest)",
-                    do: "Make a backup and run 'assay migrate', or start 'assay serve', which does the same."))
+                    do: "Make a backup and run 'assay database migrate', or start 'assay serve', which does the same."))
         } catch {
             let error = error as? LedgerStorageError ?? LedgerStorageError(.other, "\(error)")
             findings.append(.failed(.databaseSchema, error.detail, do: error.kind.sentence))

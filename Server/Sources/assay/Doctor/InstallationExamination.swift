@@ -105,7 +105,7 @@ struct BackupExamination {
 
     func finding() -> DoctorFinding {
         let action =
-            "Start the timer assay-backup.timer, or run 'assay backup --verify FILE' daily; --backups names the folder."
+            "Start the timer assay-backup.timer, or run 'assay database backup --verify FILE' daily; --backups names the folder."
         let manager = FileManager.default
         let newest: Date?
         do {

@@ -52,6 +52,6 @@ struct WebhookExamination {
             .webhooks,
             "\(webhook.url) (\(app)): \(counted(webhook.pending, "waits", "wait")) for a retry, "
                 + "\(counted(webhook.dead.count, "was", "were")) given up",
-            do: "See 'assay webhooks list --app \(app)'; 'assay webhooks resend' sends what was given up.")
+            do: "See 'assay list webhooks --app \(app)'; 'assay webhooks resend' sends what was given up.")
     }
 }

@@ -4,7 +4,7 @@ import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
 
-/// Everything that `assay customers show` shows.
+/// Everything that `assay show` shows of a customer.
 struct CustomerReport {
     let query: EntitlementsOfCustomer
     let summary: CustomerSummary.Answer
@@ -24,7 +24,7 @@ struct CustomerReport {
         text += section("may use", entitlementTable, isEmpty: entitlements.entitlements.isEmpty)
         if !entitlements.named.isEmpty { text += section("named entitlements", namedTable, isEmpty: false) }
         text += section(
-            hasMore ? "latest purchases; GET /v1/customers/{id}/purchases lists all" : "purchases", purchaseTable,
+            hasMore ? "latest purchases; 'assay list purchases' has all" : "purchases", purchaseTable,
             isEmpty: purchases.isEmpty)
         if !summary.handGrants.isEmpty {
             text += section("grants and revocations by operators", handTable, isEmpty: false)
@@ -112,13 +112,8 @@ struct CustomerReport {
 
     // MARK: As JSON
 
-    /// One line: the same objects as `GET /v1/customers/{id}/entitlements` and `…/purchases` answer, and the operators'
-    /// actions.
-    func json() throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return VisibleText.inJSON([UInt8](try encoder.encode(Message(self)))) + [UInt8(ascii: "\n")]
-    }
+    /// The same objects as `GET /v1/customers/{id}/entitlements` and `…/purchases` answer, and the operators' actions.
+    var message: any Encodable { Message(self) }
 
     private struct Message: Encodable {
         let app: String

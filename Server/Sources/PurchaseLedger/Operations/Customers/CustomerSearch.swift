@@ -101,6 +101,14 @@ public struct TransactionSearch: LedgerQuery {
     }
 }
 
+/// The order number in Apple's mail to a customer.
+package enum AppleOrderNumber {
+    /// Whether a text has its form: capital letters and digits.
+    package static func isOne(_ text: String) -> Bool {
+        (8...24).contains(text.utf8.count) && text.wholeMatch(of: /[A-Z][A-Z0-9]*[0-9][A-Z0-9]*/) != nil
+    }
+}
+
 /// A customer, and the operators' actions on them.
 public struct CustomerSummary: LedgerQuery {
     public static let access = LedgerReadAccess.lists

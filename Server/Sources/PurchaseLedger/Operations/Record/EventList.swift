@@ -23,7 +23,7 @@ extension EventContent {
             app.sandboxAccess.counts(AppStoreEnvironment($0), isTester: event.isTester)
         }
         self.init(
-            type: event.type, at: event.at, app: app.id, customerID: event.customer,
+            number: event.key, type: event.type, at: event.at, app: app.id, customerID: event.customer,
             formerCustomerID: event.formerCustomer, ownerCustomerID: event.ownerCustomer,
             environment: event.environment, counts: isCounted,
             productID: event.productID, transactionID: event.transactionID,

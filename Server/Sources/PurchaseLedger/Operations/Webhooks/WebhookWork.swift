@@ -3,10 +3,8 @@ import PurchaseVerification
 extension OutgoingEvent {
     init(_ event: NamedEvent, app: RegisteredApp) {
         (key, customer) = (event.key, event.lane)
-        // The random id of the entry is part of it, so events after a restore from a backup have ids other than the
-        // lost ones.
-        id = "evt_\(event.entryID.bytes.hexadecimal)_\(event.key)"
-        content = .event(EventContent(event, app: app))
+        let known = EventContent(event, app: app)
+        (id, content) = (known.id, .event(known))
         isAnnounced = event.figures.isAnnounced
     }
 }

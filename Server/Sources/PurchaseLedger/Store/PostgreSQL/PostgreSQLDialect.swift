@@ -25,7 +25,7 @@ struct PostgreSQLDialect: LedgerDialect {
 
     var unlimitedTime: [String] { ["SET LOCAL statement_timeout = 0"] }
 
-    /// `assay copy` connects under another application name (`LedgerCopy.applicationName`).
+    /// `assay database copy` connects under another application name (`LedgerCopy.applicationName`).
     var otherProcesses: String? {
         """
         SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'assay'

@@ -6,7 +6,7 @@ import PurchaseVerification
 /// `assay customers`: a customer's entitlements, and the actions of operators.
 struct Customers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Shows what a customer may use and why, and records operators' actions.",
+        abstract: "Records operators' actions on customers: grants, revocations, merges, moves, erasures, testers.",
         discussion: """
             Every action is recorded in the journal and listed by GET /v1/events, with its reason. The commands use the settings \
             that the latest start of the server recorded, and can run while the server runs.
@@ -14,10 +14,8 @@ struct Customers: AsyncParsableCommand {
             Exit status: 0 if it was done, 1 if the ledger refused it, with the code, 2 for wrong usage or I/O.
             """,
         subcommands: [
-            ShowCustomer.self, ShowTimeline.self, SearchCustomers.self, GrantToCustomer.self, RevokeFromCustomer.self,
-            LiftGrantOrRevocation.self,
-            MergeCustomer.self, AssignCustomerToken.self, MoveCustomerPurchase.self,
-            EraseCustomerData.self,
+            GrantToCustomer.self, RevokeFromCustomer.self, LiftGrantOrRevocation.self, MergeCustomer.self,
+            AssignCustomerToken.self, MoveCustomerPurchase.self, ChangeTesters.self, EraseCustomerData.self,
         ])
 }
 
@@ -123,7 +121,7 @@ struct LiftGrantOrRevocation: AsyncParsableCommand {
     @Argument(help: "The customer's id.")
     var customer: String
 
-    @Argument(help: "The id that 'grant' or 'revoke' printed; 'assay customers show' lists it.")
+    @Argument(help: "The id that 'grant' or 'revoke' printed; 'assay show' of the customer lists it.")
     var id: UUID
 
     func run() async throws {

@@ -1,7 +1,14 @@
 import ArgumentParser
 import PurchaseLedger
 
-/// `assay migrate`: updates the schema of the database, as the server does when it starts.
+/// `assay database`: the database of the ledger as a whole.
+struct Database: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Updates, backs up, copies and rebuilds the database of the ledger.",
+        subcommands: [Migrate.self, Backup.self, Copy.self, Rebuild.self])
+}
+
+/// `assay database migrate`: updates the schema of the database, as the server does when it starts.
 struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Updates the schema of the database, and creates the database if there is none.",

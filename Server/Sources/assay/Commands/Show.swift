@@ -1,0 +1,157 @@
+import AppStoreConnection
+import ArgumentParser
+import Foundation
+import PurchaseAPI
+import PurchaseLedger
+import PurchaseServer
+import PurchaseVerification
+
+/// `assay show`: whatever has an id.
+struct Show: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Shows a purchase, an order, a customer, a claim or a change by its id.",
+        discussion: """
+            Everything of the app that has the id is shown. Of a customer: one entitlement for each product and environment, \
+            the named entitlements, the latest purchases, and what operators did. Only the state 'active' gives access; for \
+            any other state there is a reason (docs/ledger.md, "Reasons"). --at answers for a past or a future time with \
+            today's knowledge; a refund that was seen later counts from its own date.
+
+            An id that nothing has, of capital letters and digits, may be the order number of Apple's mail to a customer. \
+            Then Apple is asked, if the app has a key (app_store_keys in the settings file); nothing is recorded.
+
+            Exit status: 0 if something was shown, 1 if nothing has the id, 2 for wrong usage or I/O.
+            """)
+
+    /// The purchases of a customer that are shown; 'assay list purchases' has all.
+    private static let purchases = 20
+
+    @OptionGroup var options: OperatorOptions
+    @OptionGroup var trust: LedgerTrustOption
+
+    @Option(name: .long, help: "The time of a customer's entitlements, such as 2026-01-31T12:00:00Z; without it, now.")
+    var at: Timestamp?
+
+    @Option(
+        name: .long,
+        help: "Show this environment of a customer, as it would count; without it, everything that counts for them.")
+    var environment: AppStoreEnvironment?
+
+    @Flag(name: .long, help: "Print one JSON object a line.")
+    var json = false
+
+    @Argument(
+        help: "The id of a transaction, an order, a customer, a claim or an event, or an order number of Apple's.")
+    var id: String
+
+    func run() async throws {
+        try await options.withLedger(.reading) { ledger, app in
+            var isFound = try await showCustomer(ledger, app)
+            // The options are for customers.
+            if at == nil, environment == nil {
+                for (kind, message) in try await messages(ledger, app) {
+                    try write(message, kind)
+                    isFound = true
+                }
+                if !isFound { isFound = try await showAppleOrder(ledger, app) }
+            }
+            guard isFound else {
+                Terminal.complain(
+                    "id_unknown: no purchase, order, customer, claim or change of \(app.printable) has this id")
+                throw ExitCode.rejected
+            }
+        }
+    }
+
+    private func write(_ message: any Encodable, _ kind: String) throws {
+        guard !json else { return try MessageText.write(message) }
+        Terminal.write("\(kind)\n" + (try MessageText.lines(message)))
+    }
+
+    /// What has the id, besides a customer, and what it is.
+    private func messages(_ ledger: PurchaseLedger, _ app: String) async throws -> [(String, any Encodable)] {
+        if let number = EventContent.number(inID: id) {
+            let query = EventSearch(app: app, after: number - 1, limit: 1)
+            let event = try await Self.found { try await ledger.answer(query) }?.entries.first
+            return event.map { $0.content.id == id ? [("change", EventMessage($0.content))] : [] } ?? []
+        }
+        var found: [(String, any Encodable)] = []
+        if let uuid = UUID(uuidString: id) {
+            if let order = try await Self.found({ try await ledger.answer(OrderByID(app: app, orderID: uuid)) }) {
+                found.append(("order", OrderMessage(order)))
+            }
+            if let claim = try await ledger.answer(SubmissionByID(app: app, submissionID: uuid)) {
+                found.append(("claim", SubmissionMessage(claim)))
+            }
+        }
+        let purchases = try await ledger.answer(PurchasesOfTransaction(app: app, transactionID: id))
+        return found + purchases.map { ("purchase", TransactionMessage($0)) }
+    }
+
+    private func showCustomer(_ ledger: PurchaseLedger, _ app: String) async throws -> Bool {
+        let name = CustomerSummary(app: app, customerID: id)
+        guard let summary = try await Self.found({ try await ledger.answer(name) }) else { return false }
+        let query = EntitlementsOfCustomer(app: app, customerID: id, environment: environment, at: at)
+        let purchases = try await ledger.answer(PurchasesOfCustomer(app: app, customerID: id, limit: Self.purchases))
+        let report = CustomerReport(
+            query: query, summary: summary, entitlements: try await ledger.answer(query),
+            purchases: purchases.entries, hasMore: purchases.next != nil)
+        if json { try MessageText.write(report.message) } else { Terminal.write(report.text) }
+        return true
+    }
+
+    /// The answer to a query; `nil` if the ledger knows nothing by the id.
+    private static func found<Answer>(_ query: () async throws -> Answer) async throws -> Answer? {
+        do {
+            return try await query()
+        } catch let refusal as LedgerRefusal where refusal.isOfUnknown {
+            return nil
+        }
+    }
+
+    /// Asks Apple for the purchases of an order number, and shows what the ledger knows of them.
+    private func showAppleOrder(_ ledger: PurchaseLedger, _ app: String) async throws -> Bool {
+        guard AppleOrderNumber.isOne(id) else { return false }
+        let access: ServerAPIAccess
+        do {
+            access = try ServerAPIAccess(app, options.ledger, trust)
+        } catch let error as InputError {
+            Terminal.remark("if it is the order number of Apple's mail: Apple cannot be asked; \(error)")
+            return false
+        }
+        do {
+            let found = try await transactions(access)
+            try await access.client.shutdown()
+            for transaction in found {
+                let purchases = try await ledger.answer(PurchasesOfTransaction(app: app, transactionID: transaction))
+                for purchase in purchases { try write(TransactionMessage(purchase), "purchase") }
+                if purchases.isEmpty {
+                    Terminal.remark(
+                        "\(transaction.printable) is not recorded; 'assay import backfill --transaction \(transaction.printable)' reads it"
+                    )
+                }
+            }
+            return !found.isEmpty
+        } catch {
+            try await access.client.shutdown()
+            throw error
+        }
+    }
+
+    /// The ids of the transactions that Apple names for the number; empty if Apple knows none.
+    private func transactions(_ access: ServerAPIAccess) async throws -> [String] {
+        for app in access.apps {
+            do throws(AppStoreServerError) {
+                let found = try await access.client.call(LookUpOrder(id), for: app, in: .production).value
+                if let found, !found.isEmpty { return found.map(\.content.transactionID) }
+            } catch {
+                guard error.isFinal else { throw InputError(id, "the App Store gave no answer: \(error)") }
+            }
+        }
+        return []
+    }
+}
+
+extension LedgerRefusal {
+    /// Whether the ledger knows nothing by an id.
+    fileprivate var isOfUnknown: Bool { [.customerUnknown, .orderUnknown, .cursorAhead].contains(code) }
+}
