@@ -50,7 +50,8 @@ struct BackupCommandTests {
                 assay database backup --verify altered.sqlite
                 """, in: folder)
             #expect(altered.status == 1 && altered.output.contains(" finding"), "\(altered.output)")
-            let missing = try await Program.shell("assay database backup --database sqlite:none.sqlite other.sqlite", in: folder)
+            let missing = try await Program.shell(
+                "assay database backup --database sqlite:none.sqlite other.sqlite", in: folder)
             #expect(missing.status == 2 && missing.output.contains("there is no such database"), "\(missing.output)")
             let left = try await Program.shell("ls other* *.partial* 2>/dev/null | wc -l", in: folder)
             #expect(left.output.trimmingCharacters(in: .whitespacesAndNewlines) == "0")

@@ -100,7 +100,8 @@ struct CopyCommandTests {
             let audit = try await Self.output(
                 "audit verify --evidence --checkpoint old --database sqlite:back.sqlite", folder)
             #expect(audit.status == 0 && audit.output.contains(" 2 checkpoints, 0 findings"), "\(audit.output)")
-            let refused = try await Self.output("database copy --from sqlite:assay.sqlite --to sqlite:back.sqlite", folder)
+            let refused = try await Self.output(
+                "database copy --from sqlite:assay.sqlite --to sqlite:back.sqlite", folder)
             #expect(refused.status == 1 && refused.output.contains("copy_target_not_empty"), "\(refused.output)")
             // The copy continues the ledger, and its log with the same key.
             let before = RecordCommandTests.published(folder)
@@ -109,7 +110,8 @@ struct CopyCommandTests {
             ) { server in
                 try await RecordCommandTests.claim(3, server, folder)
                 try await RecordCommandTests.wait { RecordCommandTests.published(folder) > before }
-                let busy = try await Self.output("database copy --from sqlite:back.sqlite --to sqlite:other.sqlite", folder)
+                let busy = try await Self.output(
+                    "database copy --from sqlite:back.sqlite --to sqlite:other.sqlite", folder)
                 #expect(busy.status == 1 && busy.output.contains("copy_source_in_use"), "\(busy.output)")
             }
         }
@@ -118,7 +120,8 @@ struct CopyCommandTests {
     @Test("The files that must be copied with a ledger are listed, and the keys of another ledger are refused")
     func files() async throws {
         try await RecordCommandTests.inFolder { folder in
-            let copied = try await Self.output("database copy --from sqlite:assay.sqlite --to sqlite:new.sqlite", folder)
+            let copied = try await Self.output(
+                "database copy --from sqlite:assay.sqlite --to sqlite:new.sqlite", folder)
             #expect(copied.status == 0, "\(copied.output)")
             for name in [
                 "assay-entries.key (id ", "assay-log.key (example.com/assay+", "assay-log.key.heads (nothing signed",
@@ -133,13 +136,15 @@ struct CopyCommandTests {
                 """
             #expect(try await Program.shell(other, in: folder).status == 0)
             let refused = try await Self.output(
-                "database copy --from sqlite:assay.sqlite --to sqlite:third.sqlite --entry-key other/assay-entries.key", folder)
+                "database copy --from sqlite:assay.sqlite --to sqlite:third.sqlite --entry-key other/assay-entries.key",
+                folder)
             #expect(refused.status == 2 && refused.output.contains("entry_key_differs"), "\(refused.output)")
             let missing = try await Self.output(
                 "database copy --from sqlite:assay.sqlite --to sqlite:third.sqlite --entry-key none.key", folder)
             #expect(missing.status == 2 && missing.output.contains("log_file_missing"), "\(missing.output)")
             for usage in [
-                "database copy --from sqlite:a.sqlite", "database copy --to sqlite:a.sqlite", "database copy --from nonsense --to sqlite:b",
+                "database copy --from sqlite:a.sqlite", "database copy --to sqlite:a.sqlite",
+                "database copy --from nonsense --to sqlite:b",
             ] {
                 #expect(try await Self.output(usage, folder).status == 2)
             }

@@ -5,7 +5,8 @@ import Testing
 @Suite("Refused databases")
 struct DatabaseRefusalTests {
     private static let commands = [
-        "serve --port 0", "database migrate", "list keys", "keys create --app game --scope client", "list testers --app game",
+        "serve --port 0", "database migrate", "list keys", "keys create --app game --scope client",
+        "list testers --app game",
         "show --app game alice", "audit verify", "audit export", "database rebuild --repair",
     ]
 
@@ -71,8 +72,9 @@ struct DatabaseRefusalTests {
     @Test("A missing database, a file that is not a database, and a folder are refused")
     func none() async throws {
         try await Program.inTemporaryFolder { folder in
-            for command in Self.commands.filter({ !$0.hasPrefix("serve") && !$0.contains("create") && $0 != "database migrate" })
-            {
+            for command in Self.commands.filter({
+                !$0.hasPrefix("serve") && !$0.contains("create") && $0 != "database migrate"
+            }) {
                 let result = try await Program.shell("assay \(command)", in: folder)
                 #expect(
                     result.status == 2 && result.output.contains("there is no such database"),

@@ -35,7 +35,8 @@ extension EventMessage {
     /// An event as the HTTP interface, webhooks and the program show it.
     package init(_ event: EventContent) {
         self.init(
-            id: event.id, type: EventType(rawValue: event.type).map { Kind($0) } ?? Kind(rawValue: event.type), at: "\(event.at)",
+            id: event.id, type: EventType(rawValue: event.type).map { Kind($0) } ?? Kind(rawValue: event.type),
+            at: "\(event.at)",
             app: event.app, customerID: event.customerID, formerCustomerID: event.formerCustomerID,
             ownerCustomerID: event.ownerCustomerID,
             environment: event.environment.map { EnvironmentName(rawValue: $0) }, counts: event.counts,
