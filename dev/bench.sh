@@ -7,7 +7,6 @@
 #   dev/bench.sh programs       assay verify, assay serve, and their start
 #   dev/bench.sh ledger         durable purchases beside the database's bare loop
 #   dev/bench.sh units          purchases, renewals, answers and audits of a server, in verifications of P-256 by OpenSSL
-#   dev/bench.sh floors         rows of a purchase in today's tables and in the shelf's, in the same unit (no part of all)
 #   dev/bench.sh notifications  notifications of the App Store beside forged ones, and realtime requests
 #   dev/bench.sh webhooks       deliveries of events beside purchases
 #   dev/bench.sh postgresql     the same with PostgreSQL, on one customer, and with 2 ms more for each round trip
@@ -21,8 +20,8 @@ cd "$(dirname "$0")/.."
 parts=${*:-receipts instructions programs ledger units notifications webhooks postgresql merge}
 for part in $parts; do
     case $part in
-        receipts | instructions | programs | ledger | units | floors | notifications | webhooks | postgresql | merge) ;;
-        *) say "dev/bench.sh has no part '$part': receipts, instructions, programs, ledger, units, floors, notifications, webhooks, postgresql, merge"; exit 2 ;;
+        receipts | instructions | programs | ledger | units | notifications | webhooks | postgresql | merge) ;;
+        *) say "dev/bench.sh has no part '$part': receipts, instructions, programs, ledger, units, notifications, webhooks, postgresql, merge"; exit 2 ;;
     esac
 done
 wants() { case " $parts " in *" $1 "*) true ;; *) false ;; esac; }
@@ -48,13 +47,6 @@ fi
 # A part whose tool cannot be installed prints a message.
 # shellcheck disable=SC2086
 [ -z "$missing" ] || install_packages $missing || true
-
-# The floors are one file of C.
-if [ "$parts" = floors ]; then
-    { has cc && pkg-config --exists sqlite3 libpq; } || install_packages gcc libc6-dev pkg-config libsqlite3-dev libpq-dev || true
-    dev/load.py floors
-    exit 0
-fi
 
 say "Building the benchmarks"
 build_product release Benchmarks receipt-benchmark
@@ -291,8 +283,6 @@ units_part() {
     build_product release Benchmarks reference-loop
     load_part units "What things cost, in verifications of P-256"
 }
-
-floors_part() { dev/load.py floors; }
 
 notifications_part() {
     load_part flood "Notifications beside forgeries"

@@ -40,8 +40,6 @@ SCENARIOS = [
     ("cost", "processor time per byte of hostile text, for each route and field", scenario("abuse", "cost"), {"limit": 0.0}),
     ("units", "what things cost, in P-256 verifications of OpenSSL", scenario("measure", "units"),
      {"count": 20_000, "originals": 8, "reference": ".build/release/reference-loop"}),
-    ("floors", "rows of a purchase in today's tables and in the shelf's, in the same unit", scenario("measure", "floors"),
-     {"counts": "30000,300000", "engines": "sqlite,postgresql", "rounds": 1}),
     ("unit", "that unit alone", scenario("measure", "print_unit"), {}),
     ("stops", "verifyReceipt while its database stands still", scenario("measure", "stops"), {"seconds": 5.0}),
     ("flood", "genuine notifications beside forged ones", scenario("measure", "flood"), {"seconds": 20.0, "limit": 0.0}),

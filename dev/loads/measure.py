@@ -151,34 +151,6 @@ def claim_of_period(world, signer, last, originals):
     return cost(world, claims, 1)
 
 
-def floors(options):
-    """What the rows of a purchase and of a renewal cost in the tables of today and in those of the shelf, by Benchmarks/Floors, in units."""
-    with tempfile.TemporaryDirectory(prefix="assay-floors-") as folder:
-        program, source = os.path.join(folder, "floors"), DEV.parent / "Benchmarks/Floors/floors.c"
-        subprocess.run(["cc", "-std=gnu11", "-O2", "-I/usr/include/postgresql", "-o", program, source, "-lsqlite3", "-lpq"], check=True)
-        # Only processor time is measured; no checkpoint and no vacuum of PostgreSQL falls into the slices of one layout.
-        postgres = PostgreSQL("full_page_writes=on", "max_wal_size=8GB", "checkpoint_timeout=1h", "autovacuum=off")
-        places, before, lines = {"sqlite": folder, "postgresql": f"host={postgres.folder} port={postgres.port} user=assay"}, unit(), []
-        for engine, periods, count in itertools.product(options.engines.split(","), (0, 24), map(int, options.counts.split(","))):
-            run = subprocess.run([program, engine, str(count), str(periods), str(options.rounds if count < 100_000 else 1), places[engine]],
-                                 check=True, capture_output=True, text=True).stdout
-            print(run, file=sys.stderr, flush=True)
-            first = None
-            for name, *figures in map(str.split, run.splitlines()):
-                own, other, wal, kept, statements = map(float, figures)
-                # The kernel's part of a thread is in its time already.
-                total = own + other * (engine == "postgresql")
-                first = first or total
-                lines.append((f"{engine}, {count} {'renewals' if periods else 'consumables'}: {name}", total, own, other, total / first,
-                              wal, kept, statements))
-        after = unit()
-        print(f"The unit: {before * 1e6:.1f} µs before, {after * 1e6:.1f} µs after.\n\n| | units | µs | client's thread | the kernel's part, or "
-              "PostgreSQL's process | to today | WAL, frames or bytes | bytes kept | statements |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|")
-        for name, total, own, other, ratio, wal, kept, statements in lines:
-            print(f"| {name} | {total / (before + after) * 2e-6:.2f} | {total:.0f} | {own:.0f} | {other:.0f} | {ratio:.2f} | {wal:.1f} "
-                  f"| {kept:.0f} | {statements:.1f} |")
-
-
 # MARK: verifyReceipt with the ledger's state
 
 class Shop:

@@ -126,7 +126,9 @@ extension ListKind {
         ]
     ) { list, ledger, app in
         let state = try list.filter.choice(list.filter.state, "--state", ConsumptionRequestState.self)
-        return try await list.entries(of: RefundRequestList(app: app, state: state), ledger) { RefundRequestMessage($0) }
+        return try await list.entries(of: RefundRequestList(app: app, state: state), ledger) {
+            RefundRequestMessage($0)
+        }
     }
 
     private static let notifications = ListKind(
@@ -140,7 +142,9 @@ extension ListKind {
     ) { list, ledger, app in
         let filter = NotificationFilter(
             type: list.filter.type, customerID: list.filter.customer, transactionID: list.filter.transaction)
-        return try await list.entries(of: NotificationList(app: app, filter: filter), ledger) { NotificationMessage($0) }
+        return try await list.entries(of: NotificationList(app: app, filter: filter), ledger) {
+            NotificationMessage($0)
+        }
     }
 
     private static let webhooks = ListKind(
