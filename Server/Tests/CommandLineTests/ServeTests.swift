@@ -138,8 +138,9 @@ struct ServeTests {
         let page = try String(contentsOf: Corpus.projectFolder.appending(path: "docs/README.md"), encoding: .utf8)
         try await Program.inTemporaryFolder { folder in
             let help = try await Program.shell("assay --help", in: folder).output
-            let commands = help.components(separatedBy: "SUBCOMMANDS:").last?.matches(of: /(?m)^  ([a-z-]+)/) ?? []
-            #expect(commands.count > 20)
+            let groups = help.components(separatedBy: "SUBCOMMANDS:").dropFirst()
+            let commands = groups.flatMap { $0.matches(of: /(?m)^  ([a-z-]+)/) }
+            #expect(groups.count == 5 && (16...18).contains(commands.count))
             for command in commands { #expect(page.contains("`\(command.1)`"), "\(command.1)") }
         }
     }

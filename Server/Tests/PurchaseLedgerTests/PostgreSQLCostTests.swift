@@ -42,6 +42,23 @@ struct PostgreSQLCostTests {
         )
     }
 
+    @Test("What is planned while a table is small finds rows by an index, so it scans nothing when the table has grown")
+    func plansOfSmallTables() async throws {
+        try await withWorld { _, database in
+            // Without statistics a table counts as ten pages; with them, as one.
+            try await database.write { _ = try $0.execute("ANALYZE", []) }
+            for query in [
+                "customers WHERE customer_key = 1", "transactions WHERE original_key = 1",
+                "entitlements WHERE customer_key = 1 AND product_key = 1 AND environment = 1 AND ground = 0",
+            ] {
+                let plan = try await database.write { connection in
+                    try connection.rows("EXPLAIN SELECT * FROM \(query)", []).flatMap(\.values)
+                }
+                #expect("\(plan)".contains("Index Scan"), "\(plan)")
+            }
+        }
+    }
+
     @Test(
         "A purchase takes two round trips: of a new customer, of a known one, again, with a token, with an order; a refusal reads the daily budget, too"
     )

@@ -75,7 +75,11 @@ struct PostgreSQLSettings: Sendable {
         if preparesStatements {
             // Later options take precedence, so the operator's come last.
             var own = Self.limits.map { "-c \($0.0)=\($0.1)" } + ["-c client_min_messages=error"]
-            if isWriter { own.append("-c plan_cache_mode=force_generic_plan") }
+            if isWriter {
+                // A plan made while a table was small would scan it for ever; the cost that forbids it is no reason to
+                // compile a statement.
+                own.append("-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off")
+            }
             let theirs = given["options"] ?? environment["PGOPTIONS"] ?? ""
             parameters.append(("options", (own + [theirs]).joined(separator: " ")))
         }
