@@ -116,9 +116,10 @@ enum CommandSuggestion {
         if let next = subcommands.first(where: { $0._commandName == word }) {
             return complaint(arguments.dropFirst(), of: next, path: "\(path) \(word)")
         }
-        // Any other word is an argument of the default command.
-        if command.configuration.defaultSubcommand != nil { return nil }
         let meant = WordSuggestion.nearest(to: word, among: subcommands.compactMap { $0._commandName })
+        // Any other word, such as the name of a file, is an argument of the default command.
+        let isArgument = meant == nil || FileManager.default.fileExists(atPath: word)
+        if isArgument, command.configuration.defaultSubcommand != nil { return nil }
         let hint = meant.map { "did you mean '\($0)'? " } ?? ""
         let shown = "\(path) \(word.prefix(WordSuggestion.largestWord))".dropFirst("assay ".count)
         return "there is no command '\(shown)'; \(hint)'\(path) --help' lists all commands"
