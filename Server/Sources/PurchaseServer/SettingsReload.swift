@@ -26,8 +26,7 @@ struct SettingsReload: Service {
             let configuration = try source.read().signing(by: clock)
             // A file that is being written, or was emptied, is far more likely than a server without a purpose.
             guard !configuration.apps.isEmpty || !server.hasApps else {
-                throw SettingsRefusal(["they have no app, and those in force do; restart the server to remove all apps"]
-                )
+                throw SettingFault("they have no app, and those in force do", "Restart the server to remove all apps")
             }
             let ledger = try await ledger.underSettings(
                 apps: configuration.appsInOrder, verifier: PurchaseVerifier(anchors: configuration.anchors))
@@ -70,7 +69,8 @@ struct SettingsReload: Service {
     /// Each error in a line.
     private static func reasons(_ error: any Error) -> [String] {
         switch error {
-        case let refusal as SettingsRefusal: refusal.reasons
+        case let problems as SettingProblems: problems.problems.map(\.description)
+        case let fault as SettingFault: ["\(fault.fault). \(fault.remedy)."]
         case let refusal as LedgerRefusal: [refusal.line]
         default: ["\(error)"]
         }
@@ -83,7 +83,7 @@ public struct SettingsSource: Sendable {
     let requests: @Sendable (_ reload: @Sendable () async -> Void) async -> Void
 
     /// - Parameters:
-    ///   - read: reads the settings as the start did, and throws `SettingsRefusal` if they have errors.
+    ///   - read: reads the settings as the start did, and throws `SettingProblems` if they have errors.
     ///   - requests: calls its argument for each request, until the task is cancelled.
     public init(
         read: @escaping @Sendable () throws -> ServerConfiguration,
@@ -91,11 +91,4 @@ public struct SettingsSource: Sendable {
     ) {
         (self.read, self.requests) = (read, requests)
     }
-}
-
-/// The errors of settings, each in a line.
-public struct SettingsRefusal: Error {
-    let reasons: [String]
-
-    public init(_ reasons: [String]) { self.reasons = reasons }
 }

@@ -133,6 +133,22 @@ struct DoctorTests {
         }
     }
 
+    @Test("It takes the options of serve, all wrong ones at once, and warns of a variable that is not a setting")
+    func options() async throws {
+        try await Self.installation { folder in
+            let (report, status) = try await Self.examine(
+                folder, "--host 0.0.0.0 --admin off", environment: ["ASSAY_PROT": "1"])
+            #expect(status == 0 && report.finding("listening", "warning")?.found == "server.admin is off", "\(report)")
+            #expect(report.finding("proxies", "warning")?.found.hasPrefix("0.0.0.0 is reached without TLS") == true)
+            let variable = report.finding("settings", "warning")
+            #expect(variable?.found == "the variable ASSAY_PROT is not a setting", "\(report)")
+            #expect(variable?.action?.hasPrefix("Did you mean ASSAY_PORT? ") == true, "\(report)")
+            let (wrong, failed) = try await Self.examine(folder, "--port x --log-level loud")
+            #expect(failed == 1 && wrong.failed == 2, "\(wrong)")
+            #expect(wrong.findings.allSatisfy { $0.found.hasSuffix(" (setting_wrong)") }, "\(wrong)")
+        }
+    }
+
     @Test("Wrong settings are told line by line; a missing database is not created")
     func settings() async throws {
         try await Self.installation { folder in

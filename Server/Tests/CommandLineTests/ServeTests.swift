@@ -71,6 +71,16 @@ struct ServeTests {
         }
     }
 
+    @Test("A variable that looks like a setting and is none is a warning in the log, with the one that may be meant")
+    func unknownVariable() async throws {
+        try await Program.inTemporaryFolder { folder in
+            let environment = ["ASSAY_PROT": "1"]
+            try await RunningServer.run("assay serve --port 0 2>log", in: folder, environment: environment) { _ in }
+            let log = try String(contentsOf: folder.appending(path: "log"), encoding: .utf8)
+            #expect(log.contains("ASSAY_PROT is not a setting. Did you mean ASSAY_PORT?"), "\(log)")
+        }
+    }
+
     @Test("The help lists each setting that has an option, with its default and its other places")
     func help() async throws {
         try await Program.inTemporaryFolder { folder in

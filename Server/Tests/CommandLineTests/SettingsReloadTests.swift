@@ -98,7 +98,7 @@ struct SettingsReloadTests {
                 var script = Self.hangUp(server, kept, 2)
                 #expect(try await Program.shell(script, in: folder).output.hasPrefix("2"))
                 let log = try await Program.shell("cat log", in: folder).output
-                #expect(log.contains("assay.yaml: line 7: connections is 'many'. Write a whole number"), "\(log)")
+                #expect(log.contains("assay.yaml: line 7: limits.connections is 'many'. Write a whole number"), "\(log)")
                 #expect(log.contains("assay.yaml: line 8: the file has no setting 'more'"), "\(log)")
                 // The bundle id belongs to the earlier app.
                 try Self.write(
@@ -172,7 +172,7 @@ struct SettingsReloadTests {
                 try Self.write(Self.settings(products: 0) + "server: { environments: [Prod] }\n", folder)
                 #expect(try await Program.shell(Self.hangUp(server, kept, 2), in: folder).output.hasPrefix("2"))
                 let log = try await Program.shell("cat log", in: folder).output
-                #expect(log.contains("assay.yaml: line 6: tls_trust '"), "\(log)")
+                #expect(log.contains("assay.yaml: line 6: app_store.tls_trust '"), "\(log)")
                 #expect(log.contains("assay.yaml: line 6: server.environments has 'Prod'"), "\(log)")
             }
         }

@@ -36,8 +36,8 @@ struct TLSCommandTests {
         let remedy = "Name the PEM file of the certificate's private key, which only the server's user can read."
         for (change, expected) in [
             ("chmod 644 tls.key", "tls.key': has mode 0644 and must have 0600; run chmod 600. \(remedy)"),
-            ("rm tls.pem", "line 3: certificate '"),
-            ("rm tls.key", "line 3: key '"),
+            ("rm tls.pem", "line 3: server.tls.certificate '"),
+            ("rm tls.key", "line 3: server.tls.key '"),
             ("cp tls.key tls.pem", "tls.pem' has no certificates in PEM. Name the file with the server's certificate"),
             ("cp root.pem tls.key; chmod 600 tls.key", "tls.key' has no private key in PEM. \(remedy)"),
             ("cp root.pem tls.pem", "is not the key of the certificate in"),

@@ -52,12 +52,12 @@ struct RetentionRouteTests {
         """
 
     private static func run(_ body: @escaping @Sendable (PurchaseServerWorld) async throws -> Void) async throws {
-        let file = try SettingsFile(settings)
+        let read = try ServerSettings(file: Array(settings.utf8), files: nil).configuration
         let serverKey = try AppStoreServerKey(issuerID: "issuer", keyID: "KEY", privateKey: key.pemRepresentation)
         try await PurchaseServerWorld.run(
             { configuration in
-                configuration.apps = file.apps.mapValues(\.app)
-                configuration.retention = file.apps.mapValues(\.retention)
+                configuration.apps = read.apps
+                configuration.retention = read.retention
                 configuration.appStoreKeys = ["example": [serverKey]]
             }, body)
     }

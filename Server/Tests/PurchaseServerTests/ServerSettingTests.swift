@@ -11,15 +11,7 @@ struct ServerSettingTests {
     private func configuration(
         options: [String: [String]] = [:], environment: [String: String] = [:], file: String = ""
     ) throws -> ServerConfiguration {
-        try ServerSettings(options: options, environment: environment, file: try SettingsFile(file))
-            .configuration(Self.files)
-    }
-
-    /// Each file holds a secret that is its path.
-    private static let files = NamedFiles { _ throws(SettingFault) in
-        []
-    } secret: { path throws(SettingFault) in
-        path
+        try WrittenSettings.read(file, options: options, environment: environment)
     }
 
     @Test("Each name, variable and option belongs to one setting")
@@ -31,15 +23,6 @@ struct ServerSettingTests {
         ] {
             #expect(Set(names).count == names.count)
         }
-    }
-
-    @Test("docs/settings.md lists each setting with its places and its default", arguments: ServerSetting.all)
-    func documented(setting: ServerSetting) throws {
-        let url = Corpus.projectFolder.appending(path: "docs/settings.md")
-        let row =
-            "| `\(setting.name)` | \(setting.variable.map { "`\($0)`" } ?? "") | "
-            + "\(setting.option.map { "`\($0)`" } ?? "") | \(setting.defaultText) | \(setting.summary) |"
-        #expect(try String(contentsOf: url, encoding: .utf8).contains("\n\(row)\n"), "\(row)")
     }
 
     @Test("An option overrides the environment, which overrides the file, which overrides the default")
@@ -101,9 +84,9 @@ struct ServerSettingTests {
             ),
             (
                 ["--log-level": ["loud"]], [:],
-                "--log-level is 'loud'. Choose trace, debug, info, notice, warning, error or critical."
+                "--log-level is 'loud'. Choose one of trace, debug, info, notice, warning, error, critical."
             ),
-            (["--log-format": ["xml"]], [:], "--log-format is 'xml'. Choose text or json."),
+            (["--log-format": ["xml"]], [:], "--log-format is 'xml'. Choose one of text, json."),
             (
                 [:], ["ASSAY_ENVIRONMENT": "sandbox,Prodction"],
                 "ASSAY_ENVIRONMENT has 'Prodction', which is not an environment of Apple. Write Production, Sandbox or "
@@ -111,10 +94,11 @@ struct ServerSettingTests {
             ),
         ] as [([String: [String]], [String: String], String)])
     func faults(options: [String: [String]], environment: [String: String], message: String) {
-        let fault = #expect(throws: ServerSettings.Fault.self) {
+        let problems = #expect(throws: SettingProblems.self) {
             try configuration(options: options, environment: environment)
-        }
-        #expect(fault?.description == message)
+        }?.problems
+        #expect(problems?.map { "\($0.fault). \($0.remedy)." } == [message])
+        #expect(problems?.first?.line == nil)
     }
 
     @Test("A file of the key of answers that cannot be read is reported as such, with its path")
@@ -124,14 +108,13 @@ struct ServerSettingTests {
         } secret: { _ throws(SettingFault) in
             throw SettingFault("cannot be read: no such file", "Name a file with a shared secret")
         }
-        let fault = #expect(throws: ServerSettings.Fault.self) {
-            try ServerSettings(options: ["--answer-key": ["x"]], environment: [:], file: try SettingsFile(""))
-                .configuration(files)
+        let problems = #expect(throws: SettingProblems.self) {
+            try WrittenSettings.read("", options: ["--answer-key": ["x"]], files: files)
         }
         #expect(
-            fault?.description
+            problems?.description
                 == "--answer-key 'x' cannot be read: no such file. Name the file that assay keys signing --for answers "
-                + "makes.")
+                + "makes. (setting_wrong)")
     }
 
     @Test("The shared secret itself is in the environment; everywhere else its file is named")
@@ -160,8 +143,6 @@ struct ServerSettingTests {
 
     @Test("Paths in the file begin in its folder; those of options and of the environment do not")
     func paths() throws {
-        var surroundings = SettingsFile.Surroundings()
-        surroundings.folder = "/etc/assay"
         let text = """
             server:
               database: sqlite:data/assay.sqlite
@@ -174,15 +155,14 @@ struct ServerSettingTests {
                 bundle_ids: [b]
                 shared_secret_file: /run/tool.secret
             """
-        let file = try SettingsFile(text, beside: surroundings)
-        let settings = ServerSettings(options: [:], environment: [:], file: file)
-        let configuration = try settings.configuration(Self.files)
+        let settings = try ServerSettings(file: Array(text.utf8), folder: "/etc/assay", files: WrittenSettings.files)
+        let configuration = settings.configuration
         #expect(configuration.database == "sqlite:/etc/assay/data/assay.sqlite")
-        #expect(try settings.database() == configuration.database)
         #expect(configuration.sharedSecret == "/etc/assay/secret")
         #expect(configuration.sharedSecrets == ["a": "/etc/assay/game.secret", "b": "/run/tool.secret"])
-        let environment = ["ASSAY_DATABASE": "sqlite:here.sqlite"]
-        #expect(
-            try ServerSettings(options: [:], environment: environment, file: file).database() == "sqlite:here.sqlite")
+        let other = try ServerSettings(
+            file: Array(text.utf8), folder: "/etc/assay", environment: ["ASSAY_DATABASE": "sqlite:here.sqlite"],
+            files: nil)
+        #expect(other.configuration.database == "sqlite:here.sqlite")
     }
 }

@@ -8,7 +8,7 @@ import Testing
 struct SettingsFileTests {
     @Test("Everything that can be set is read")
     func whole() throws {
-        let settings = try SettingsFile(
+        let configuration = try WrittenSettings.read(
             """
             server:
               host: 0.0.0.0
@@ -45,7 +45,6 @@ struct SettingsFileTests {
                 bundle_ids: com.example.tool
                 shared_secret: hush
             """)
-        let configuration = try ServerSettings(options: [:], environment: [:], file: settings).configuration(.unread)
         #expect(configuration.host == "0.0.0.0" && configuration.port == 9000)
         #expect(configuration.database == "sqlite:/var/lib/assay/assay.sqlite")
         #expect(configuration.trustedProxies == ["127.0.0.1", "10.0.0.0/8"].compactMap(AddressRange.init))
@@ -75,18 +74,17 @@ struct SettingsFileTests {
             "year": RegisteredProduct(kind: .nonRenewing, duration: .months(12)),
             "monthly": RegisteredProduct(kind: .autoRenewable),
         ]
-        #expect(settings.apps["game"]?.app == game)
-        #expect(settings.apps["game"]?.sharedSecretFile == "secret")
-        let tool = try #require(settings.apps["tool"])
-        #expect(tool.app == RegisteredApp(id: "tool", bundleIDs: ["com.example.tool"]) && tool.sharedSecret == "hush")
-        #expect(tool.app.environments == [.production, .sandbox], "App Review sends sandbox receipts to production")
+        #expect(configuration.apps["game"] == game)
+        #expect(configuration.sharedSecrets["com.example.game.lite"] == "secret")
+        let tool = try #require(configuration.apps["tool"])
+        #expect(tool == RegisteredApp(id: "tool", bundleIDs: ["com.example.tool"]))
+        #expect(tool.environments == [.production, .sandbox], "App Review sends sandbox receipts to production")
     }
 
     @Test("An empty file sets nothing", arguments: ["", "\n\n", "# nothing\n", "apps:\n"])
     func empty(text: String) throws {
-        let settings = try SettingsFile(text)
-        #expect(settings.apps.isEmpty)
-        let configuration = try ServerSettings(options: [:], environment: [:], file: settings).configuration(.unread)
+        let configuration = try WrittenSettings.read(text)
+        #expect(configuration.apps.isEmpty)
         #expect(configuration.port == ServerConfiguration().port)
     }
 
@@ -111,24 +109,24 @@ struct SettingsFileTests {
                   nothing: {}
                   wrong: consumable
             """
-        let error = #expect(throws: SettingsFile.Problems.self) { try SettingsFile(text) }
-        let problems = try #require(error?.problems)
+        let problems = try WrittenSettings.problems(text)
         #expect(problems.compactMap(\.line) == [2, 3, 6, 8, 9, 10, 11, 13, 14, 15, 16, 17, 17], "\(problems)")
         for problem in problems {
             #expect(!problem.fault.isEmpty && !problem.remedy.isEmpty)
         }
         #expect(
             problems[1].description
-                == "line 3: server has no setting 'hots'. Known are admin, answer_key_file, database, environments, host, "
-                + "log_format, log_level, port, shared_secret_file, tls, trust, trusted_proxies.")
-        #expect(problems[5].description == "line 10: transfer is 'perhaps'. Choose one of deny, move.")
+                == "line 3: server has no setting 'hots'. Did you mean 'host'? Known are admin, answer_key_file, database, environments, host, "
+                + "log_format, log_level, port, shared_secret_file, tls, trust, trusted_proxies. (setting_unknown)")
+        #expect(
+            problems[5].description
+                == "line 10: apps.game.transfer is 'perhaps'. Choose one of deny, move. (setting_wrong)")
     }
 
     @Test(
         "A wrong value of an app is reported with the setting, the value found, and the right form",
         arguments: [
             ("transfer: maybe", "transfer is 'maybe'", "deny, move"),
-            ("answers_as_of: 2019", "answers_as_of was replaced by Apple's newest form", "Remove it"),
             ("sandbox_access: me", "sandbox_access is 'me'", "testers, everyone, nobody"),
             ("refund_shortfall: keep", "refund_shortfall is 'keep'", "forgive, debt"),
             ("require_account_token: yes please", "require_account_token is 'yes please'", "true or false"),
@@ -137,7 +135,7 @@ struct SettingsFileTests {
             ("lapse_tolerance: 2d", "lapse_tolerance is '2d'", "at most a day"),
             ("lapse_tolerance: 1mo", "lapse_tolerance is '1mo'", "at most a day"),
             ("order_lifetime: 1mo", "order_lifetime is '1mo'", "24h"),
-            ("unverified_evidence: { bytes_per_day: -1 }", "bytes_per_day is not a whole number", "such a number"),
+            ("unverified_evidence: { bytes_per_day: -1 }", "bytes_per_day is '-1'", "a whole number from 0"),
             ("unverified_evidence: { bytes: 1 }", "unverified_evidence has no setting 'bytes'", "bytes_per_day"),
             ("products: { a: { kind: coin } }", "kind is 'coin'", "non_consumable"),
             ("products: { a: { kind: consumable, type: consumable } }", "a has a kind and a type", "Keep kind"),
@@ -146,24 +144,32 @@ struct SettingsFileTests {
             ("products: { a: { kind: consumable, entitlements: [] } }", "entitlements is empty", "[one, another]"),
             (
                 "products: { a: { kind: consumable, entitlements: [\"\\u0007\"] } }",
-                "an entitlement of a is too long or has control characters", "[pro]"
+                "entitlements has a name that is too long or has control characters", "[pro]"
             ),
         ])
     func wrongValue(setting: String, fault: String, remedy: String) throws {
         let text = "apps:\n  game:\n    bundle_ids: [a]\n    \(setting)\n"
-        let error = #expect(throws: SettingsFile.Problems.self) { try SettingsFile(text) }
-        let problem = try #require(error?.problems.first)
-        #expect(error?.problems.count == 1, "\(String(describing: error))")
+        let problems = try WrittenSettings.problems(text)
+        let problem = try #require(problems.first)
+        #expect(problems.count == 1, "\(problems)")
         #expect(problem.line == 4 && problem.fault.contains(fault) && problem.remedy.contains(remedy), "\(problem)")
     }
 
-    @Test("The name of an app has at most 255 bytes", arguments: [(255, true), (256, false)])
-    func longName(bytes: Int, isAccepted: Bool) {
-        let text = "apps:\n  \(String(repeating: "g", count: bytes)):\n    bundle_ids: [a]\n"
-        let settings = Result { try SettingsFile(text) }
-        switch settings {
-        case .success: #expect(isAccepted)
-        case .failure(let error): #expect(!isAccepted && "\(error)".contains("\(bytes) bytes"))
+    @Test(
+        "The name of an app has at most 128 letters, digits, hyphens, underscores and periods, as it is in URLs and files"
+    )
+    func names() throws {
+        for name in [String(repeating: "g", count: 128), "game", "7", "Game-2.lite_b"] {
+            let apps = try WrittenSettings.read("apps:\n  \(name):\n    bundle_ids: [a]\n").apps
+            #expect(apps.keys.sorted() == [name])
+        }
+        for name in [
+            String(repeating: "g", count: 129), "my game", "a/b", "..", "-game", ".game", "gämé", "a?b", "a%20b", "''",
+            "a:b", "\"a\\n\"", "a'b",
+        ] {
+            let problems = try WrittenSettings.problems("more: 1\napps:\n  \(name):\n    bundle_ids: [a]\n")
+            #expect(problems.map(\.line) == [1, 3] && problems.last?.code == .wrong, "\(name): \(problems)")
+            #expect(problems.last?.fault.hasPrefix("the name of an app is '") == true, "\(problems)")
         }
     }
 
@@ -178,8 +184,7 @@ struct SettingsFileTests {
                 bundle_ids: [com.example.tool, com.example.game]
                 apple_id: 1
             """
-        let error = #expect(throws: SettingsFile.Problems.self) { try SettingsFile(text) }
-        let problems = try #require(error?.problems)
+        let problems = try WrittenSettings.problems(text)
         #expect(
             problems.map(\.fault) == [
                 "the bundle id com.example.game is in the apps game and tool",
@@ -193,31 +198,17 @@ struct SettingsFileTests {
         func text(_ name: String, _ server: String = "") -> String {
             "\(server)apps:\n  game:\n    bundle_ids: [a]\n    environments: [\(name), sandbox]\n"
         }
-        let settings = try SettingsFile(text("PRODUCTION"))
-        #expect(settings.apps["game"]?.app.environments == [.production, .sandbox])
-        let error = #expect(throws: SettingsFile.Problems.self) { try SettingsFile(text("Prodution")) }
-        #expect(error?.problems.map(\.line) == [4])
+        #expect(try WrittenSettings.read(text("PRODUCTION")).apps["game"]?.environments == [.production, .sandbox])
+        #expect(try WrittenSettings.problems(text("Prodution")).map(\.line) == [4])
         let simulator = Set([AppStoreEnvironment.other("Simulator"), .sandbox])
-        let trusting = try SettingsFile(text("Simulator", "server:\n  trust: [root.pem]\n"))
-        #expect(trusting.apps["game"]?.app.environments == simulator)
-        var surroundings = SettingsFile.Surroundings()
-        surroundings.isTrustExtended = true
-        #expect(try SettingsFile(text("Simulator"), beside: surroundings).apps["game"]?.app.environments == simulator)
-    }
-
-    /// Files of which only one is valid.
-    private static let files = NamedFiles { path throws(SettingFault) in
-        guard path == "good" else { throw SettingFault("'\(path)': is no certificate", "Name one") }
-        return []
-    } secret: { path throws(SettingFault) in
-        guard path == "good" else { throw SettingFault("holds no secret", "Name one that does") }
-        return "secret"
+        let trusting = try WrittenSettings.read(text("Simulator", "server:\n  trust: [root.pem]\n"))
+        #expect(trusting.apps["game"]?.environments == simulator)
+        let option = try WrittenSettings.read(text("Simulator"), options: ["--trust": ["root.pem"]])
+        #expect(option.apps["game"]?.environments == simulator)
     }
 
     @Test("Unusable files are reported with the other problems, and so is an unknown kind of database")
     func files() throws {
-        var surroundings = SettingsFile.Surroundings()
-        surroundings.files = Self.files
         let text = """
             server:
               database: mysql://localhost
@@ -231,19 +222,56 @@ struct SettingsFileTests {
                 shared_secret_file: secret
                 transfer: perhaps
             """
-        let error = #expect(throws: SettingsFile.Problems.self) { try SettingsFile(text, beside: surroundings) }
-        let problems = try #require(error?.problems)
+        let problems = try WrittenSettings.problems(text, files: WrittenSettings.onlyGood)
         #expect(problems.map(\.line) == [2, 3, 10, 11])
-        #expect(problems[1].fault == "trust 'bad.pem': is no certificate")
-        #expect(problems[2].fault == "shared_secret_file holds no secret")
+        #expect(problems[1].fault == "server.trust 'bad.pem': is no certificate")
+        #expect(problems[2].fault == "apps.tool.shared_secret_file holds no secret")
     }
 
     @Test(
         "Text that is not YAML, or has a key twice, is reported with its line",
         arguments: [("apps: [", 1), ("server:\n  host: a\n  host: b\n", 2), ("a: b: c", 1)])
-    func malformed(text: String, line: Int) {
-        let error = #expect(throws: SettingsFile.Problems.self) { try SettingsFile(text) }
-        #expect(error?.problems.count == 1)
-        #expect((error?.problems.first?.line ?? 0) >= line, "\(String(describing: error))")
+    func malformed(text: String, line: Int) throws {
+        let problems = try WrittenSettings.problems(text)
+        #expect(problems.count == 1 && problems.first?.code == .malformed)
+        #expect((problems.first?.line ?? 0) >= line, "\(problems)")
+    }
+}
+
+/// Settings as tests write them.
+enum WrittenSettings {
+    /// Each file holds a secret that is its path.
+    static let files = NamedFiles { _ throws(SettingFault) in
+        []
+    } secret: { path throws(SettingFault) in
+        path
+    }
+
+    /// Files of which only the one called good can be read.
+    static let onlyGood = NamedFiles { path throws(SettingFault) in
+        guard path == "good" else { throw SettingFault("'\(path)': is no certificate", "Name one", .file) }
+        return []
+    } secret: { path throws(SettingFault) in
+        guard path == "good" else { throw SettingFault("holds no secret", "Name one that does", .file) }
+        return "secret"
+    }
+
+    static func read(
+        _ text: String, options: [String: [String]] = [:], environment: [String: String] = [:],
+        files: NamedFiles? = files
+    ) throws -> ServerConfiguration {
+        try ServerSettings(file: Array(text.utf8), environment: environment, options: options, files: files)
+            .configuration
+    }
+
+    /// The problems of settings that are refused.
+    static func problems(
+        _ text: String, options: [String: [String]] = [:], environment: [String: String] = [:],
+        files: NamedFiles? = files
+    ) throws -> [SettingProblem] {
+        let error = #expect(throws: SettingProblems.self) {
+            try read(text, options: options, environment: environment, files: files)
+        }
+        return try #require(error?.problems)
     }
 }

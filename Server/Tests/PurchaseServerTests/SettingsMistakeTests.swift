@@ -5,10 +5,7 @@ import Testing
 /// Settings that have the right form and cannot be meant.
 @Suite("Mistakes in the settings file")
 struct SettingsMistakeTests {
-    private static func problems(_ text: String) throws -> [SettingsFile.Problem] {
-        let error = #expect(throws: SettingsFile.Problems.self) { try SettingsFile(text) }
-        return try #require(error?.problems)
-    }
+    private static func problems(_ text: String) throws -> [SettingProblem] { try WrittenSettings.problems(text) }
 
     private static let products = """
         apps:
@@ -50,14 +47,14 @@ struct SettingsMistakeTests {
     func product(settings: String, line: Int, setting: String, name: String) throws {
         let problems = try Self.problems(Self.products + settings)
         #expect(problems.count == 1 && problems.first?.line == line, "\(problems)")
-        #expect(problems.first?.fault == "\(setting) of game names '\(name)', which is not in products")
+        #expect(problems.first?.fault == "apps.game.\(setting) names '\(name)', which is not in products")
         // Without products, signed evidence states what there is, so no name is wrong.
         let lines = Self.products.split(separator: "\n").prefix(3).map { "\($0)\n" }.joined()
-        _ = try SettingsFile(lines + settings)
+        _ = try WrittenSettings.read(lines + settings)
         // The order of the settings does not matter, nor does another app.
         let other = "  other:\n    bundle_ids: [com.example.other]\n    products: { silver: { kind: consumable } }\n"
         #expect(try Self.problems(Self.products + settings + other).count == 1)
-        _ = try SettingsFile(
+        _ = try WrittenSettings.read(
             Self.products.replacing("      coins:", with: "      \(name): { kind: auto_renewable }\n      coins:")
                 + settings)
     }
@@ -77,9 +74,9 @@ struct SettingsMistakeTests {
     @Test("The longest bundle id is accepted, and one that is in the list twice is not")
     func bundleIDs() throws {
         let longest = String(repeating: "a", count: 155)
-        _ = try SettingsFile("apps:\n  game:\n    bundle_ids: [\(longest), Com.Example.Game-2]\n")
+        _ = try WrittenSettings.read("apps:\n  game:\n    bundle_ids: [\(longest), Com.Example.Game-2]\n")
         let problems = try Self.problems("apps:\n  game:\n    bundle_ids: [a.b, c.d, a.b]\n")
-        #expect(problems.map(\.fault) == ["the bundle id a.b is in bundle_ids of game twice"])
+        #expect(problems.map(\.fault) == ["apps.game.bundle_ids has a.b twice"])
     }
 
     @Test("A budget for one key that is larger than that for all keys is refused")
@@ -93,7 +90,7 @@ struct SettingsMistakeTests {
             #expect(problems.first?.fault.contains("more than the") == true, "\(problems)")
         }
         for right in ["bytes_per_day: 100, bytes_per_key_and_day: 100", "bytes_per_day: 100"] {
-            _ = try SettingsFile(text(right))
+            _ = try WrittenSettings.read(text(right))
         }
     }
 
@@ -101,9 +98,9 @@ struct SettingsMistakeTests {
     func limit() throws {
         let problems = try Self.problems("app_store:\n  server_api_limit_percent: 101\n")
         #expect(problems.count == 1 && problems.first?.line == 2, "\(problems)")
-        _ = try SettingsFile("app_store:\n  server_api_limit_percent: 100\n")
+        _ = try WrittenSettings.read("app_store:\n  server_api_limit_percent: 100\n")
         let store = "  server_api_production: http://127.0.0.1:9\n  server_api_sandbox: http://127.0.0.1:9/sandbox\n"
-        _ = try SettingsFile("app_store:\n  server_api_limit_percent: 5000\n\(store)")
+        _ = try WrittenSettings.read("app_store:\n  server_api_limit_percent: 5000\n\(store)")
     }
 
     @Test(
@@ -113,20 +110,23 @@ struct SettingsMistakeTests {
         ])
     func address(key: String, form: String) throws {
         let problem = try #require(try Self.problems("app_store:\n  \(key): ftp://apple.com\n").first)
-        #expect(problem.line == 2 && problem.fault.hasPrefix("\(key) is wrong: 'ftp://apple.com' is not a URL"))
+        #expect(
+            problem.line == 2 && problem.fault.hasPrefix("app_store.\(key) is wrong: 'ftp://apple.com' is not a URL"))
         #expect(!problem.fault.contains("verifyReceipt") && problem.remedy.contains(form), "\(problem)")
     }
 
     @Test("Bytes that are not UTF-8 are refused with their line; a byte order mark is not part of the text")
     func encoding() throws {
-        func read(_ bytes: [UInt8]) throws -> SettingsFile { try SettingsFile(bytes, beside: .init()) }
+        func read(_ bytes: [UInt8]) throws -> ServerConfiguration {
+            try ServerSettings(file: bytes, files: nil).configuration
+        }
         let text = Array("apps:\n  game:\n    bundle_ids: [com.example.game]\n".utf8)
         #expect(try read([0xEF, 0xBB, 0xBF] + text).apps.keys.sorted() == ["game"])
         #expect(try read(text).apps.keys.sorted() == ["game"])
         #expect(try read([]).apps.isEmpty)
         for wrong: [UInt8] in [[0xFF], [0xC3], [0xE2, 0x82], [0xED, 0xA0, 0x80]] {
             let comment = Array("# caf".utf8) + wrong + Array("\n".utf8)
-            let error = #expect(throws: SettingsFile.Problems.self) { try read(text + comment + text) }
+            let error = #expect(throws: SettingProblems.self) { try read(text + comment + text) }
             #expect(error?.description.hasPrefix("line 4: the text is not UTF-8. Save the file as UTF-8") == true)
         }
     }

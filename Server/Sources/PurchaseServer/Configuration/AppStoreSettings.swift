@@ -4,13 +4,9 @@ import NIOSSL
 
 /// The addresses at which the App Store is asked about claims, and the maximum time that claims wait for it.
 public struct AppStoreSettings: Sendable, Equatable {
-    /// The address of `verifyReceipt` for production.
     public var verifyReceiptProduction = Self.apple.production
-    /// The address of `verifyReceipt` for the sandbox.
     public var verifyReceiptSandbox = Self.apple.sandbox
-    /// The address of the App Store Server API for production.
     public var serverAPIProduction = Self.appleServerAPI.production
-    /// The address of the App Store Server API for the sandbox.
     public var serverAPISandbox = Self.appleServerAPI.sandbox
     /// The percentage of Apple's limits that the server uses.
     public var serverAPILimitPercent: Int64 = 100
@@ -31,7 +27,11 @@ public struct AppStoreSettings: Sendable, Equatable {
         sandbox: AppStoreServerSettings.apple.sandbox.absoluteString
     )
 
-    /// Whether one of the addresses of the Server API is Apple's and the other is not.
+    /// Whether one of two addresses is Apple's and the other is not: a receipt of one environment would go to the wrong
+    /// place.
+    var isMixed: Bool {
+        (verifyReceiptProduction == Self.apple.production) != (verifyReceiptSandbox == Self.apple.sandbox)
+    }
     var isServerAPIMixed: Bool {
         (serverAPIProduction == Self.appleServerAPI.production) != (serverAPISandbox == Self.appleServerAPI.sandbox)
     }
@@ -44,12 +44,6 @@ public struct AppStoreSettings: Sendable, Equatable {
             production: serverAPIProduction, sandbox: serverAPISandbox, trustFile: tlsTrust)
         settings.limitFactor = Double(serverAPILimitPercent) / 100
         return settings
-    }
-
-    /// Whether one of the addresses is Apple's and the other is not: a receipt of one environment would go to the wrong
-    /// place.
-    var isMixed: Bool {
-        (verifyReceiptProduction == Self.apple.production) != (verifyReceiptSandbox == Self.apple.sandbox)
     }
 
     /// The addresses, checked.
@@ -66,7 +60,8 @@ public struct AppStoreSettings: Sendable, Equatable {
         let authorities = try? NIOSSLCertificate.fromPEMBytes(bytes)
         guard authorities?.isEmpty == false else {
             throw SettingFault(
-                "'\(path)' has no certificates in PEM", "Name a file with the certificates of authorities in PEM")
+                "'\(path)' has no certificates in PEM", "Name a file with the certificates of authorities in PEM", .file
+            )
         }
     }
 

@@ -57,7 +57,8 @@ public struct ServerCertificate: Sendable {
         } catch {
             throw SettingFault(
                 "'\(path)' has no certificates in PEM",
-                "Name the file with the server's certificate and those that lead to its authority, in this order")
+                "Name the file with the server's certificate and those that lead to its authority, in this order", .file
+            )
         }
     }
 
@@ -68,19 +69,19 @@ public struct ServerCertificate: Sendable {
         do throws(SettingFault) {
             text = try files.privateKey(path)
         } catch {
-            throw SettingFault(error.fault, remedy)
+            throw SettingFault(error.fault, remedy, error.code)
         }
         do {
             return try NIOSSLPrivateKey(bytes: Array(text.utf8), format: .pem)
         } catch {
-            throw SettingFault("'\(path)' has no private key in PEM", remedy)
+            throw SettingFault("'\(path)' has no private key in PEM", remedy, .file)
         }
     }
 
     private static func mismatch(_ certificate: String, _ key: String) -> SettingFault {
         SettingFault(
             "'\(key)' is not the key of the certificate in '\(certificate)'",
-            "Name the key that the certificate was made for")
+            "Name the key that the certificate was made for", .conflict)
     }
 
     private static func time(_ seconds: time_t) -> AppStoreTime {

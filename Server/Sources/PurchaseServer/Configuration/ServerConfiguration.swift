@@ -4,11 +4,9 @@ public import Logging
 public import PurchaseLedger
 public import PurchaseVerification
 
-/// The settings of the server, all with defaults that work on a developer's machine.
+/// The settings of the server, all with defaults that work on a developer's machine. `ServerSetting` says what each is.
 public struct ServerConfiguration: Sendable {
-    /// The address to listen on.
     public var host = "127.0.0.1"
-    /// The port to listen on; 0 selects a free one.
     public var port = 8080
     /// The certificate of the listener on `host` and `port`; `nil` for HTTP without TLS.
     public var tls: ServerCertificate?
@@ -19,15 +17,12 @@ public struct ServerConfiguration: Sendable {
     public var admin = AdminAddress.off
     /// Whether no setting names `admin`, so that it gives way to another program that has the port.
     public var isAdminStandard = false
-    /// The database, as `sqlite:PATH`.
     public var database = "sqlite:assay.sqlite"
-    /// The lowest level that is logged.
     public var logLevel = Logger.Level.info
-    /// The format of the lines of the log.
     public var logFormat = LogFormat.text
-    /// The trusted certificates.
+    /// Apple's roots, and the certificates that are trusted besides.
     public var anchors: [TrustAnchor] = TrustAnchor.apple
-    /// The environments from which receipts are accepted.
+    /// The environments from which `verifyReceipt` accepts receipts.
     public var environments: Set<AppStoreEnvironment> = [.production, .sandbox]
     /// The shared secret of all apps; if it is set, requests for receipts with subscriptions must carry it.
     public var sharedSecret: String?
@@ -41,12 +36,12 @@ public struct ServerConfiguration: Sendable {
     public var dropIn: [String: DropInSettings] = [:]
     /// The proxies of the operator, whose `X-Forwarded-For` is trusted. Without any, the header is ignored.
     public var trustedProxies: [AddressRange] = []
-    /// The keys of the record, and the places of its checkpoints.
     public var record = Record()
+    /// The file of the key that signs answers, as it was named.
+    package var answerKeyFile: String?
     /// Signs the answers to apps that ask for it; `nil` signs none.
     public var answerSigner: AnswerSigner?
     public var limits = Limits()
-    /// Where the App Store is asked about claims.
     public var appStore = AppStoreSettings()
     /// What apps answer when Apple asks what to show to a customer who is about to cancel, by their names.
     public var retention: [String: RetentionRules] = [:]
@@ -54,6 +49,17 @@ public struct ServerConfiguration: Sendable {
     public var webhooks: [Webhook] = []
 
     public init() {}
+
+    /// How `verifyReceipt` answers for the receipts of each app, by bundle id.
+    var dropInOfApps: [String: DropInSettings] {
+        var settings = dropIn
+        for app in apps.values {
+            for bundleID in app.bundleIDs where settings[bundleID] == nil {
+                settings[bundleID] = DropInSettings(app: app.id)
+            }
+        }
+        return settings
+    }
 
     /// The format of the lines of the log.
     public enum LogFormat: String, Sendable, CaseIterable {
@@ -67,13 +73,11 @@ public struct ServerConfiguration: Sendable {
     public struct Record: Sendable {
         /// The folder of keys without a setting: that of the settings file.
         public var folder = "."
-        /// The file of the key that authenticates entries; `nil` for the default, in the folder.
+        /// The files of the two keys; `nil` for the default, in the folder.
         public var entryKey: String?
-        /// The file of the key that signs checkpoints; `nil` for the default, in the folder.
         public var signingKey: String?
         /// The name of the log where its key is made; `nil` for a random one.
         public var origin: String?
-        /// The places where checkpoints are published.
         public var checkpoints: [CheckpointPlace] = []
 
         public init() {}
@@ -83,14 +87,10 @@ public struct ServerConfiguration: Sendable {
     public struct Limits: Sendable {
         /// The largest request body, in bytes: base64 of the largest size that the core accepts (16 MiB), in JSON.
         public var bodyBytes = 17 << 20
-        /// The largest body of a request to `/v1`, in bytes: a receipt of more than 1,000 purchases, or 100 signed
-        /// transactions.
+        /// Enough for a receipt of more than 1,000 purchases, or 100 signed transactions.
         public var apiBodyBytes = 1 << 20
-        /// The time limit for the body of a request to arrive, in seconds.
         public var requestSeconds: Int64 = 30
-        /// The time limit for the head of a connection's next request to arrive, in seconds.
         public var idleSeconds: Int64 = 60
-        /// The greatest number of purchases of a customer who is merged into another by a request.
         public var mergeOriginals = 5_000
         /// The maximum number of connections; further ones wait in the system's queue.
         public var connections = 4096
@@ -116,11 +116,9 @@ public struct ServerConfiguration: Sendable {
         public var perAddress = RateLimit(perSecond: 50_000, burst: 100_000)
         /// The rate at which one key may call `/v1`.
         public var perKey = RateLimit(perSecond: 1000, burst: 2000)
-        /// The percentage of `perKey` that one IPv4 address, or one /64 network of IPv6, may take of a key with the
-        /// scope `client`, which all installations of an app share: 20 requests a second. Fifty addresses are needed to
-        /// take the whole rate.
+        /// All installations of an app share a key of the scope `client`. Fifty addresses are needed to take its whole
+        /// rate, or five networks.
         public var addressPercentOfKey = 2.0
-        /// The same for one /24 network of IPv4, or one /48 network of IPv6. Five are needed to take the whole rate.
         public var networkPercentOfKey = 20.0
         /// The part of a key's rate that one address may take: at least one request at once.
         var perAddressOfKey: RateLimit { part(addressPercentOfKey) }
@@ -180,15 +178,11 @@ public enum CheckpointPlace: Sendable, Equatable {
 
 /// A rate: a number per second, and a number at once after a pause.
 public struct RateLimit: Sendable, Equatable {
-    /// The number per second.
     public var perSecond: Double
-    /// The number at once.
     public var burst: Double
 
-    /// A limit.
     public init(perSecond: Double, burst: Double) {
-        self.perSecond = perSecond
-        self.burst = burst
+        (self.perSecond, self.burst) = (perSecond, burst)
     }
 
     /// The number of seconds until there is a token, given the number of tokens now; `nil` if there is one.
@@ -200,9 +194,7 @@ public struct RateLimit: Sendable, Equatable {
 /// How `verifyReceipt` answers for the receipts of an app.
 public struct DropInSettings: Sendable, Equatable {
     public var app: String
-    /// Which receipts are recorded.
     public var recording = Recording.off
-    /// The answer to a receipt whose customer was erased.
     public var erased = ErasedAnswer.asOfSigning
     /// How long an answer waits for the App Store if signed news about a subscription are missing, in seconds; `nil` if
     /// it is not asked.

@@ -1,182 +1,164 @@
+import Foundation
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
+import Yams
 
-/// All values that were given, from all places, before they are combined.
-package struct ServerSettings {
-    private let file: SettingsFile
-    private let environment: [String: String]
-    private let options: [String: [String]]
+/// The configuration of a server, read from the settings file, the environment and the options.
+package struct ServerSettings: Sendable {
+    package var configuration = ServerConfiguration()
+    /// What is probably a mistake, and stops nothing.
+    package private(set) var warnings: [SettingProblem] = []
 
-    /// - Parameters:
-    ///   - options: the values of options by their names, including the dashes; an empty list counts as absent.
-    ///   - environment: the variables of the process.
-    ///   - file: the settings file.
-    package init(options: [String: [String]], environment: [String: String], file: SettingsFile) {
-        self.options = options
-        self.environment = environment
-        self.file = file
-    }
-
-    /// A wrong value, with the place where it was given.
-    package struct Fault: Error, Sendable, CustomStringConvertible {
-        package let description: String
-        /// Whether the settings file has it; the description does not name the file.
-        package var isOfFile = false
-    }
-
-    /// The configuration of the server.
+    /// Reads the settings of all places.
     ///
-    /// - Parameter files: the reader of the files that settings name.
-    /// - Throws: `Fault`, which names the place of the wrong value.
-    package func configuration(_ files: NamedFiles) throws(Fault) -> ServerConfiguration {
-        var configuration = ServerConfiguration()
-        for setting in ServerSetting.all { try put(setting, files, into: &configuration) }
+    /// - Parameters:
+    ///   - file: the bytes of the settings file; empty for none.
+    ///   - folder: the folder of the file, in which relative paths begin; `nil` leaves them unchanged.
+    ///   - environment: the variables of the process.
+    ///   - options: the values of options by their names, including the dashes; an empty list counts as absent.
+    ///   - files: the reader of the files that settings name; `nil` for commands that neither verify nor answer.
+    /// - Throws: all problems at once.
+    package init(
+        file: [UInt8] = [], folder: String? = nil, environment: [String: String] = [:],
+        options: [String: [String]] = [:], files: NamedFiles?
+    ) throws(SettingProblems) {
+        var reader = SettingsReader(folder: folder, files: files)
+        let root = reader.root(file)
+        var given = root.map { reader.given(ServerSetting.all.map(\.name) + ["apps"], in: $0) } ?? [:]
+        for setting in ServerSetting.all {
+            // A value is checked also if another place overrides it.
+            for entry in [given[setting.name], reader.entry(setting, environment), reader.entry(setting, options)] {
+                guard let entry else { continue }
+                setting.apply(entry, &reader, &configuration)
+                given[setting.name] = entry
+            }
+        }
+        check(given, &reader)
+        if let apps = given["apps"] {
+            reader.isTrustExtended = files == nil || given[ServerSetting.trust.name] != nil
+            for entry in reader.entries(apps) { add(AppSettings(entry, &reader)) }
+        }
+        warnings = Self.unknownVariables(environment)
+        guard reader.problems.isEmpty else {
+            throw SettingProblems(problems: reader.problems.sorted { ($0.line ?? .max) < ($1.line ?? .max) })
+        }
+    }
+
+    private mutating func add(_ app: AppSettings) {
+        configuration.apps[app.app.id] = app.app
+        configuration.retention[app.app.id] = app.retention
+        if !app.appStoreKeys.isEmpty { configuration.appStoreKeys[app.app.id] = app.appStoreKeys }
+        configuration.webhooks += app.webhooks
+        for bundleID in app.app.bundleIDs {
+            configuration.dropIn[bundleID] = app.dropIn
+            if let secret = app.sharedSecret { configuration.sharedSecrets[bundleID] = secret }
+        }
+    }
+
+    /// Checks settings that depend on each other.
+    private mutating func check(_ given: [String: SettingEntry], _ reader: inout SettingsReader) {
         // A second server on any free port must not fail for the port of the first one's listener for operators.
-        if value(of: .admin) == nil {
+        if given[ServerSetting.admin.name] == nil {
             configuration.isAdminStandard = true
             configuration.admin = configuration.port == 0 ? .port(host: "127.0.0.1", 0) : .standard
         }
-        configuration.tls = try certificate(of: configuration, files)
-        try checkEnvironments(configuration)
-        guard !configuration.appStore.isMixed else {
-            throw Fault(
-                description: "app_store has only one of its two addresses. "
-                    + "Write both verify_receipt_production and verify_receipt_sandbox, or none.", isOfFile: true)
+        let (store, tls) = (configuration.appStore, ["server.tls.certificate", "server.tls.key"])
+        for (section, what, names, isHalf) in [
+            ("server.tls", "files", tls, (given[tls[0]] == nil) != (given[tls[1]] == nil)),
+            (
+                "app_store", "addresses of verifyReceipt",
+                ["app_store.verify_receipt_production", "app_store.verify_receipt_sandbox"], store.isMixed
+            ),
+            (
+                "app_store", "addresses of the Server API",
+                ["app_store.server_api_production", "app_store.server_api_sandbox"], store.isServerAPIMixed
+            ),
+        ] where isHalf {
+            let entries = names.compactMap { given[$0] }
+            guard let entry = entries.first, !entries.contains(where: reader.isWrong) else { continue }
+            reader.note(
+                entry.place, "\(section) has only one of its two \(what)",
+                "Write both \(names.joined(separator: " and ")), or none", .conflict)
         }
-        guard !configuration.appStore.isServerAPIMixed else {
-            throw Fault(
-                description: "app_store has only one of its two addresses of the Server API. "
-                    + "Write both server_api_production and server_api_sandbox, or none.", isOfFile: true)
-        }
-        configuration.apps = file.apps.mapValues(\.app)
-        configuration.retention = file.apps.mapValues(\.retention)
-        for app in file.apps.values {
-            var secret = app.sharedSecret
-            if let path = app.sharedSecretFile {
-                do throws(SettingFault) {
-                    secret = try files.secret(path)
-                } catch {
-                    // The path is not repeated: it may be the secret itself, in the wrong place.
-                    throw Fault(
-                        description: "apps.\(app.app.id).shared_secret_file \(error.fault). \(error.remedy).",
-                        isOfFile: true)
-                }
-            }
-            for key in app.appStoreKeys {
-                do throws(SettingFault) {
-                    configuration.appStoreKeys[app.app.id, default: []].append(try key.key(files))
-                } catch {
-                    throw Fault(
-                        description: "apps.\(app.app.id).app_store_keys \(error.fault). \(error.remedy).",
-                        isOfFile: true)
-                }
-            }
-            for webhook in app.webhooks {
-                do throws(SettingFault) {
-                    configuration.webhooks.append(try webhook.webhook(app: app.app.id, files))
-                } catch {
-                    let setting = webhook.stream == .events ? "webhooks" : "forward"
-                    throw Fault(
-                        description: "apps.\(app.app.id).\(setting) \(error.fault). \(error.remedy).", isOfFile: true)
-                }
-            }
-            for bundleID in app.app.bundleIDs { configuration.dropIn[bundleID] = app.dropIn }
-            guard let secret else { continue }
-            for bundleID in app.app.bundleIDs { configuration.sharedSecrets[bundleID] = secret }
-        }
-        return configuration
-    }
-
-    /// The certificate and key that the settings name.
-    private func certificate(
-        of configuration: ServerConfiguration, _ files: NamedFiles
-    ) throws(Fault) -> ServerCertificate? {
-        switch configuration.tlsFiles {
-        case (nil, nil): return nil
-        case (let certificate?, let key?):
+        if let files = reader.files, let entry = given[ServerSetting.tlsCertificate.name],
+            case (let certificate?, let key?) = configuration.tlsFiles
+        {
             do throws(SettingFault) {
-                return try ServerCertificate(certificateFile: certificate, keyFile: key, files)
+                configuration.tls = try ServerCertificate(certificateFile: certificate, keyFile: key, files)
             } catch {
-                throw Fault(description: "server.tls: \(error.fault). \(error.remedy).")
+                reader.note(entry.place, "server.tls: \(error.fault)", error.remedy, error.code)
             }
-        default:
-            throw Fault(
-                description: "server.tls has only one of its two files. Write both certificate and key, or none.")
+        }
+        let limit = configuration.appStore.serverAPILimitPercent
+        if let entry = given["app_store.server_api_limit_percent"], limit > 100,
+            given["app_store.server_api_production"] == nil, given["app_store.server_api_sandbox"] == nil
+        {
+            reader.note(
+                entry,
+                SettingFault(
+                    "is \(limit), and Apple refuses what is above its limits",
+                    "Write at most 100, or the addresses of a simulator whose limits were raised", .conflict))
+        }
+        // An environment that is not Apple's is most likely misspelled, and then every receipt would be refused.
+        if let entry = given[ServerSetting.environments.name], reader.files != nil,
+            given[ServerSetting.trust.name] == nil,
+            let other = configuration.environments.subtracting(AppStoreEnvironment.ofApple).map(\.name).min()
+        {
+            reader.note(
+                entry,
+                SettingFault(
+                    "has '\(other)', which is not an environment of Apple",
+                    "Write Production, Sandbox or Xcode, or name the certificate of its signer with --trust"))
         }
     }
 
-    /// The database alone, for commands that read nothing else.
-    package func database() throws(Fault) -> String {
-        var configuration = ServerConfiguration()
-        try put(.database, .unread, into: &configuration)
-        return configuration.database
-    }
-
-    /// The keys of the record and where its checkpoints go, for commands that read nothing else.
-    package func record() throws(Fault) -> ServerConfiguration.Record {
-        var configuration = ServerConfiguration()
-        for setting in [ServerSetting.entryKey, .signingKey, .origin, .checkpoints] {
-            try put(setting, .unread, into: &configuration)
-        }
-        return configuration.record
-    }
-
-    /// The file of the key of answers; `nil` if none is named.
-    package func answerKeyFile() -> String? { value(of: .answerKey)?.text }
-
-    /// Refuses an environment that is not Apple's if only Apple is trusted. It is most likely misspelled, and then
-    /// `verifyReceipt` would refuse every receipt.
-    private func checkEnvironments(_ configuration: ServerConfiguration) throws(Fault) {
-        guard let value = value(of: .environments), self.value(of: .trust) == nil else { return }
-        let apples: Set<AppStoreEnvironment> = [.production, .sandbox, .xcode]
-        let others = configuration.environments.subtracting(apples).map(\.name).sorted()
-        guard let other = others.first else { return }
-        throw Fault(
-            description: "\(place(of: .environments, value)) has '\(other)', which is not an environment of Apple. "
-                + "Write Production, Sandbox or Xcode, or name the certificate of its signer with --trust.",
-            isOfFile: value.isFromFile)
-    }
-
-    private func put(
-        _ setting: ServerSetting, _ files: NamedFiles, into configuration: inout ServerConfiguration
-    ) throws(Fault) {
-        guard let value = value(of: setting) else { return }
-        do throws(SettingFault) {
-            guard value.texts.contains(where: { !$0.isEmpty }) else {
-                throw SettingFault("is set, but empty", "Give it a value, or remove it")
-            }
-            try setting.put(value, files, into: &configuration)
-        } catch {
-            throw Fault(
-                description: "\(place(of: setting, value)) \(error.fault). \(error.remedy).", isOfFile: value.isFromFile
-            )
-        }
-    }
-
-    /// The value from the place with the highest precedence; `nil` if there is none.
-    private func value(of setting: ServerSetting) -> ServerSettingValue? {
-        if let texts = setting.option.flatMap({ options[$0] }), !texts.isEmpty {
-            return ServerSettingValue(.option, texts)
-        }
-        if let text = setting.variable.flatMap({ environment[$0] }) {
-            let texts = setting.isList ? text.split(separator: ",").map { String($0).trimmed } : [text]
-            return ServerSettingValue(.environment, texts)
-        }
-        return file.values[setting.name]
-    }
-
-    private func place(of setting: ServerSetting, _ value: ServerSettingValue) -> String {
-        switch value.source {
-        case .option: setting.option ?? setting.name
-        case .environment: setting.variable ?? setting.name
-        case .file(let line): line.map { "line \($0): \(setting.name)" } ?? setting.name
+    /// Variables that look like settings and are none: a setting that is meant there has its default.
+    private static func unknownVariables(_ environment: [String: String]) -> [SettingProblem] {
+        let known = ServerSetting.all.compactMap(\.variable) + ["ASSAY_CONFIG"]
+        return environment.keys.filter { $0.hasPrefix("ASSAY_") && !known.contains($0) }.sorted().map { name in
+            let meant = WordSuggestion.nearest(to: name, among: known).map { "Did you mean \($0)? " } ?? ""
+            return SettingProblem(
+                code: .unknownVariable, place: .environment, fault: "the variable \(name.prefix(64)) is not a setting",
+                remedy: "\(meant)docs/settings.md lists all variables")
         }
     }
 }
 
-extension String {
-    /// Without the spaces around it.
-    fileprivate var trimmed: String {
-        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+extension SettingsReader {
+    /// The value of a variable; `nil` if it has none.
+    fileprivate mutating func entry(
+        _ setting: ServerSetting.Setting, _ environment: [String: String]
+    ) -> SettingEntry? {
+        guard let name = setting.variable, let text = environment[name] else { return nil }
+        let texts = setting.isList ? text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) } : [text]
+        return written(texts, setting, name, .environment)
+    }
+
+    /// The value of an option; `nil` if it has none.
+    fileprivate mutating func entry(_ setting: ServerSetting.Setting, _ options: [String: [String]]) -> SettingEntry? {
+        guard let name = setting.option, let texts = options[name], !texts.isEmpty else { return nil }
+        return written(texts, setting, name, .option)
+    }
+
+    private mutating func written(
+        _ texts: [String], _ setting: ServerSetting.Setting, _ name: String, _ place: SettingProblem.Place
+    ) -> SettingEntry? {
+        guard texts.contains(where: { !$0.isEmpty }) else {
+            note(place, "\(name) is set, but empty", "Give it a value, or remove it", .missing)
+            return nil
+        }
+        // A word such as 'null' is text here.
+        let nodes = texts.map { Node.scalar(Node.Scalar($0, Tag(.str), .doubleQuoted)) }
+        return SettingEntry(
+            key: setting.name, name: name, node: setting.isList ? Node(nodes) : nodes[nodes.count - 1], place: place,
+            folder: nil, files: files)
+    }
+}
+
+extension ServerConfiguration {
+    /// The settings that differ from those of a running server and that only a restart changes.
+    package func settingsThatNeedRestart(comparedWith running: ServerConfiguration) -> [ServerSetting.Setting] {
+        ServerSetting.all.filter { $0.differs?(self, running) ?? false }
     }
 }

@@ -1,286 +1,245 @@
-import Foundation
+import PurchaseAPI
 import PurchaseLedger
-import PurchaseVerification
+package import PurchaseVerification
 import Yams
 
-/// Reads values and collects all errors in them.
-struct SettingsReader {
-    private(set) var problems: [SettingsFile.Problem] = []
-    var surroundings: SettingsFile.Surroundings
-    /// The products that settings of the app other than `products` name.
-    var namedProducts: [(id: String, setting: String, line: Int?)] = []
-    /// The app of each value that only one app may have.
-    private var owners: [String: String] = [:]
+/// An error in the settings, and how to correct it.
+package struct SettingProblem: Sendable, Equatable, CustomStringConvertible {
+    package var code: Code
+    package var place: Place
+    /// The error: the setting, and what was found.
+    package var fault: String
+    /// What is expected instead.
+    package var remedy: String
 
-    init(_ surroundings: SettingsFile.Surroundings) {
-        self.surroundings = surroundings
+    /// The kind of an error; its raw value is stable.
+    package enum Code: String, Sendable, CaseIterable {
+        /// The file is not YAML in UTF-8, or a part of it has another structure.
+        case malformed = "settings_malformed"
+        case unknown = "setting_unknown"
+        /// A setting is missing, or has no value.
+        case missing = "setting_missing"
+        case wrong = "setting_wrong"
+        /// Two settings do not fit together.
+        case conflict = "setting_conflict"
+        case file = "file_unusable"
+        /// A setting names a variable of the environment that is not set.
+        case variable = "variable_unset"
+        /// A variable has the form of a setting's, and none has it. A warning.
+        case unknownVariable = "variable_unknown"
     }
 
-    mutating func note(_ line: Int??, _ fault: String, _ remedy: String) {
-        problems.append(SettingsFile.Problem(line: line ?? nil, fault: fault, remedy: remedy))
+    /// Where a value was given.
+    package enum Place: Sendable, Equatable {
+        case file(line: Int?)
+        case environment
+        case option
     }
 
-    /// A node as a mapping; an empty one if it is not a mapping.
-    mutating func section(_ node: Node, _ name: String) -> SettingsSection {
-        guard let mapping = node.mapping else {
-            if node.null == nil {
-                note(node.mark?.line, "\(name) is not a mapping", "Write key: value pairs below it, indented")
-            }
-            return SettingsSection(name: name, entries: [], lines: [:])
-        }
-        var entries: [SettingsSection.Entry] = []
-        for (key, value) in mapping {
-            guard let text = key.scalar?.string else {
-                note(key.mark?.line, "a key of \(name) is not a word", "Write a plain word before the colon")
-                continue
-            }
-            entries.append(SettingsSection.Entry(key: text, value: value, line: key.mark?.line))
-        }
-        return SettingsSection(
-            name: name, entries: entries,
-            lines: Dictionary(entries.map { ($0.key, $0.line) }, uniquingKeysWith: { first, _ in first }))
+    /// The line of the file, from 1.
+    package var line: Int? {
+        if case .file(let line) = place { line } else { nil }
     }
 
-    mutating func section(_ parent: inout SettingsSection, _ key: String) -> SettingsSection? {
-        guard let entry = parent.take(key) else { return nil }
-        return section(entry.value, key)
-    }
-
-    /// Notes the settings that were not read: their names are unknown.
-    mutating func finish(_ section: SettingsSection) {
-        for entry in section.entries {
-            note(
-                entry.line, "\(section.name) has no setting '\(entry.key)'",
-                "Known are \(Set(section.known).sorted().joined(separator: ", "))")
-        }
-    }
-
-    mutating func text(_ section: inout SettingsSection, _ key: String) -> String? {
-        guard let entry = section.take(key) else { return nil }
-        guard entry.value.null == nil, let text = entry.value.scalar?.string, !text.isEmpty else {
-            note(entry.line, "\(key) is empty or not text", "Write \(key): followed by a text")
-            return nil
-        }
-        return text
-    }
-
-    /// A list of texts; a single text is a list of one.
-    mutating func texts(_ section: inout SettingsSection, _ key: String) -> [String] {
-        guard let entry = section.take(key) else { return [] }
-        if entry.value.null == nil, let text = entry.value.scalar?.string, !text.isEmpty { return [text] }
-        var texts: [String] = []
-        for node in entry.value.sequence.map(Array.init) ?? [] {
-            guard node.null == nil, let text = node.scalar?.string, !text.isEmpty else {
-                note(node.mark?.line, "an entry of \(key) is empty or not text", "Write texts only; quote numbers")
-                continue
-            }
-            texts.append(text)
-        }
-        if texts.isEmpty, problems.last?.line != entry.value.mark?.line {
-            note(entry.line, "\(key) is empty or not a list", "Write \(key): [one, another]")
-        }
-        return texts
-    }
-
-    mutating func number(
-        _ section: inout SettingsSection, _ key: String, in bounds: ClosedRange<Int64>
-    ) -> Int64? {
-        guard let entry = section.take(key) else { return nil }
-        guard let number = entry.value.scalar.flatMap({ Int64($0.string) }), bounds.contains(number) else {
-            note(
-                entry.line, "\(key) is not a whole number from \(bounds.lowerBound) to \(bounds.upperBound)",
-                "Write \(key): followed by such a number")
-            return nil
-        }
-        return number
-    }
-
-    /// One of several words, written with `_` or with `-`.
-    mutating func choice<Choice: RawRepresentable & CaseIterable>(
-        _ section: inout SettingsSection, _ key: String, _: Choice.Type
-    ) -> Choice? where Choice.RawValue == String {
-        guard let entry = section.take(key) else { return nil }
-        let text = entry.value.scalar?.string
-        guard let choice = text.flatMap({ Choice(rawValue: $0.replacing("-", with: "_")) }) else {
-            note(
-                entry.line, "\(key) is '\(text ?? "no word")'",
-                "Choose one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))")
-            return nil
-        }
-        return choice
-    }
-
-    /// `true` or `false`.
-    mutating func flag(_ section: inout SettingsSection, _ key: String) -> Bool? {
-        guard let entry = section.take(key) else { return nil }
-        switch entry.value.scalar?.string {
-        case "true": return true
-        case "false": return false
-        case let text:
-            note(entry.line, "\(key) is '\(text ?? "no word")'", "Write true or false")
-            return nil
-        }
-    }
-
-    /// The duration of a non-renewing subscription.
-    mutating func duration(_ section: inout SettingsSection, _ key: String) -> PassDuration? {
-        guard let entry = section.take(key) else { return nil }
-        let text = entry.value.scalar?.string ?? ""
-        guard let duration = PassDuration(text) else {
-            note(
-                entry.line, "\(key) is '\(text)'",
-                "Write a number and a unit: 90s, 15m (minutes), 24h, 30d, 1mo (calendar month) or 1y")
-            return nil
-        }
-        return duration
-    }
-
-    /// A length of time that is always the same, in milliseconds.
-    mutating func lifetime(_ section: inout SettingsSection, _ key: String) -> Int64? {
-        guard let entry = section.take(key) else { return nil }
-        let text = entry.value.scalar?.string ?? ""
-        guard case .fixed(let milliseconds) = PassDuration(text) else {
-            note(entry.line, "\(key) is '\(text)'", "Write a number and a unit: 90s, 15m, 24h or 30d")
-            return nil
-        }
-        return milliseconds
-    }
-
-    /// A length of time of at most a day, in milliseconds, or 0 for none.
-    mutating func tolerance(_ section: inout SettingsSection, _ key: String) -> Int64? {
-        guard let entry = section.take(key) else { return nil }
-        let text = entry.value.scalar?.string ?? ""
-        if text == "0" { return 0 }
-        guard case .fixed(let milliseconds) = PassDuration(text), milliseconds <= 86_400_000 else {
-            note(entry.line, "\(key) is '\(text)'", "Write 0, or a number and a unit of at most a day: 90s, 15m or 1h")
-            return nil
-        }
-        return milliseconds
-    }
-
-    /// Environments, in any case. A name that Apple does not use is useless if only Apple is trusted. It is most likely
-    /// misspelled, and would refuse every purchase.
-    mutating func environments(_ section: inout SettingsSection, _ key: String) -> Set<AppStoreEnvironment> {
-        let environments = texts(&section, key).map(AppStoreEnvironment.init(anyCase:))
-        for case .other(let name) in environments where !surroundings.isTrustExtended {
-            note(
-                section.lines[key], "\(key) names '\(name)', which is not an environment of Apple",
-                "Write Production or Sandbox, or name the certificate of its signer in server.trust")
-        }
-        return Set(environments)
-    }
-
-    /// Notes a value that two apps share: the same purchase would be granted in both.
-    mutating func unique(_ value: String, _ what: String, of app: String, _ line: Int??) {
-        if let owner = owners["\(what) \(value)"] {
-            note(
-                line, "\(what) \(value) is in the apps \(owner) and \(app)",
-                "Keep it in one app; a purchase would be granted in both")
-        }
-        owners["\(what) \(value)"] = app
-    }
-
-    /// Notes an error in a file that should hold a secret. Its path is not repeated: it may be the secret itself, in
-    /// the wrong place.
-    mutating func checkSecretFile(_ path: String, _ line: Int??) {
-        guard let files = surroundings.files else { return }
-        do throws(SettingFault) {
-            _ = try files.secret(path)
-        } catch {
-            note(line, "shared_secret_file \(error.fault)", error.remedy)
-        }
-    }
-
-    /// A value with its path, which begins in the folder of the settings file.
-    func resolved(_ text: String, _ form: ServerSetting.PathForm) -> String {
-        guard let folder = surroundings.folder else { return text }
-        func joined(_ path: String) -> String { path.hasPrefix("/") ? path : "\(folder)/\(path)" }
-        switch form {
-        case .none: return text
-        case .whole: return joined(text)
-        case .checkpoints: return text == "-" || CheckpointPlace.isURL(text) ? text : joined(text)
-        case .database:
-            let scheme = "sqlite:"
-            guard text.hasPrefix(scheme), text != scheme, text != "sqlite::memory:" else { return text }
-            return scheme + joined(String(text.dropFirst(scheme.count)))
-        }
-    }
-
-    /// The error of the YAML parser, with its line.
-    static func problem(_ error: any Error) -> SettingsFile.Problem {
-        let remedy = "Correct the YAML; indent with spaces"
-        switch error as? YamlError {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-            .composer(_, let problem, let mark, _):
-            return SettingsFile.Problem(line: mark.line, fault: problem, remedy: remedy)
-        case .duplicatedKeysInMapping(let duplicates, let context):
-            let names = duplicates.sorted().joined(separator: ", ")
-            return SettingsFile.Problem(
-                line: context.mark.line, fault: "keys occur twice: \(names)", remedy: "Keep one of each")
-        default: return SettingsFile.Problem(line: nil, fault: "\(error)", remedy: remedy)
-        }
+    package var description: String {
+        "\(line.map { "line \($0): " } ?? "")\(fault). \(remedy). (\(code.rawValue))"
     }
 }
 
-// The settings of `verifyReceipt`.
+/// All errors in the settings, those of the file first, in the order of their lines.
+package struct SettingProblems: Error, Sendable, CustomStringConvertible {
+    package let problems: [SettingProblem]
 
-extension SettingsReader {
-    mutating func dropIn(_ section: inout SettingsSection, _ app: RegisteredApp) -> DropInSettings {
-        var settings = DropInSettings(app: app.id)
-        if let index = section.entries.firstIndex(where: { $0.key == "answers_as_of" }) {
-            note(
-                section.entries.remove(at: index).line,
-                "answers_as_of was replaced by Apple's newest form, which every answer of verifyReceipt has",
-                "Remove it; docs/drop-in.md lists the members of the newest form")
-        }
-        if let record = choice(&section, "record_verify_receipt", DropInSettings.Recording.self) {
-            settings.recording = record
-        }
-        if let answer = choice(&section, "answer_erased", DropInSettings.ErasedAnswer.self) {
-            settings.erased = answer
-        }
-        if let budget = number(&section, "ask_for_missing_news_ms", in: 0...10_000), budget > 0 {
-            settings.askSeconds = Double(budget) / 1000
-            if !app.hasAppStoreKey {
-                note(
-                    section.lines["ask_for_missing_news_ms"],
-                    "the app \(app.id) asks the App Store for missing news and has no key for it",
-                    "Add app_store_keys, or remove ask_for_missing_news_ms")
-            }
-        }
-        return settings
-    }
-}
+    package var description: String { problems.map(\.description).joined(separator: "\n") }
 
-/// The entries of a mapping that were not read yet.
-struct SettingsSection {
-    struct Entry {
-        let key: String
-        let value: Node
-        let line: Int?
-    }
-
-    let name: String
-    var entries: [Entry]
-    /// The allowed names that were asked for so far.
-    var known: [String] = []
-    /// The lines of all entries, including those that were read.
-    let lines: [String: Int?]
-
-    mutating func take(_ key: String) -> Entry? {
-        known.append(key)
-        guard let index = entries.firstIndex(where: { $0.key == key }) else { return nil }
-        return entries.remove(at: index)
+    /// The same errors; those of the file begin with its path.
+    package func found(in path: String) -> SettingProblems {
+        SettingProblems(
+            problems: problems.map { problem in
+                guard case .file(let line) = problem.place else { return problem }
+                var problem = problem
+                problem.place = .file(line: nil)
+                problem.fault = "\(path): \(line.map { "line \($0): " } ?? "")\(problem.fault)"
+                return problem
+            })
     }
 }
 
 /// The error in a value, and the action to take.
 package struct SettingFault: Error, Sendable {
+    let code: SettingProblem.Code
     let fault: String
     let remedy: String
 
-    package init(_ fault: String, _ remedy: String) {
-        self.fault = fault
-        self.remedy = remedy
+    package init(_ fault: String, _ remedy: String, _ code: SettingProblem.Code = .wrong) {
+        (self.fault, self.remedy, self.code) = (fault, remedy, code)
+    }
+}
+
+/// Reads values by tables of settings, and collects all errors in them.
+struct SettingsReader {
+    private(set) var problems: [SettingProblem] = []
+    /// The folder of the settings file; `nil` leaves paths unchanged.
+    let folder: String?
+    /// The reader of the files that settings name; `nil` to read none.
+    let files: NamedFiles?
+    /// Whether certificates besides Apple's are trusted.
+    var isTrustExtended = true
+    /// The products of the app; `nil` if it has no setting `products`.
+    var products: Set<ExactText>?
+    /// The products that other settings of the app name.
+    var namedProducts: [(id: String, entry: SettingEntry)] = []
+    /// The app of each value that only one app may have.
+    var owners: [String: String] = [:]
+
+    init(folder: String? = nil, files: NamedFiles? = nil) { (self.folder, self.files) = (folder, files) }
+
+    mutating func note(_ entry: SettingEntry, _ fault: SettingFault) {
+        note(entry.place, "\(entry.name) \(fault.fault)", fault.remedy, fault.code)
+    }
+
+    mutating func note(
+        _ place: SettingProblem.Place, _ fault: String, _ remedy: String, _ code: SettingProblem.Code = .wrong
+    ) {
+        problems.append(SettingProblem(code: code, place: place, fault: fault, remedy: remedy))
+    }
+
+    /// Whether a problem was noted about a value.
+    func isWrong(_ entry: SettingEntry) -> Bool {
+        problems.contains { $0.place == entry.place && $0.fault.hasPrefix("\(entry.name) ") }
+    }
+
+    func entry(_ key: String, _ name: String, _ node: Node, _ place: SettingProblem.Place) -> SettingEntry {
+        SettingEntry(key: key, name: name, node: node, place: place, folder: folder, files: files)
+    }
+
+    /// The mapping at the top of a file; `nil` if the file is empty or not YAML.
+    mutating func root(_ bytes: [UInt8]) -> SettingEntry? {
+        var bytes = bytes[...]
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            // No character of several bytes contains a line feed.
+            let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+            let wrong = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil }
+            note(
+                .file(line: wrong.map { $0 + 1 }), "the text is not UTF-8",
+                "Save the file as UTF-8, or remove the bytes that are not", .malformed)
+            return nil
+        }
+        do {
+            return try Yams.compose(yaml: text).map { entry("", "", $0, .file(line: nil)) }
+        } catch YamlError.scanner(_, let problem, let mark, _), YamlError.parser(_, let problem, let mark, _),
+            YamlError.composer(_, let problem, let mark, _)
+        {
+            note(.file(line: mark.line), problem, "Correct the YAML; indent with spaces", .malformed)
+        } catch YamlError.duplicatedKeysInMapping(let duplicates, let context) {
+            note(
+                .file(line: context.mark.line), "keys occur twice: \(duplicates.sorted().joined(separator: ", "))",
+                "Keep one of each", .malformed)
+        } catch {
+            note(.file(line: nil), "\(error)", "Correct the YAML; indent with spaces", .malformed)
+        }
+        return nil
+    }
+
+    /// Reads the settings of a mapping into a target, in the order of the table.
+    ///
+    /// - Returns: what was given, by the names of the table.
+    @discardableResult
+    mutating func read<Target>(
+        _ table: [Setting<Target>], _ mapping: SettingEntry, into target: inout Target
+    ) -> [String: SettingEntry] {
+        let given = self.given(table.map(\.name), in: mapping)
+        for setting in table {
+            if let entry = given[setting.name] { setting.apply(entry, &self, &target) }
+        }
+        return given
+    }
+
+    /// The entries of a mapping by their names, which have periods between their parts. Other entries are noted.
+    mutating func given(_ names: [String], in mapping: SettingEntry, _ prefix: String = "") -> [String: SettingEntry] {
+        var given: [String: SettingEntry] = [:]
+        for entry in entries(mapping) {
+            let path = prefix + entry.key
+            if entry.key.contains(".") {
+                unknown(entry, names, prefix, mapping.name)
+            } else if names.contains(path) {
+                given[path] = entry
+            } else if names.contains(where: { $0.hasPrefix("\(path).") }) {
+                given.merge(self.given(names, in: entry, "\(path).")) { $1 }
+            } else {
+                unknown(entry, names, prefix, mapping.name)
+            }
+        }
+        return given
+    }
+
+    private mutating func unknown(_ entry: SettingEntry, _ names: [String], _ prefix: String, _ section: String) {
+        let known = Set(
+            names.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count).prefix { $0 != "." }) }
+        ).sorted()
+        let meant = WordSuggestion.nearest(to: entry.key, among: known).map { "Did you mean '\($0)'? " } ?? ""
+        note(
+            entry.place, "\(section.isEmpty ? "the file" : section) has no setting '\(entry.key.prefix(64))'",
+            "\(meant)Known are \(known.joined(separator: ", "))", .unknown)
+    }
+
+    /// The entries of a mapping; none if it is not a mapping.
+    mutating func entries(_ mapping: SettingEntry) -> [SettingEntry] {
+        let (node, name) = (mapping.node, mapping.name)
+        guard let pairs = node.mapping else {
+            if node.null == nil {
+                note(
+                    .file(line: node.mark?.line), "\(name.isEmpty ? "the file" : name) is not a mapping",
+                    "Write key: value pairs below it, indented", .malformed)
+            }
+            return []
+        }
+        var entries: [SettingEntry] = []
+        for (key, value) in pairs {
+            let line = SettingProblem.Place.file(line: key.mark?.line)
+            guard let word = key.scalar?.string else {
+                note(
+                    line, "a key of \(name.isEmpty ? "the file" : name) is not a word",
+                    "Write a plain word before the colon", .malformed)
+                continue
+            }
+            entries.append(entry(word, name.isEmpty ? word : "\(name).\(word)", value, line))
+        }
+        return entries
+    }
+
+    /// The entries of a list; none if it is not a list.
+    mutating func items(_ list: SettingEntry, _ example: String) -> [SettingEntry] {
+        guard let nodes = list.node.sequence else {
+            note(list, SettingFault("is not a list", "Write \(list.key): followed by entries \(example)", .malformed))
+            return []
+        }
+        return nodes.map { entry(list.key, list.name, $0, .file(line: $0.mark?.line)) }
+    }
+}
+
+/// The reader of the files that settings name.
+package struct NamedFiles: Sendable {
+    /// The certificates of a file.
+    package var anchors: @Sendable (_ path: String) throws(SettingFault) -> [TrustAnchor]
+    /// The secret that a file holds.
+    package var secret: @Sendable (_ path: String) throws(SettingFault) -> String
+    /// The private key that a file of mode 0600 holds.
+    package var privateKey: @Sendable (_ path: String) throws(SettingFault) -> String
+    /// The bytes of a file.
+    package var bytes: @Sendable (_ path: String) throws(SettingFault) -> [UInt8]
+    /// A variable of the environment.
+    package var variable: @Sendable (_ name: String) -> String?
+
+    package init(
+        anchors: @escaping @Sendable (_ path: String) throws(SettingFault) -> [TrustAnchor],
+        secret: @escaping @Sendable (_ path: String) throws(SettingFault) -> String,
+        privateKey: (@Sendable (_ path: String) throws(SettingFault) -> String)? = nil,
+        bytes: @escaping @Sendable (_ path: String) throws(SettingFault) -> [UInt8] = { _ throws(SettingFault) in [] },
+        variable: @escaping @Sendable (_ name: String) -> String? = { _ in nil }
+    ) {
+        (self.anchors, self.secret, self.privateKey) = (anchors, secret, privateKey ?? secret)
+        (self.bytes, self.variable) = (bytes, variable)
     }
 }

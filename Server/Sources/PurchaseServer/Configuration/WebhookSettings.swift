@@ -1,168 +1,170 @@
-import Crypto
 import Foundation
 import NIOSSL
 import PurchaseLedger
 import PurchaseVerification
 import Yams
 
-/// A webhook as the settings file describes it, before the files and variables that it names are read.
-package struct WebhookSettings: Sendable {
-    /// What it gets.
-    let stream: WebhookStream
-    let url: WebhookURL
-    /// None if it gets notifications; otherwise each `file:PATH`, `env:NAME` or the secret itself.
-    let secrets: [String]
-    let allowedHosts: Set<String>
+/// A receiver of an app's events or notifications, before the files and variables that it names are read.
+struct WebhookSettings: Sendable {
+    private var url: String?
+    /// Each is `file:PATH`, `env:NAME` or the secret itself.
+    private var secrets: [String] = []
+    private var allowedHosts: Set<String> = []
     /// The path of the certificates that are trusted instead of the system's.
-    let trust: String?
+    private var trust: String?
 
-    private static let form = "Write whsec_ and 24 to 64 bytes in base64, or file:PATH or env:NAME of such a secret"
+    /// The settings of a forward, which nothing signs again.
+    private static let forwardTable: [Setting<WebhookSettings>] = [
+        Setting("url", "required", "https://HOST/PATH, without user, password and fragment") { entry, _, webhook in
+            // A wrong URL is not repeated: it can have a secret in it.
+            webhook.url = entry.node.scalar?.string
+        },
+        Setting(
+            "allow_hosts", "none", "Hosts for which http and addresses that are not public are allowed", isList: true
+        ) {
+            entry, _, webhook throws(SettingFault) in
+            webhook.allowedHosts = Set(try entry.texts().map { $0.lowercased() })
+        },
+        Setting(
+            "tls_trust", "none", "The certificates in PEM that are trusted instead of the system's", \.trust, .path),
+    ]
 
-    /// The name of its kind in errors.
-    var noun: String { stream == .events ? "webhook" : "forward" }
+    private static let table =
+        forwardTable + [
+            Setting<WebhookSettings>(
+                "secrets", "required",
+                "whsec_ and 24 to 64 bytes in base64, or file:PATH or env:NAME of such a secret; two while they are exchanged",
+                \.secrets, .texts)
+        ]
 
-    /// The webhook, with its secrets and certificates.
-    func webhook(app: String, _ files: NamedFiles) throws(SettingFault) -> Webhook {
-        var secrets: [WebhookSecret] = []
-        for reference in self.secrets { secrets.append(try Self.secret(reference, files)) }
-        return Webhook(
-            app: app, stream, url: url, secrets: secrets, allowedHosts: allowedHosts, trust: try certificates(files))
+    static let rows: [Setting<AppSettings>] = [
+        Setting(
+            "webhooks", "none", "A list of the receivers of its events (webhooks.md)",
+            inner: Setting<WebhookSettings>.rows(table, below: "[].")
+        ) { entry, reader, app in
+            for item in reader.items(entry, "that begin with - url:") {
+                var settings = WebhookSettings()
+                let given = reader.read(table, item, into: &settings)
+                settings.add(to: &app, .events, item, given, &reader)
+            }
+        },
+        Setting(
+            "forward", "none",
+            "The URLs that Apple's notifications are forwarded to unchanged (notifications.md), by environment: a URL, or a list of URLs or mappings",
+            inner: Setting<WebhookSettings>.rows(forwardTable, below: ".ENVIRONMENT[].")
+        ) { entry, reader, app in
+            for receivers in reader.entries(entry) { forward(receivers, entry, &reader, &app) }
+        },
+    ]
+
+    private static func forward(
+        _ receivers: SettingEntry, _ entry: SettingEntry, _ reader: inout SettingsReader, _ app: inout AppSettings
+    ) {
+        let environment = AppStoreEnvironment(anyCase: receivers.key)
+        guard app.app.environments.contains(environment) else {
+            return reader.note(
+                receivers.place, "\(entry.name) names '\(receivers.key)', which is not among its environments",
+                "Write one of \(app.app.environments.map(\.name).sorted().joined(separator: ", ")), or add it to environments"
+            )
+        }
+        let isOne = receivers.node.scalar != nil && receivers.node.null == nil
+        guard isOne || receivers.node.sequence != nil else {
+            return reader.note(
+                receivers, SettingFault("is neither a URL nor a list", "Write \(receivers.key): [https://HOST/PATH]"))
+        }
+        for item in isOne ? [receivers] : reader.items(receivers, "") {
+            var (settings, given) = (WebhookSettings(), [String: SettingEntry]())
+            if item.node.scalar != nil {
+                settings.url = item.node.scalar?.string
+            } else {
+                given = reader.read(forwardTable, item, into: &settings)
+            }
+            settings.add(to: &app, .notifications(environment), item, given, &reader)
+        }
     }
 
-    /// No error contains the text of a secret.
-    private static func secret(_ reference: String, _ files: NamedFiles) throws(SettingFault) -> WebhookSecret {
-        var text: String? = reference
+    /// Adds the receiver to those of the app, and notes what is wrong.
+    private func add(
+        to app: inout AppSettings, _ stream: WebhookStream, _ entry: SettingEntry, _ given: [String: SettingEntry],
+        _ reader: inout SettingsReader
+    ) {
+        let place = given["url"]?.place ?? entry.place
+        let (noun, what) = stream == .events ? ("webhook", "events") : ("forward", "notifications")
+        let name = "\(noun) of \(app.app.id)"
+        guard let url = url.flatMap({ WebhookURL($0) }) else {
+            return reader.note(
+                place, "a \(name) has no url that \(what) can be sent to",
+                "Write \(stream == .events ? "" : "https://HOST/PATH, or ")url: https://HOST/PATH, without user, password and fragment",
+                .missing)
+        }
+        if !url.isHTTPS, !allowedHosts.contains(url.host) {
+            let exception = stream == .events ? "" : "{ url: …, "
+            reader.note(
+                place, "the url of a \(name) begins with http",
+                "Write https, or \(exception)allow_hosts: [\(url.host)]\(exception.isEmpty ? "" : " }") if nobody can read what is sent there"
+            )
+        }
+        if app.webhooks.contains(where: { $0.stream == stream && $0.url.isSame(as: url) }) {
+            let environment =
+                if case .notifications(let environment) = stream { " for \(environment.name)" } else { "" }
+            reader.note(
+                entry.place, "two \(noun)s of \(app.app.id)\(environment) have the same url",
+                stream == .events ? "Keep one; two secrets fit in it" : "Keep one", .conflict)
+        }
+        guard stream != .events || (1...Webhook.secretLimit).contains(secrets.count) else {
+            return reader.note(
+                given["secrets"]?.place ?? entry.place, "a \(name) has \(secrets.count) secrets",
+                "Write one, or two while they are exchanged", .missing)
+        }
+        do throws(SettingFault) {
+            var read: [WebhookSecret] = []
+            for reference in secrets { if let secret = try Self.secret(reference, entry) { read.append(secret) } }
+            app.webhooks.append(
+                Webhook(
+                    app: app.app.id, stream, url: url, secrets: read, allowedHosts: allowedHosts,
+                    trust: try certificates(entry.files)))
+        } catch {
+            reader.note(
+                entry.place, "a \(name) has a wrong setting: \(error.fault)", error.remedy, error.code)
+        }
+    }
+
+    /// A secret; `nil` if no files are read. No error contains its text.
+    private static func secret(_ reference: String, _ entry: SettingEntry) throws(SettingFault) -> WebhookSecret? {
+        let form = "Write whsec_ and 24 to 64 bytes in base64, or file:PATH or env:NAME of such a secret"
+        guard let files = entry.files else { return nil }
+        var text = reference
         if reference.hasPrefix("file:") {
-            do {
-                text = try files.secret(String(reference.dropFirst("file:".count)))
+            do throws(SettingFault) {
+                text = try files.secret(entry.path(String(reference.dropFirst("file:".count))))
             } catch {
-                throw SettingFault("secrets: a file \(error.fault)", form)
+                throw SettingFault("secrets: a file \(error.fault)", form, error.code)
             }
         } else if reference.hasPrefix("env:") {
             let name = String(reference.dropFirst("env:".count))
-            text = files.variable(name)
-            guard text != nil else { throw SettingFault("secrets: the variable \(name) is not set", form) }
+            guard let value = files.variable(name) else {
+                throw SettingFault("secrets: the variable \(name) is not set", form, .variable)
+            }
+            text = value
         }
-        guard let secret = text.flatMap({ WebhookSecret($0) }) else {
+        guard let secret = WebhookSecret(text) else {
             throw SettingFault("secrets: an entry is not a secret of Standard Webhooks", form)
         }
         return secret
     }
 
-    private func certificates(_ files: NamedFiles) throws(SettingFault) -> [UInt8]? {
-        guard let trust else { return nil }
+    private func certificates(_ files: NamedFiles?) throws(SettingFault) -> [UInt8]? {
+        guard let trust, let files else { return nil }
+        let remedy = "Name a file with certificates in PEM"
         let bytes: [UInt8]
         do throws(SettingFault) {
             bytes = try files.bytes(trust)
         } catch {
-            throw SettingFault("tls_trust: \(error.fault)", "Name a file with certificates in PEM")
+            throw SettingFault("tls_trust: \(error.fault)", remedy, error.code)
         }
-        do {
-            guard try !NIOSSLCertificate.fromPEMBytes(bytes).isEmpty else { throw NIOSSLError.failedToLoadCertificate }
-        } catch {
-            throw SettingFault("tls_trust: '\(trust)' has no certificates", "Name a file with certificates in PEM")
+        guard let certificates = try? NIOSSLCertificate.fromPEMBytes(bytes), !certificates.isEmpty else {
+            throw SettingFault("tls_trust: '\(trust)' has no certificates", remedy, .file)
         }
         return bytes
-    }
-}
-
-extension SettingsReader {
-    mutating func webhooks(_ section: inout SettingsSection, app: String) -> [WebhookSettings] {
-        guard let entry = section.take("webhooks") else { return [] }
-        guard let nodes = entry.value.sequence else {
-            note(entry.line, "webhooks is not a list", "Write webhooks: followed by entries that begin with - url:")
-            return []
-        }
-        var webhooks: [WebhookSettings] = []
-        for node in nodes {
-            guard let webhook = webhook(node, app: app) else { continue }
-            if webhooks.contains(where: { $0.url.isSame(as: webhook.url) }) {
-                note(node.mark?.line, "two webhooks of \(app) have the same url", "Keep one; two secrets fit in it")
-            }
-            webhooks.append(webhook)
-        }
-        return webhooks
-    }
-
-    private mutating func webhook(_ node: Node, app: String) -> WebhookSettings? {
-        var section = section(node, "webhooks of \(app)")
-        let line = node.mark?.line
-        let text = text(&section, "url")
-        let secrets = texts(&section, "secrets").map { reference in
-            let scheme = "file:"
-            guard reference.hasPrefix(scheme) else { return reference }
-            return scheme + resolved(String(reference.dropFirst(scheme.count)), .whole)
-        }
-        let (allowed, trust) = exceptions(&section)
-        finish(section)
-        let urlLine = section.lines["url"] ?? line
-        guard let text, let url = WebhookURL(text) else {
-            // The URL is not repeated: it can have a secret in it.
-            note(
-                urlLine, "a webhook of \(app) has no url that events can be sent to",
-                "Write url: https://HOST/PATH, without user, password and fragment")
-            return nil
-        }
-        if !url.isHTTPS, !allowed.contains(url.host) {
-            note(
-                urlLine, "the url of a webhook of \(app) begins with http",
-                "Write https, or allow_hosts: [\(url.host)] if nobody can read what is sent there")
-        }
-        guard (1...Webhook.secretLimit).contains(secrets.count) else {
-            note(
-                section.lines["secrets"] ?? line, "a webhook of \(app) has \(secrets.count) secrets",
-                "Write one, or two while they are exchanged")
-            return nil
-        }
-        let settings = WebhookSettings(
-            stream: .events, url: url, secrets: secrets, allowedHosts: allowed, trust: trust)
-        check(settings, app: app, line)
-        return settings
-    }
-
-    /// `allow_hosts` and `tls_trust`.
-    mutating func exceptions(_ section: inout SettingsSection) -> (allowedHosts: Set<String>, trust: String?) {
-        let hosts = section.lines["allow_hosts"] == nil ? [] : texts(&section, "allow_hosts")
-        section.known.append("allow_hosts")
-        return (
-            Set(hosts.map { $0.lowercased() }), self.text(&section, "tls_trust").map { resolved($0, .whole) }
-        )
-    }
-
-    /// Notes what is wrong in the files that it names.
-    mutating func check(_ settings: WebhookSettings, app: String, _ line: Int?) {
-        guard let files = surroundings.files else { return }
-        do throws(SettingFault) {
-            _ = try settings.webhook(app: app, files)
-        } catch {
-            note(line, "a \(settings.noun) of \(app) has a wrong setting: \(error.fault)", error.remedy)
-        }
-    }
-}
-
-/// A secret of the Standard Webhooks form: `whsec_` and 24 to 64 bytes in base64. Its text is never printed.
-public struct WebhookSecret: Sendable, Equatable, CustomStringConvertible {
-    private let bytes: [UInt8]
-
-    private static let prefix = "whsec_"
-    /// Standard Webhooks, "Signature scheme": between 24 and 64 bytes.
-    private static let sizes = 24...64
-
-    /// A secret; `nil` for a text of another form.
-    public init?(_ text: String) {
-        guard text.utf8.starts(with: Self.prefix.utf8),
-            let data = Data(base64Encoded: String(text.dropFirst(Self.prefix.count))), Self.sizes.contains(data.count)
-        else { return nil }
-        bytes = [UInt8](data)
-    }
-
-    public var description: String { "whsec_…" }
-
-    /// Base64 of the HMAC-SHA256 of a message: its id, its time and its body, with a period between them.
-    func signature(id: String, timestamp: Int64, body: [UInt8]) -> String {
-        var hash = HMAC<SHA256>(key: SymmetricKey(data: bytes))
-        hash.update(data: Data("\(id).\(timestamp).".utf8))
-        hash.update(data: body)
-        return Data(hash.finalize()).base64EncodedString()
     }
 }

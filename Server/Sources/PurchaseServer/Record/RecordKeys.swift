@@ -12,11 +12,11 @@ package struct RecordKeys {
 
     /// - Parameter remark: called with a sentence about each key that is made.
     package init(_ settings: ServerConfiguration.Record, remark: @escaping (String) -> Void) {
-        func file(_ name: String?, _ setting: ServerSetting) -> String {
+        func file(_ name: String?, _ setting: ServerSetting.Setting) -> String {
             URL(fileURLWithPath: name ?? "\(settings.folder)/\(setting.defaultText)").standardizedFileURL.path
         }
-        entryKeyFile = file(settings.entryKey, .entryKey)
-        signingKeyFile = file(settings.signingKey, .signingKey)
+        entryKeyFile = file(settings.entryKey, ServerSetting.entryKey)
+        signingKeyFile = file(settings.signingKey, ServerSetting.signingKey)
         origin = settings.origin
         self.remark = remark
     }
@@ -35,14 +35,14 @@ package struct RecordKeys {
     ///
     /// - Throws: `LogError` that names the setting.
     package func requireUsable() throws(LogError) {
-        try Self.naming(.entryKey) { () throws(LogError) in
+        try Self.naming(ServerSetting.entryKey) { () throws(LogError) in
             if FileManager.default.fileExists(atPath: entryKeyFile) {
                 _ = try EntryKey(file: entryKeyFile)
             } else {
                 try RecordFile.requireFolder(of: entryKeyFile)
             }
         }
-        try Self.naming(.signingKey) { () throws(LogError) in
+        try Self.naming(ServerSetting.signingKey) { () throws(LogError) in
             if !FileManager.default.fileExists(atPath: signingKeyFile) {
                 try RecordFile.requireFolder(of: signingKeyFile)
             }
@@ -51,7 +51,7 @@ package struct RecordKeys {
 
     /// The errors of files that a setting names, with the name of the setting.
     private static func naming<Value>(
-        _ setting: ServerSetting, _ body: () throws(LogError) -> Value
+        _ setting: ServerSetting.Setting, _ body: () throws(LogError) -> Value
     ) throws(LogError) -> Value {
         do throws(LogError) {
             return try body()
@@ -73,7 +73,7 @@ package struct RecordKeys {
     /// The signer of the log; `nil` if another server signs with the key.
     func signer(_ logger: Logger) throws(LogError) -> CheckpointSigner? {
         do throws(LogError) {
-            return try Self.naming(.signingKey) { () throws(LogError) in
+            return try Self.naming(ServerSetting.signingKey) { () throws(LogError) in
                 try CheckpointSigner(keyFile: signingKeyFile)
             }
         } catch  where error.code == .signerBusy {

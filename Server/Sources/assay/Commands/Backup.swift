@@ -23,12 +23,8 @@ struct Backup: AsyncParsableCommand {
 
     @OptionGroup var options: LedgerDatabaseOptions
     @OptionGroup var signing: SigningKeyOption
-
-    @Flag(name: .long, help: "Audit the copy.")
-    var verify = false
-
-    @Argument(help: "The new file; an existing one is never overwritten.")
-    var file: String
+    @Flag(help: "Audit the copy.") var verify = false
+    @Argument(help: "The new file; an existing one is never overwritten.") var file: String
 
     func run() async throws {
         let keys = verify ? try signing.keys(options) : nil
@@ -75,7 +71,7 @@ struct Backup: AsyncParsableCommand {
         do {
             let place = try options.place()
             let target = LedgerDatabaseOptions.absolute(file)
-            guard LedgerDatabases.isPostgreSQL(try place.url()) else { return try copyFile(place, target) }
+            guard LedgerDatabases.isPostgreSQL(place.url) else { return try copyFile(place, target) }
             let bar = CopyBar()
             try await options.withDatabase(migrating: false) { database in
                 defer { bar.clear() }

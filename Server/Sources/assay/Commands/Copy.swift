@@ -25,25 +25,17 @@ struct Copy: AsyncParsableCommand {
             Exit status: 0 if the ledger was copied, 1 if the copy is refused, 2 for wrong usage or I/O.
             """)
 
-    @Option(name: .long, help: "The database with the ledger: sqlite:PATH, or a URL of PostgreSQL.")
-    var from: String
-
-    @Option(name: .long, help: "The empty database.")
-    var to: String?
-
-    @Flag(name: .long, help: "Let servers use the source of a copy again.")
-    var reopen = false
+    @Option(help: "The database with the ledger: sqlite:PATH, or a URL of PostgreSQL.") var from: String
+    @Option(help: "The empty database.") var to: String?
+    @Flag(help: "Let servers use the source of a copy again.") var reopen = false
 
     @Option(
         name: .long,
         help: "The settings file, which can name the keys (assay.yaml in the current folder, if there is one).")
     var config: String?
 
-    @Option(name: .long, help: ArgumentHelp(ServerSetting.entryKey.help))
-    var entryKey: String?
-
-    @Option(name: .long, help: ArgumentHelp(ServerSetting.signingKey.help))
-    var signingKey: String?
+    @Option(help: ArgumentHelp(ServerSetting.entryKey.help)) var entryKey: String?
+    @Option(help: ArgumentHelp(ServerSetting.signingKey.help)) var signingKey: String?
 
     func validate() throws {
         guard (to == nil) == reopen else {
@@ -70,13 +62,11 @@ struct Copy: AsyncParsableCommand {
     }
 
     private func place(_ database: String) throws -> LedgerPlace {
-        do {
-            return try LedgerDatabaseOptions.place(
-                config: config, database: database, entryKey: entryKey, ProcessInfo.processInfo.environment,
-                isTrustExtended: nil)
-        } catch let error as SettingsFile.Problems {
-            for problem in error.problems { Terminal.complain("the settings file: \(problem)") }
-            throw ExitCode.unusable
+        let given = ["--database": database, "--entry-key": entryKey, "--signing-key": signingKey]
+        return try LedgerDatabaseOptions.complaining {
+            try LedgerDatabaseOptions.place(
+                config: config, ProcessInfo.processInfo.environment,
+                options: given.compactMapValues { $0.map { [$0] } }, files: nil)
         }
     }
 
@@ -95,8 +85,7 @@ struct Copy: AsyncParsableCommand {
     private func copy(_ to: String) async throws {
         let place = try place(from)
         try requireUnused(place)
-        let given = ServerSetting.signingKey.option.map { [$0: signingKey.map { [$0] } ?? []] } ?? [:]
-        let keys = try place.recordKeys(options: given)
+        let keys = place.recordKeys
         try await using(place.open(isCreating: false)) { source in
             let entryKey = try EntryKey(file: keys.entryKeyFile)
             let signed = try keys.lastSigned()
@@ -121,7 +110,7 @@ struct Copy: AsyncParsableCommand {
 
     /// A server that has a SQLite file open holds a SQLite lock on it.
     private func requireUnused(_ place: LedgerPlace) throws {
-        let url = try place.url()
+        let url = place.url
         guard !LedgerDatabases.isPostgreSQL(url) else { return }
         let path = LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count)))
         guard FileManager.default.fileExists(atPath: path), try SQLiteDatabase.isOpenElsewhere(path) else { return }

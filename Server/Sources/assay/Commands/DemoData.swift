@@ -16,17 +16,10 @@ struct DemoData: AsyncParsableCommand {
             The same seed and number of customers give the same story.
             """)
 
-    @Option(name: .long, help: "The number of customers, from 1 to 100000.")
-    var customers = 100
-
-    @Option(name: .long, help: "The number that selects the story.")
-    var seed: UInt64 = 1
-
-    @Option(name: .long, help: "The folder to make; it must not exist.")
-    var folder = "assay-demo"
-
-    @Flag(name: .long, help: "Prints no progress.")
-    var quiet = false
+    @Option(help: "The number of customers, from 1 to 100000.") var customers = 100
+    @Option(help: "The number that selects the story.") var seed: UInt64 = 1
+    @Option(help: "The folder to make; it must not exist.") var folder = "assay-demo"
+    @Flag(help: "Prints no progress.") var quiet = false
 
     func validate() throws {
         guard (1...100_000).contains(customers) else {

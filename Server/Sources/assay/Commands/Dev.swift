@@ -14,28 +14,13 @@ struct Dev: AsyncParsableCommand {
             machine only: everybody who can reach the store has full access to it.
             """)
 
-    @Option(name: .long, help: "The folder of keys and databases; it is created if it does not exist.")
-    var folder = "assay-dev"
-
-    @Option(
-        name: .long,
-        help: "The settings file of the apps, as for assay serve. SIGHUP reads it again.")
-    var config: String?
-
-    @Option(name: .long, help: "The bundle id of the app, without a settings file (com.example.app).")
-    var bundleID: String?
-
-    @Option(name: .long, help: "The port of the purchase server; 0 selects a free port.")
-    var port = 8080
-
-    @Option(name: .long, help: "The port of the store; 0 selects a free port.")
-    var storePort = 8090
-
-    @Flag(name: .long, help: "Does not open the store's page in a browser.")
-    var noOpen = false
-
-    @Option(name: .long, help: "trace, debug, info, notice, warning, error or critical.")
-    var logLevel = "warning"
+    @Option(help: "The folder of keys and databases; it is created if it does not exist.") var folder = "assay-dev"
+    @Option(help: "The settings file of the apps, as for assay serve. SIGHUP reads it again.") var config: String?
+    @Option(help: "The bundle id of the app, without a settings file (com.example.app).") var bundleID: String?
+    @Option(help: "The port of the purchase server; 0 selects a free port.") var port = 8080
+    @Option(help: "The port of the store; 0 selects a free port.") var storePort = 8090
+    @Flag(help: "Does not open the store's page in a browser.") var noOpen = false
+    @Option(help: "trace, debug, info, notice, warning, error or critical.") var logLevel = "warning"
 
     func validate() throws {
         for (option, port) in [("--port", port), ("--store-port", storePort)] where !(0...65_535).contains(port) {

@@ -48,7 +48,7 @@ struct DevRun: Sendable {
         let settings = DevSettings(
             folder: folder, config: config, bundleID: bundleID, port: port, catalog: DevCatalog(bundleID: bundleID))
         try settings.answerKeys.createIfMissing()
-        var configuration = try settings.read()
+        var configuration = try LedgerDatabaseOptions.complaining { try settings.read() }
         change(&configuration)
         do {
             try await run(settings, configuration, authority, hangups)
@@ -167,8 +167,7 @@ struct DevRun: Sendable {
         dependencies.console.store = store
         dependencies.console.redactedReport = { InspectionReport.redacted($0) }
         if let hangups {
-            let path = settings.config ?? LedgerDatabaseOptions.defaultConfig
-            dependencies.settings = SettingsSource(hangups, path: path, read: read)
+            dependencies.settings = SettingsSource(hangups, read: read)
         } else {
             dependencies.settings = SettingsSource(read: read) { await settings.catalog.follow($0) }
         }

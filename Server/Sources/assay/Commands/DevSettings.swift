@@ -36,14 +36,11 @@ struct DevSettings: Sendable {
 
     /// Reads the settings.
     func read() throws -> ServerConfiguration {
-        let values: [(ServerSetting, String)] =
-            [(.host, "127.0.0.1"), (.port, "\(port)")] + DevFolder.places(in: folder)
-        let options = Dictionary(
-            uniqueKeysWithValues: values.compactMap { setting, text in setting.option.map { ($0, [text]) } })
+        let options = DevFolder.options(in: folder).merging(["--host": ["127.0.0.1"], "--port": ["\(port)"]]) { $1 }
         // No variable counts, because those of a shell are of another server.
-        let place = try LedgerDatabaseOptions.place(
-            config: config, database: nil, entryKey: nil, [:], isTrustExtended: true, readsDefault: false)
-        var configuration = try place.configuration(options: options)
+        var configuration = try LedgerDatabaseOptions.place(
+            config: config, [:], options: options, files: .read, readsDefault: false
+        ).configuration
         configuration.admin = port == 0 ? .port(host: "127.0.0.1", 0) : .standard
         configuration.isAdminStandard = true
         guard let config else {

@@ -10,7 +10,7 @@ struct DoctorCommand: AsyncParsableCommand {
         commandName: "doctor",
         abstract: "Examines an installation, before it goes live or when something is wrong.",
         discussion: """
-            It reads the settings as 'assay serve' does, and examines files and their modes, the database (schema, test write, \
+            It reads the settings as 'assay serve' does, with the same options, and examines files and their modes, the database (schema, test write, \
             space, durability, clock), the trusted certificates, the keys, the port, the webhooks (a signed test delivery to \
             each), the record with its published checkpoints, and the age of the backups. Run it as the user of the server.
 
@@ -20,18 +20,11 @@ struct DoctorCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var options: LedgerDatabaseOptions
-
-    @Option(name: .long, help: "The folder of backups. Also: BACKUP_FOLDER.")
-    var backups: String?
-
-    @Flag(name: .long, help: "Ask the App Store to send a test notification for each app that has a key.")
-    var askApple = false
-
-    @Flag(name: .long, help: "Send no test delivery to webhooks.")
-    var noDeliveries = false
-
-    @Flag(name: .long, help: "Print JSON.")
-    var json = false
+    @OptionGroup var server: ServerOptions
+    @Option(help: "The folder of backups. Also: BACKUP_FOLDER.") var backups: String?
+    @Flag(help: "Ask the App Store to send a test notification for each app that has a key.") var askApple = false
+    @Flag(help: "Send no test delivery to webhooks.") var noDeliveries = false
+    @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
         let report = DoctorReport(findings: await findings(ProcessInfo.processInfo.environment))
@@ -40,18 +33,15 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 
     private func findings(_ environment: [String: String]) async -> [DoctorFinding] {
-        let isTrustExtended = environment[ServerSetting.trust.variable ?? ""] != nil
         let examination = InstallationExamination(
             settingsPath: options.settingsPath(environment),
             backups: backups ?? InstallationExamination.backups(environment), isAskingApple: askApple,
             isDelivering: !noDeliveries
         ) {
-            try options.readPlace(environment, isTrustExtended: isTrustExtended)
-        } configuration: {
-            var configuration = try $0.configuration(options: [:])
+            var place = try options.readPlace(environment, options: server.values, files: .read)
             // The settings of 'assay dev' without a settings file are in no file.
-            if options.folder != nil, options.config == nil { configuration.apps = ["dev": DevSettings.app("")] }
-            return configuration
+            if options.folder != nil, options.config == nil { place.configuration.apps = ["dev": DevSettings.app("")] }
+            return place
         }
         return await examination.findings()
     }

@@ -45,21 +45,14 @@ struct ImportReceipts: AsyncParsableCommand {
 
     @OptionGroup var options: OperatorOptions
     @OptionGroup var trust: LedgerTrustOption
-
-    @Flag(name: .long, help: "Verify and decide, write nothing, and print the report.")
-    var dryRun = false
-
-    @Flag(name: .long, help: "Deliver the events of the import to webhooks.")
-    var announce = false
+    @Flag(help: "Verify and decide, write nothing, and print the report.") var dryRun = false
+    @Flag(help: "Deliver the events of the import to webhooks.") var announce = false
 
     @Option(name: .long, help: "Whether the existing system delivered consumables, or customers get them as a balance.")
     var consumables: ImportedConsumables?
 
-    @Option(name: .long, help: "How many receipts to verify at the same time; one a core, if not given.")
-    var jobs: Int?
-
-    @Argument(help: "A CSV file, a file of NDJSON, or a folder; '-' is standard input.")
-    var file: String
+    @Option(help: "How many receipts to verify at the same time; one a core, if not given.") var jobs: Int?
+    @Argument(help: "A CSV file, a file of NDJSON, or a folder; '-' is standard input.") var file: String
 
     func validate() throws {
         guard jobs ?? 1 >= 1 else { throw ValidationError("'--jobs' takes a number from 1.") }
@@ -156,7 +149,7 @@ struct ImportReceipts: AsyncParsableCommand {
 
     /// Whether another process has the SQLite file open.
     private func isShared() throws -> Bool {
-        let url = try options.ledger.place().url()
+        let url = try options.ledger.place().url
         guard !LedgerDatabases.isPostgreSQL(url) else { return false }
         let path = LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count)))
         guard FileManager.default.fileExists(atPath: path) else { return false }

@@ -8,16 +8,10 @@ struct Inspect: ParsableCommand {
         abstract: "Shows the content of a receipt or signed data and the result of each check. It verifies nothing.",
         discussion: "Exit status: 0 every check passed, 1 some did not, 2 wrong usage or unreadable input.")
 
-    @Argument(help: ArgumentHelp("The evidence to show; '-' is standard input.", valueName: "file"))
-    var file: String
-
+    @Argument(help: ArgumentHelp("The evidence to show; '-' is standard input.", valueName: "file")) var file: String
     @OptionGroup var options: VerificationOptions
-
-    @Flag(name: .long, help: "Hide personal identifiers: transaction and order numbers, device and account data.")
-    var redact = false
-
-    @Flag(name: .long, help: "Print one JSON object.")
-    var json = false
+    @Flag(help: "Hide personal identifiers: transaction and order numbers, device and account data.") var redact = false
+    @Flag(help: "Print one JSON object.") var json = false
 
     func run() throws {
         let verifier = try options.verifier()

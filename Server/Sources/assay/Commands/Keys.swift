@@ -20,15 +20,9 @@ struct CreateKey: AsyncParsableCommand {
             """)
 
     @OptionGroup var options: LedgerDatabaseOptions
-
-    @Option(name: .long, help: "The app that the key belongs to, by its name in the settings.")
-    var app: String
-
-    @Option(name: .long, help: "client, backend or admin. Repeat for several.")
-    var scope: [APIKeyScope]
-
-    @Option(name: .long, help: "A name that distinguishes the key from others in lists.")
-    var name = ""
+    @Option(help: "The app that the key belongs to, by its name in the settings.") var app: String
+    @Option(help: "client, backend or admin. Repeat for several.") var scope: [APIKeyScope]
+    @Option(help: "A name that distinguishes the key from others in lists.") var name = ""
 
     @Option(
         name: [.short, .long],
@@ -44,7 +38,7 @@ struct CreateKey: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let known = try options.place().file.apps
+        let known = try options.place().configuration.apps
         if !known.isEmpty, known[app] == nil {
             throw ValidationError(
                 "There is no app '\(app)' in the settings; there are \(known.keys.sorted().joined(separator: ", ")).")
@@ -93,9 +87,7 @@ struct RevokeKey: AsyncParsableCommand {
         discussion: "Servers that use the database refuse the key from their next request on.")
 
     @OptionGroup var options: LedgerDatabaseOptions
-
-    @Argument(help: "The id of the key, as 'assay list keys' shows it, or its name.")
-    var key: String
+    @Argument(help: "The id of the key, as 'assay list keys' shows it, or its name.") var key: String
 
     func run() async throws {
         try await options.withLedger { ledger in
@@ -140,16 +132,13 @@ struct CreateSigningKey: AsyncParsableCommand {
 
     @OptionGroup var options: LedgerDatabaseOptions
     @OptionGroup var key: SigningKeyOption
-
-    @Option(name: .long, help: ArgumentHelp(ServerSetting.answerKey.help))
-    var answerKey: String?
+    @Option(help: ArgumentHelp(ServerSetting.answerKey.help)) var answerKey: String?
 
     @Flag(
         name: .long, help: "Replaces the current key of answers with the next key, and creates another next key.")
     var rotate = false
 
-    @Option(name: .customLong("for"), help: "What is signed: log or answers.")
-    var purpose: Purpose
+    @Option(name: .customLong("for"), help: "What is signed: log or answers.") var purpose: Purpose
 
     /// The purpose of a key.
     enum Purpose: String, ExpressibleByArgument {
@@ -177,7 +166,9 @@ struct CreateSigningKey: AsyncParsableCommand {
     }
 
     private func answerKeys() throws {
-        let keys = AnswerKeyFiles(current: try options.place().answerKeyFile(option: answerKey))
+        let keys = AnswerKeyFiles(
+            current: try options.place(options: ["--answer-key": answerKey.map { [$0] } ?? []])
+                .answerKeyFile())
         try keys.createIfMissing()
         if rotate { try keys.rotate() }
         Terminal.write("current \(try keys.publicKey(keys.current))\n")

@@ -18,8 +18,7 @@ struct Mint: ParsableCommand {
         case der, ber
     }
 
-    @Option(name: .long, help: "The folder of the authority; it is created if it does not exist.")
-    var authority = "assay-authority"
+    @Option(help: "The folder of the authority; it is created if it does not exist.") var authority = "assay-authority"
 
     @Option(
         name: .long,
@@ -35,14 +34,9 @@ struct Mint: ParsableCommand {
         help: "The environment of a transaction receipt or of signed data: Sandbox, Production, Xcode or another name.")
     var environment: String?
 
-    @Option(name: .long, help: "The bundle id of the app.")
-    var bundleID = "com.example.app"
-
-    @Option(name: .long, help: "The version of the app.")
-    var appVersion: String?
-
-    @Option(name: .long, help: "When it was made, such as 2026-01-31T12:00:00Z; now, if not given.")
-    var created: AppStoreTime?
+    @Option(help: "The bundle id of the app.") var bundleID = "com.example.app"
+    @Option(help: "The version of the app.") var appVersion: String?
+    @Option(help: "When it was made, such as 2026-01-31T12:00:00Z; now, if not given.") var created: AppStoreTime?
 
     @Option(
         name: .long, help: "When an app receipt expires; a year after it was made, if it is of the kind vpp.")
@@ -60,35 +54,19 @@ struct Mint: ParsableCommand {
             """)
     var purchase: [String] = []
 
-    @Option(name: .long, help: "This many more purchases of one product, in an app receipt.")
-    var purchases = 0
-
-    @Option(name: .long, help: "The type of a notification, such as REFUND.")
-    var notificationType: String?
-
-    @Option(name: .long, help: "The subtype of a notification, such as INITIAL_BUY.")
-    var subtype: String?
-
-    @Option(name: .long, help: "The digest of an app receipt: sha1, sha256, sha384, sha512.")
-    var digest = ReceiptDigest.sha256
-
-    @Flag(name: .long, help: "Sign attributes in an app receipt, as other CMS messages do.")
-    var signedAttributes = false
+    @Option(help: "This many more purchases of one product, in an app receipt.") var purchases = 0
+    @Option(help: "The type of a notification, such as REFUND.") var notificationType: String?
+    @Option(help: "The subtype of a notification, such as INITIAL_BUY.") var subtype: String?
+    @Option(help: "The digest of an app receipt: sha1, sha256, sha384, sha512.") var digest = ReceiptDigest.sha256
+    @Flag(help: "Sign attributes in an app receipt, as other CMS messages do.") var signedAttributes = false
 
     @Option(name: .long, help: "How an app receipt is encoded: der, as Apple writes it, or ber, as Xcode does.")
     var encoding: Encoding?
 
-    @Option(name: .long, help: "The fault in the evidence; --list-faults lists the faults of its kind.")
-    var fault: String?
-
-    @Flag(name: .long, help: "List the faults of the kind and exit.")
-    var listFaults = false
-
-    @Flag(name: .long, help: "Write receipts as bare bytes instead of base64.")
-    var bare = false
-
-    @Option(name: [.short, .long], help: "Where to write; standard output, if not given.")
-    var output: String?
+    @Option(help: "The fault in the evidence; --list-faults lists the faults of its kind.") var fault: String?
+    @Flag(help: "List the faults of the kind and exit.") var listFaults = false
+    @Flag(help: "Write receipts as bare bytes instead of base64.") var bare = false
+    @Option(name: [.short, .long], help: "Where to write; standard output, if not given.") var output: String?
 
     func validate() throws {
         guard (0...20_000).contains(purchases) else { throw ValidationError("'--purchases' takes 0 to 20000.") }

@@ -61,14 +61,9 @@ struct ReplayRefunds: AsyncParsableCommand {
     }
 
     private func read() throws -> RefundPolicies {
-        let text: String
-        do {
-            text = try String(contentsOf: URL(fileURLWithPath: policy), encoding: .utf8)
-        } catch {
-            throw InputError(policy, "cannot be read")
-        }
-        do {
-            return try SettingsFile.refundPolicies(in: text)
+        let bytes = try InputFile.read(policy)
+        do throws(SettingProblems) {
+            return try RefundPolicies(settings: bytes)
         } catch {
             throw InputError(policy, "\(error)")
         }

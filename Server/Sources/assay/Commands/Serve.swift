@@ -23,87 +23,7 @@ struct Serve: AsyncParsableCommand {
             """)
 
     @OptionGroup var ledger: LedgerDatabaseOptions
-
-    @Option(name: .long, help: .setting(.host))
-    var host: String?
-
-    @Option(name: .long, help: .setting(.port))
-    var port: String?
-
-    @Option(name: .long, help: .setting(.tlsCertificate))
-    var tlsCertificate: String?
-
-    @Option(name: .long, help: .setting(.tlsKey))
-    var tlsKey: String?
-
-    @Option(name: .long, help: .setting(.admin))
-    var admin: String?
-
-    @Option(name: .long, help: .setting(.trust))
-    var trust: [String] = []
-
-    @Option(name: .long, help: .setting(.environments))
-    var environment: [String] = []
-
-    @Option(name: .long, help: .setting(.sharedSecret))
-    var sharedSecretFile: String?
-
-    @Option(name: .long, help: .setting(.answerKey))
-    var answerKey: String?
-
-    @Option(name: .long, help: .setting(.trustedProxies))
-    var trustedProxy: [String] = []
-
-    @Option(name: .long, help: .setting(.logLevel))
-    var logLevel: String?
-
-    @Option(name: .long, help: .setting(.logFormat))
-    var logFormat: String?
-
-    @Option(name: .long, help: .setting(.signingKey))
-    var signingKey: String?
-
-    @Option(name: .long, help: .setting(.origin))
-    var origin: String?
-
-    @Option(name: .long, help: .setting(.checkpoints))
-    var checkpoints: [String] = []
-
-    @Option(name: .long, help: .setting(.bodyBytes))
-    var maxBodyBytes: String?
-
-    @Option(name: .long, help: .setting(.apiBodyBytes))
-    var maxApiBodyBytes: String?
-
-    @Option(name: .long, help: .setting(.connections))
-    var maxConnections: String?
-
-    @Option(name: .long, help: .setting(.connectionsPerAddress))
-    var maxConnectionsPerAddress: String?
-
-    @Option(name: .long, help: .setting(.requestSeconds))
-    var requestSeconds: String?
-
-    @Option(name: .long, help: .setting(.idleSeconds))
-    var idleSeconds: String?
-
-    /// The values of options, for the table of settings.
-    private var options: [String: [String]] {
-        let given: [(ServerSetting, [String])] = [
-            (.host, list(host)), (.port, list(port)), (.tlsCertificate, list(tlsCertificate)),
-            (.tlsKey, list(tlsKey)), (.admin, list(admin)), (.database, list(ledger.database)), (.trust, trust),
-            (.environments, environment), (.sharedSecret, list(sharedSecretFile)), (.answerKey, list(answerKey)),
-            (.trustedProxies, trustedProxy), (.logLevel, list(logLevel)), (.logFormat, list(logFormat)),
-            (.entryKey, list(ledger.entryKey)),
-            (.signingKey, list(signingKey)),
-            (.origin, list(origin)), (.checkpoints, checkpoints), (.bodyBytes, list(maxBodyBytes)),
-            (.apiBodyBytes, list(maxApiBodyBytes)), (.connections, list(maxConnections)),
-            (.connectionsPerAddress, list(maxConnectionsPerAddress)), (.requestSeconds, list(requestSeconds)),
-            (.idleSeconds, list(idleSeconds)),
-        ]
-        return Dictionary(
-            uniqueKeysWithValues: given.compactMap { setting, texts in setting.option.map { ($0, texts) } })
-    }
+    @OptionGroup var server: ServerOptions
 
     /// The reason why the server does not run, and what to do.
     static func words(_ error: any Error, _ configuration: ServerConfiguration) -> String {
@@ -154,7 +74,7 @@ struct Serve: AsyncParsableCommand {
 
     /// Whether a log in JSON was asked for. The settings are not read yet: they may have the errors that end the start.
     private func isLogJSON(_ environment: [String: String]) -> Bool {
-        if let format = logFormat ?? environment[ServerSetting.logFormat.variable ?? ""] {
+        if let format = server.logFormat ?? environment[ServerSetting.logFormat.variable ?? ""] {
             return format.lowercased() == "json"
         }
         let file = URL(fileURLWithPath: ledger.settingsPath(environment)).resolvingSymlinksInPath().path
@@ -165,33 +85,36 @@ struct Serve: AsyncParsableCommand {
         return String(decoding: bytes, as: UTF8.self).contains(/(?mi)^[^#\n]*\blog_format:\s*["']?json\b/)
     }
 
-    private func list(_ text: String?) -> [String] { text.map { [$0] } ?? [] }
+    /// Ends the start, before anything is created, if the server cannot listen.
+    private static func requireListening(_ configuration: ServerConfiguration) throws {
+        var reasons: [String] = []
+        do {
+            try ListeningPort.requireFree(configuration.host, configuration.port)
+        } catch {
+            reasons.append(words(error, configuration))
+        }
+        do {
+            // The standard address gives way to another program.
+            if !configuration.isAdminStandard { try ListeningPort.requireFree(configuration.admin) }
+        } catch {
+            reasons.append(AdminListenerError.words(error, configuration.admin))
+        }
+        for reason in reasons { Terminal.complain(reason) }
+        if !reasons.isEmpty { throw ExitCode.unusable }
+    }
 
     func run() async throws {
         // From here on, SIGHUP no longer ends the process.
         let hangups = await UnixSignalsSequence(trapping: .sighup)
         let environment = ProcessInfo.processInfo.environment
         if isLogJSON(environment) { Terminal.useLog(LineLogHandler.logger(.json, level: .info)) }
-        let isTrustExtended = !trust.isEmpty || environment[ServerSetting.trust.variable ?? ""] != nil
-        let place = try ledger.place(environment, isTrustExtended: isTrustExtended)
-        let named = ledger.naming(place)
-        let configuration = try place.configuration(options: options)
+        let options = server.values
+        let place = try ledger.place(environment, options: options, files: .read)
+        let (named, configuration) = (ledger.naming(place), place.configuration)
         let logger = LineLogHandler.logger(configuration.logFormat, level: configuration.logLevel)
         if configuration.logFormat == .json { Terminal.useLog(logger) }
-        do {
-            try ListeningPort.requireFree(configuration.host, configuration.port)
-        } catch {
-            Terminal.complain(Self.words(error, configuration))
-            throw ExitCode.unusable
-        }
-        do {
-            // The standard address gives way to another program.
-            if !configuration.isAdminStandard { try ListeningPort.requireFree(configuration.admin) }
-        } catch {
-            Terminal.complain(AdminListenerError.words(error, configuration.admin))
-            throw ExitCode.unusable
-        }
-        let start = ServeStart(configuration: configuration, settings: place.path, database: try place.databaseName())
+        try Self.requireListening(configuration)
+        let start = ServeStart(configuration: configuration, settings: place.path, database: place.databaseName)
         let notices = ServiceManager(environment).map {
             ServiceNotices(manager: $0, loops: EventLoopGroupProvider.singleton.eventLoopGroup, logger: logger)
         }
@@ -199,23 +122,21 @@ struct Serve: AsyncParsableCommand {
         dependencies.openDatabase = { _ in
             let database = try place.open(isCreating: true)
             start.log(to: logger)
+            for warning in place.warnings {
+                logger.warning("a variable of the environment has no effect", metadata: ["reason": "\(warning)"])
+            }
             return database
         }
         dependencies.remark = Terminal.remark
         dependencies.build = start.build
-        let settingsPath = named.settingsPath(environment)
-        dependencies.settings = SettingsSource(hangups, notices, path: settingsPath) { [options] in
-            try named.readPlace(environment, isTrustExtended: isTrustExtended).configuration(options: options)
+        let readPlace: @Sendable () throws -> LedgerPlace = {
+            try named.readPlace(environment, options: options, files: .read)
         }
+        dependencies.settings = SettingsSource(hangups, notices) { try readPlace().configuration }
         dependencies.console.redactedReport = { InspectionReport.redacted($0) }
         let examination = InstallationExamination(
-            settingsPath: settingsPath, backups: InstallationExamination.backups(environment),
-            isAskingApple: false, isDelivering: false
-        ) {
-            try named.readPlace(environment, isTrustExtended: isTrustExtended)
-        } configuration: { [options] place in
-            try place.configuration(options: options)
-        }
+            settingsPath: named.settingsPath(environment), backups: InstallationExamination.backups(environment),
+            isAskingApple: false, isDelivering: false, readPlace: readPlace)
         dependencies.console.examine = { await examination.findings().map { InstallationFinding($0) } }
         do {
             let server = try await startPurchaseServer(configuration, dependencies, logger: logger)
@@ -249,21 +170,12 @@ extension SettingsSource {
     /// - Parameters:
     ///   - hangups: the signals.
     ///   - notices: told before and after.
-    ///   - path: the settings file, as given.
     ///   - read: reads the settings.
     init(
-        _ hangups: UnixSignalsSequence, _ notices: ServiceNotices? = nil, path: String,
+        _ hangups: UnixSignalsSequence, _ notices: ServiceNotices? = nil,
         read: @escaping @Sendable () throws -> ServerConfiguration
     ) {
-        self.init {
-            do {
-                return try read()
-            } catch let problems as SettingsFile.Problems {
-                throw SettingsRefusal(problems.problems.map { "\(path): \($0)" })
-            } catch let error as ValidationError {
-                throw SettingsRefusal([error.message])
-            }
-        } requests: { reload in
+        self.init(read: read) { reload in
             for await _ in hangups {
                 notices?.tell(.reloading)
                 await reload()
@@ -271,11 +183,6 @@ extension SettingsSource {
             }
         }
     }
-}
-
-extension ArgumentHelp {
-    /// The help of an option that is in the table of settings.
-    fileprivate static func setting(_ setting: ServerSetting) -> ArgumentHelp { ArgumentHelp(setting.help) }
 }
 
 /// The first line of a server's log: the version, the database and the settings.

@@ -18,20 +18,11 @@ struct Verify: AsyncParsableCommand {
     var files: [String]
 
     @OptionGroup var options: VerificationOptions
-
     @OptionGroup(title: "Asking Apple") var apple: AskAppleOptions
-
-    @Flag(name: .long, help: "Print one JSON object a line.")
-    var json = false
-
-    @Flag(name: .long, help: "Print only rejected evidence, and the summary.")
-    var failures = false
-
-    @Flag(name: .long, help: "Print nothing; the exit status shows whether all were verified.")
-    var quiet = false
-
-    @Option(name: .long, help: "How many receipts to verify at the same time; one a core, if not given.")
-    var jobs: Int?
+    @Flag(help: "Print one JSON object a line.") var json = false
+    @Flag(help: "Print only rejected evidence, and the summary.") var failures = false
+    @Flag(help: "Print nothing; the exit status shows whether all were verified.") var quiet = false
+    @Option(help: "How many receipts to verify at the same time; one a core, if not given.") var jobs: Int?
 
     func validate() throws {
         guard files.filter({ $0 == "-" }).count <= 1 else {

@@ -23,7 +23,7 @@ struct DatabaseExamination {
         let (name, folder): (String, String?)
         let database: any LedgerDatabase
         do {
-            (name, folder) = (try place.databaseName(), try place.databaseFolder())
+            (name, folder) = (place.databaseName, place.databaseFolder)
             database = try place.open(isCreating: false)
         } catch {
             let reason = (error as? InputError)?.reason ?? "\(error)"

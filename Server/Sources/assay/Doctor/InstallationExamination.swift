@@ -16,9 +16,8 @@ struct InstallationExamination: Sendable {
     let isAskingApple: Bool
     /// Whether each webhook gets a signed test delivery.
     let isDelivering: Bool
-    /// Reads the settings file.
+    /// Reads the settings.
     let readPlace: @Sendable () throws -> LedgerPlace
-    let configuration: @Sendable (LedgerPlace) throws -> ServerConfiguration
 
     /// The folder of backups that the environment names, or that of the package's timer.
     static func backups(_ environment: [String: String]) -> String {
@@ -28,17 +27,15 @@ struct InstallationExamination: Sendable {
     /// The findings, in the order of the checks.
     func findings() async -> [DoctorFinding] {
         let place: LedgerPlace
-        let configuration: ServerConfiguration
-        let keys: RecordKeys
         do {
             place = try readPlace()
-            configuration = try self.configuration(place)
-            keys = try place.recordKeys()
         } catch {
             return findings(of: error)
         }
+        let (configuration, keys) = (place.configuration, place.recordKeys)
         let now = Timestamp(Date())
         var findings = [settings(place, configuration)]
+        findings += place.warnings.map { .warning(.settings, $0.fault, do: "\($0.remedy).") }
         let (listening, isRunning) = await ListeningExamination(configuration: configuration).findings()
         let record = RecordExamination(
             keys: keys, places: configuration.record.checkpoints, isRunning: isRunning, now: now)
@@ -73,13 +70,8 @@ struct InstallationExamination: Sendable {
     /// Why the settings cannot be used.
     private func findings(of error: any Error) -> [DoctorFinding] {
         switch error {
-        case let problems as SettingsFile.Problems:
-            problems.problems.map { problem in
-                let line = problem.line.map { " line \($0):" } ?? ""
-                return .failed(.settings, "\(settingsPath):\(line) \(problem.fault)", do: "\(problem.remedy).")
-            }
-        case let error as ValidationError:
-            [.failed(.settings, error.message, do: "Correct the option, the variable or the settings file.")]
+        case let problems as SettingProblems:
+            problems.problems.map { .failed(.settings, "\($0.fault) (\($0.code.rawValue))", do: "\($0.remedy).") }
         case let error as InputError:
             [.failed(.settings, "\(settingsPath): \(error.reason)", do: "Name the settings file with --config.")]
         default:

@@ -18,7 +18,7 @@ struct TrialLedger {
         do {
             let file = folder.appending(path: "ledger.sqlite").path
             let place = try options.place()
-            if LedgerDatabases.isPostgreSQL(try place.url()) {
+            if LedgerDatabases.isPostgreSQL(place.url) {
                 try await options.withDatabase(migrating: false) { source in
                     _ = try await LedgerBackup(of: source, to: file).write()
                 }

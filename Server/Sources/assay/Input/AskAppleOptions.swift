@@ -18,8 +18,7 @@ struct AskAppleOptions: ParsableArguments {
             valueName: "file"))
     var sharedSecretFile: String?
 
-    @Flag(name: .long, help: "Ask for the latest period of each subscription only.")
-    var excludeOldTransactions = false
+    @Flag(help: "Ask for the latest period of each subscription only.") var excludeOldTransactions = false
 
     @Option(name: .long, help: ArgumentHelp("The address to ask instead of Apple's for production.", valueName: "url"))
     var verifyReceiptProduction: String?

@@ -12,8 +12,7 @@ struct LedgerDatabaseOptions: ParsableArguments {
     /// The variable that names the settings file.
     static let configVariable = "ASSAY_CONFIG"
 
-    @Option(name: .long, help: ArgumentHelp(ServerSetting.database.help))
-    var database: String?
+    @Option(help: ArgumentHelp(ServerSetting.database.help)) var database: String?
 
     @Option(
         name: .long,
@@ -23,23 +22,27 @@ struct LedgerDatabaseOptions: ParsableArguments {
             """)
     var config: String?
 
-    @Option(name: .long, help: ArgumentHelp(ServerSetting.entryKey.help))
-    var entryKey: String?
+    @Option(help: ArgumentHelp(ServerSetting.entryKey.help)) var entryKey: String?
+    @Option(help: "The folder of 'assay dev': its database, keys and certificates.") var folder: String?
 
-    @Option(name: .long, help: "The folder of 'assay dev': its database, keys and certificates.")
-    var folder: String?
-
-    /// Reads the settings file, and returns the address of the database.
+    /// Reads the settings, or prints all their problems and ends the command.
     ///
-    /// - Parameter isTrustExtended: whether options name trusted certificates; `nil` for a command that verifies
-    ///   nothing and so needs none of the files that the settings name.
+    /// - Parameters:
+    ///   - options: the values of other options that give settings.
+    ///   - files: the reader of the files that settings name; `nil` for a command that neither verifies nor answers.
     func place(
-        _ environment: [String: String] = ProcessInfo.processInfo.environment, isTrustExtended: Bool? = nil
+        _ environment: [String: String] = ProcessInfo.processInfo.environment, options: [String: [String]] = [:],
+        files: NamedFiles? = nil
     ) throws -> LedgerPlace {
+        try Self.complaining { try readPlace(environment, options: options, files: files) }
+    }
+
+    /// Prints the problems of settings, each in a line, and ends the command.
+    static func complaining<Value>(_ body: () throws -> Value) throws -> Value {
         do {
-            return try readPlace(environment, isTrustExtended: isTrustExtended)
-        } catch let error as SettingsFile.Problems {
-            for problem in error.problems { Terminal.complain("\(settingsPath(environment)): \(problem)") }
+            return try body()
+        } catch let error as SettingProblems {
+            for problem in error.problems { Terminal.complain("\(problem)") }
             throw ExitCode.unusable
         }
     }
@@ -57,42 +60,48 @@ struct LedgerDatabaseOptions: ParsableArguments {
         return options
     }
 
-    /// Reads the settings file, and returns the address of the database.
+    /// Reads the settings.
     ///
-    /// - Throws: `SettingsFile.Problems`, `InputError`.
-    func readPlace(_ environment: [String: String], isTrustExtended: Bool?) throws -> LedgerPlace {
+    /// - Throws: `SettingProblems`, `InputError`.
+    func readPlace(
+        _ environment: [String: String], options: [String: [String]] = [:], files: NamedFiles?
+    ) throws -> LedgerPlace {
+        let own = ["--database": database, "--entry-key": entryKey].compactMapValues { $0.map { [$0] } }
+        let given = options.filter { !$0.value.isEmpty }.merging(own) { $1 }
+        guard let folder else { return try Self.place(config: config, environment, options: given, files: files) }
         // Variables, and the settings in the current folder, are of another server than that of 'assay dev'.
-        try Self.place(
-            config: config, database: database, entryKey: entryKey,
-            folder.map { DevFolder.variables(of: $0) } ?? environment,
-            isTrustExtended: isTrustExtended.map { $0 || folder != nil }, readsDefault: folder == nil)
+        let places = DevFolder.options(in: URL(fileURLWithPath: folder, isDirectory: true))
+        return try Self.place(
+            config: config, [:], options: places.merging(given) { $1 }, files: files, readsDefault: false)
     }
 
-    /// Reads a settings file, and returns the address of the database.
+    /// Reads the settings.
     ///
-    /// - Throws: `SettingsFile.Problems`, `InputError`.
+    /// - Throws: `SettingProblems`, which name the file, and `InputError`.
     static func place(
-        config: String?, database: String?, entryKey: String?, _ environment: [String: String], isTrustExtended: Bool?,
+        config: String?, _ environment: [String: String], options: [String: [String]], files: NamedFiles?,
         readsDefault: Bool = true
     ) throws -> LedgerPlace {
-        let path = config ?? environment[configVariable] ?? defaultConfig
-        let isNamed = config != nil || environment[configVariable] != nil
-        var file = try SettingsFile("")
-        let isRead = isNamed || readsDefault && FileManager.default.fileExists(atPath: path)
-        if isRead {
-            file = try SettingsFile(try InputFile.read(path), beside: surroundings(of: path, isTrustExtended))
+        let named = config ?? environment[configVariable]
+        let name = named ?? defaultConfig
+        let isRead = named != nil || readsDefault && FileManager.default.fileExists(atPath: name)
+        let (path, bytes) = (isRead ? absolute(name) : nil, isRead ? try InputFile.read(name) : [])
+        let folder = path.map { ($0 as NSString).deletingLastPathComponent }
+        do {
+            let settings = try ServerSettings(
+                file: bytes, folder: folder, environment: environment, options: options, files: files)
+            var configuration = settings.configuration
+            // A device, such as /dev/null, has no folder for keys.
+            if let path, let folder,
+                (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType == .typeRegular
+            {
+                configuration.record.folder = folder
+            }
+            return LedgerPlace(
+                configuration: configuration, warnings: settings.warnings, path: path, name: isRead ? name : nil)
+        } catch {
+            throw error.found(in: name)
         }
-        return LedgerPlace(
-            file: file, path: isRead ? absolute(path) : nil, name: isRead ? path : nil, environment: environment,
-            databaseOption: database.map { [$0] } ?? [], entryKeyOption: entryKey.map { [$0] } ?? [])
-    }
-
-    private static func surroundings(of path: String, _ isTrustExtended: Bool?) -> SettingsFile.Surroundings {
-        var surroundings = SettingsFile.Surroundings()
-        surroundings.folder = (absolute(path) as NSString).deletingLastPathComponent
-        surroundings.isTrustExtended = isTrustExtended ?? true
-        surroundings.files = isTrustExtended == nil ? nil : .read
-        return surroundings
     }
 
     /// A path from the root, without `..`.
@@ -113,7 +122,7 @@ struct LedgerDatabaseOptions: ParsableArguments {
         _ body: (PurchaseLedger) async throws -> Void
     ) async throws {
         let anchors = try trust?.anchors(self) ?? TrustAnchor.apple
-        let keys = try place().recordKeys()
+        let keys = try place().recordKeys
         try await withDatabase(migrating: creating, creating: creating) { database in
             let entryKey: EntryKey? =
                 switch access {
@@ -153,42 +162,32 @@ struct LedgerDatabaseOptions: ParsableArguments {
         do {
             if migrating { try await LedgerMigrations.migrate(database, now: .now) }
             try await body(database)
-        } catch let error as LedgerStorageError {
-            try await database.close()
-            Terminal.complain("\(error)")
-            throw ExitCode.unusable
-        } catch let error as LogError {
-            try await database.close()
-            Terminal.complain("\(error)")
-            throw error.status
-        } catch let refusal as LedgerRefusal {
-            try await database.close()
-            Terminal.complain(refusal.line)
-            throw ExitCode.rejected
         } catch {
             try await database.close()
-            throw error
+            let (words, status): (String, ExitCode)
+            switch error {
+            case let error as LedgerStorageError: (words, status) = ("\(error)", .unusable)
+            case let error as LogError: (words, status) = ("\(error)", error.status)
+            case let refusal as LedgerRefusal: (words, status) = (refusal.line, .rejected)
+            default: throw error
+            }
+            Terminal.complain(words)
+            throw status
         }
         try await database.close()
     }
 }
 
-/// What a folder of `assay dev` has, by the settings that name it.
+/// What a folder of `assay dev` has, as the options that name it.
 enum DevFolder {
-    static func places(in folder: URL) -> [(ServerSetting, String)] {
-        let files: [(ServerSetting, String)] = [
-            (.trust, "authority/\(AppStoreAuthority.trustFile)"), (.answerKey, "answers.key"),
-            (.entryKey, "entries.key"), (.signingKey, "log.key"),
-        ]
-        return [(.database, "sqlite:\(folder.appending(path: "assay.sqlite").path)")]
-            + files.map { ($0, folder.appending(path: $1).path) }
-    }
-
-    /// The same as variables.
-    static func variables(of folder: String) -> [String: String] {
-        let places = places(in: URL(fileURLWithPath: folder, isDirectory: true))
-        return Dictionary(
-            uniqueKeysWithValues: places.compactMap { setting, text in setting.variable.map { ($0, text) } })
+    static func options(in folder: URL) -> [String: [String]] {
+        [
+            "--database": "sqlite:\(folder.appending(path: "assay.sqlite").path)",
+            "--trust": folder.appending(path: "authority/\(AppStoreAuthority.trustFile)").path,
+            "--answer-key": folder.appending(path: "answers.key").path,
+            "--entry-key": folder.appending(path: "entries.key").path,
+            "--signing-key": folder.appending(path: "log.key").path,
+        ].mapValues { [$0] }
     }
 }
 
@@ -210,14 +209,11 @@ extension Int64 {
 
 /// The certificates with which a command verifies evidence again.
 struct LedgerTrustOption: ParsableArguments {
-    @Option(name: .long, help: ArgumentHelp(ServerSetting.trust.help))
-    var trust: [String] = []
+    @Option(help: ArgumentHelp(ServerSetting.trust.help)) var trust: [String] = []
 
     /// Apple's roots and the certificates of the option, the environment or the settings file, as the server takes
     /// them.
     func anchors(_ options: LedgerDatabaseOptions) throws -> [TrustAnchor] {
-        let place = try options.place(isTrustExtended: true)
-        let given = ServerSetting.trust.option.map { [$0: trust] } ?? [:]
-        return try place.configuration(options: given).anchors
+        try options.place(options: ["--trust": trust], files: .read).configuration.anchors
     }
 }

@@ -4,45 +4,19 @@ import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
 
-/// The address of the database, and the settings that it comes from.
+/// The settings of a command, with the address of its database.
 struct LedgerPlace {
-    /// The settings file; an empty one if none is named and none exists.
-    let file: SettingsFile
-    /// Its absolute path; `nil` if none was read.
+    var configuration: ServerConfiguration
+    /// What is probably a mistake in the environment.
+    let warnings: [SettingProblem]
+    /// The absolute path of the settings file; `nil` if none was read.
     let path: String?
     /// Its path as given, for messages; `nil` if none was read.
     let name: String?
-    let environment: [String: String]
-    let databaseOption: [String]
-    let entryKeyOption: [String]
-
-    /// The configuration of the server.
-    ///
-    /// - Parameter options: the values of options.
-    func configuration(options: [String: [String]]) throws -> ServerConfiguration {
-        do {
-            var configuration = try ServerSettings(options: options, environment: environment, file: file)
-                .configuration(.read)
-            configuration.record.folder = folder ?? "."
-            return configuration
-        } catch {
-            throw ValidationError(error.isOfFile ? "\(name ?? "the settings"): \(error)" : "\(error)")
-        }
-    }
-
-    /// The folder of the settings file; `nil` if none was read, and for one that is a device, such as /dev/null.
-    private var folder: String? {
-        guard let path,
-            (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType == .typeRegular
-        else { return nil }
-        return (path as NSString).deletingLastPathComponent
-    }
 
     /// The file of the key of answers, as the option, the environment or the settings file name it.
-    func answerKeyFile(option: String?) throws -> String {
-        let given = ServerSetting.answerKey.option.map { [$0: option.map { [$0] } ?? []] } ?? [:]
-        let settings = ServerSettings(options: given, environment: environment, file: file)
-        guard let path = settings.answerKeyFile(), !path.isEmpty else {
+    func answerKeyFile() throws -> String {
+        guard let path = configuration.answerKeyFile else {
             throw ValidationError(
                 "No file of the key of answers is named; use --answer-key FILE or \(ServerSetting.answerKey.name).")
         }
@@ -50,24 +24,13 @@ struct LedgerPlace {
     }
 
     /// The keys of the record, and the places of its checkpoints.
-    ///
-    /// - Parameter options: the values of options.
-    func recordKeys(options: [String: [String]] = [:]) throws -> RecordKeys {
-        do {
-            let given = ServerSetting.entryKey.option.map { [$0: entryKeyOption] } ?? [:]
-            let settings = ServerSettings(
-                options: options.merging(given) { $0.isEmpty ? $1 : $0 }, environment: environment, file: file)
-            var record = try settings.record()
-            record.folder = folder ?? "."
-            return RecordKeys(record, remark: Terminal.remark)
-        } catch {
-            throw ValidationError(error.description)
-        }
-    }
+    var recordKeys: RecordKeys { RecordKeys(configuration.record, remark: Terminal.remark) }
+
+    /// The address of the database: `sqlite:PATH` or a URL of PostgreSQL.
+    var url: String { configuration.database }
 
     /// Opens the database, and prints its address on standard error.
     func open(isCreating: Bool) throws -> any LedgerDatabase {
-        let url = try url()
         if LedgerDatabases.isPostgreSQL(url) { return try openServer(url) }
         let file = try databaseFile(url, isCreating: isCreating)
         do {
@@ -78,28 +41,16 @@ struct LedgerPlace {
     }
 
     /// The path of an existing SQLite database, which is named on standard error.
-    func existingFile() throws -> String { try databaseFile(try url(), isCreating: false) }
-
-    /// The address of the database: `sqlite:PATH` or a URL of PostgreSQL.
-    func url() throws -> String {
-        do {
-            let options = ServerSetting.database.option.map { [$0: databaseOption] } ?? [:]
-            return try ServerSettings(options: options, environment: environment, file: file).database()
-        } catch {
-            throw ValidationError(error.description)
-        }
-    }
+    func existingFile() throws -> String { try databaseFile(url, isCreating: false) }
 
     /// The address of the database for people: a path from the root, or a URL without its password.
-    func databaseName() throws -> String {
-        let url = try url()
+    var databaseName: String {
         if LedgerDatabases.isPostgreSQL(url) { return LedgerDatabases.withoutSecrets(url) }
         return "sqlite:\(LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count))))"
     }
 
     /// The folder of a SQLite database; `nil` for PostgreSQL, whose disk belongs to its server.
-    func databaseFolder() throws -> String? {
-        let url = try url()
+    var databaseFolder: String? {
         guard !LedgerDatabases.isPostgreSQL(url) else { return nil }
         let file = LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count)))
         return (file as NSString).deletingLastPathComponent

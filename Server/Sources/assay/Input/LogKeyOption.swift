@@ -38,12 +38,10 @@ struct LogKeyOption: ParsableArguments {
 
 /// The signing key of the log.
 struct SigningKeyOption: ParsableArguments {
-    @Option(name: .long, help: ArgumentHelp(ServerSetting.signingKey.help))
-    var signingKey: String?
+    @Option(help: ArgumentHelp(ServerSetting.signingKey.help)) var signingKey: String?
 
     func keys(_ options: LedgerDatabaseOptions) throws -> RecordKeys {
-        let given = ServerSetting.signingKey.option.map { [$0: signingKey.map { [$0] } ?? []] } ?? [:]
-        return try options.place().recordKeys(options: given)
+        try options.place(options: ["--signing-key": signingKey.map { [$0] } ?? []]).recordKeys
     }
 }
 

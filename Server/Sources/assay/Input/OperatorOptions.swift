@@ -47,8 +47,7 @@ struct OperatorOptions: ParsableArguments {
 
 /// The operator's reason for an action.
 struct ReasonOption: ParsableArguments {
-    @Option(name: .long, help: "Why: \(RequestMembers.reasonRule). It is recorded.")
-    var reason: String
+    @Option(help: "Why: \(RequestMembers.reasonRule). It is recorded.") var reason: String
 
     func validate() throws { try Self.require(reason) }
 

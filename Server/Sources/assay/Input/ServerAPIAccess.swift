@@ -21,8 +21,7 @@ struct ServerAPIAccess: Sendable {
     ///   - trust: the certificates of signed data.
     /// - Throws: `InputError` if the app has no key.
     init(_ app: String, _ options: LedgerDatabaseOptions, _ trust: LedgerTrustOption) throws {
-        let given = ServerSetting.trust.option.map { [$0: trust.trust] } ?? [:]
-        let configuration = try options.place(isTrustExtended: true).configuration(options: given)
+        let configuration = try options.place(options: ["--trust": trust.trust], files: .read).configuration
         let verifier = PurchaseVerifier(anchors: configuration.anchors)
         apps = AppStoreServerApp.all(configuration, verifier).values.filter { $0.name == app }
             .sorted { $0.bundleID < $1.bundleID }

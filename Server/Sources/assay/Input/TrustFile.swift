@@ -45,7 +45,7 @@ extension NamedFiles {
         do {
             return try TrustFile.namedAnchors(path)
         } catch {
-            throw SettingFault("'\(path)': \(reason(error))", "Name a certificate in DER or PEM")
+            throw SettingFault("'\(path)': \(reason(error))", "Name a certificate in DER or PEM", .file)
         }
     } secret: { path throws(SettingFault) in
         do {
@@ -53,19 +53,20 @@ extension NamedFiles {
         } catch {
             throw SettingFault(
                 "cannot be read: \(reason(error))",
-                "Name a file that holds the shared secret of App Store Connect, and nothing else")
+                "Name a file that holds the shared secret of App Store Connect, and nothing else", .file)
         }
     } privateKey: { path throws(SettingFault) in
         do {
             return try SecretFile.privateKey(path)
         } catch {
-            throw SettingFault("'\(path)': \(reason(error))", "Name the .p8 file of App Store Connect, of mode 0600")
+            throw SettingFault(
+                "'\(path)': \(reason(error))", "Name the .p8 file of App Store Connect, of mode 0600", .file)
         }
     } bytes: { path throws(SettingFault) in
         do {
             return try InputFile.read(path)
         } catch {
-            throw SettingFault("'\(path)': \(reason(error))", "Name a file that can be read")
+            throw SettingFault("'\(path)': \(reason(error))", "Name a file that can be read", .file)
         }
     } variable: { name in
         ProcessInfo.processInfo.environment[name]

@@ -5,22 +5,16 @@ import PurchaseVerification
 
 /// The policies and trust anchors of `verify` and `inspect`.
 struct VerificationOptions: ParsableArguments {
-    @Option(name: .long, help: "The bundle id that the receipt must belong to.")
-    var bundleID: String?
-
-    @Option(name: .long, help: "The app version that the receipt must belong to.")
-    var appVersion: String?
+    @Option(help: "The bundle id that the receipt must belong to.") var bundleID: String?
+    @Option(help: "The app version that the receipt must belong to.") var appVersion: String?
 
     @Option(
         name: .long,
         help: "The device that the receipt must be made for: a UUID (iOS), or hexadecimal bytes (Mac address).")
     var deviceID: DeviceIdentifier?
 
-    @Option(name: .long, help: "The transaction that the evidence must prove.")
-    var transactionID: String?
-
-    @Option(name: .long, help: "The product of that transaction.")
-    var productID: String?
+    @Option(help: "The transaction that the evidence must prove.") var transactionID: String?
+    @Option(help: "The product of that transaction.") var productID: String?
 
     @Option(
         name: .long,

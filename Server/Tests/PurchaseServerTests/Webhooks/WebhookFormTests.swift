@@ -44,9 +44,7 @@ struct WebhookFormTests {
     }
 
     private static func read(_ webhooks: String, variables: [String: String] = [:]) -> String {
-        var surroundings = SettingsFile.Surroundings()
-        surroundings.folder = "/etc/assay"
-        surroundings.files = NamedFiles { _ throws(SettingFault) in
+        let files = NamedFiles { _ throws(SettingFault) in
             []
         } secret: { path throws(SettingFault) in
             guard path == "/etc/assay/secret" else { throw SettingFault("cannot be read: no such file", "Name a file") }
@@ -58,10 +56,8 @@ struct WebhookFormTests {
             variables[$0]
         }
         do {
-            let file = try SettingsFile(
-                "apps:\n  game:\n    bundle_ids: com.example.app\n    webhooks:\n\(webhooks)", beside: surroundings)
-            let settings = ServerSettings(options: [:], environment: [:], file: file)
-            return try settings.configuration(surroundings.files ?? .unread).webhooks
+            let text = "apps:\n  game:\n    bundle_ids: com.example.app\n    webhooks:\n\(webhooks)"
+            return try ServerSettings(file: Array(text.utf8), folder: "/etc/assay", files: files).configuration.webhooks
                 .map { "\($0.url.text) \($0.secrets.count) \($0.allowedHosts.sorted()) \($0.trust != nil)" }
                 .joined(separator: "\n")
         } catch {
@@ -115,7 +111,7 @@ struct WebhookFormTests {
             fault("      - { url: 'https://example.com/', \(good), tls_trust: none.pem }\n").contains("no such file"))
         #expect(
             fault("      - { url: 'https://example.com/', \(good), retries: 3 }\n").contains(
-                "webhooks of game has no setting 'retries'"))
+                "apps.game.webhooks has no setting 'retries'"))
         #expect(
             fault(
                 "      - { url: 'https://example.com/', \(good) }\n      - { url: 'https://example.com/', \(good) }\n"
@@ -171,10 +167,10 @@ struct WebhookFormTests {
         arguments: [
             (
                 "      live: https://example.com/",
-                "line 7: forward of game names 'live', which is not among its environments. Write one of Production, Sandbox"
+                "line 7: apps.game.forward names 'live', which is not among its environments. Write one of Production, Sandbox"
             ),
             ("      xcode: https://example.com/", "names 'xcode', which is not among its environments"),
-            ("      production:", "line 7: forward of game for Production is neither a URL nor a list"),
+            ("      production:", "line 7: apps.game.forward.production is neither a URL nor a list"),
             (
                 "      production: { url: 'https://example.com/' }",
                 "is neither a URL nor a list. Write production: [https://HOST/PATH]"
@@ -201,13 +197,13 @@ struct WebhookFormTests {
             ),
             (
                 "      production: [{ url: 'https://example.com/', secrets: [a] }]",
-                "forward of game has no setting 'secrets'. Known are allow_hosts, tls_trust, url"
+                "apps.game.forward.production has no setting 'secrets'. Known are allow_hosts, tls_trust, url"
             ),
             (
                 "      production: ['https://example.com/', 'https://example.com/']",
                 "two forwards of game for Production have the same url. Keep one"
             ),
-            ("      - https://example.com/", "forward of game is not a mapping"),
+            ("      - https://example.com/", "apps.game.forward is not a mapping"),
         ])
     func forwardErrors(_ lines: String, _ expected: String) {
         let read = Self.readForward("\(lines)\n")
