@@ -26,7 +26,7 @@ struct MistakeTests {
             ("touch file && assay serve --database sqlite:file/assay.sqlite", "is a file, not a folder"),
             ("mkdir empty && assay verify empty", "the folder has no files"),
             ("assay verify missing", "no such file"),
-            ("assay serve --log-format xml", "See 'assay serve --help'"),
+            ("assay serve --log-format xml", "--log-format is 'xml'. Choose one of text, json"),
             ("assay mint --kind xcode --fault bad-signature", "See 'assay mint --help'"),
         ])
     func mistakes(command: String, words: String) async throws {
