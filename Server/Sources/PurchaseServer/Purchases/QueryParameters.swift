@@ -95,21 +95,21 @@ extension ListCursor {
 
     /// Reads such a text.
     init(text: String) throws {
-        guard text.utf8.count <= 2048, text.utf8.allSatisfy({ $0 < 0x80 }) else { throw Problem.cursor }
+        guard text.utf8.count <= 2048, text.utf8.allSatisfy({ $0 < 0x80 }) else { throw Problem.malformedCursor }
         let base64 = text.replacing("-", with: "+").replacing("_", with: "/")
         let padding = String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
         guard let data = Data(base64Encoded: base64 + padding),
             let joined = String(data: data, encoding: .utf8)
-        else { throw Problem.cursor }
+        else { throw Problem.malformedCursor }
         let parts = joined.split(separator: "\n", omittingEmptySubsequences: false)
         let numbers = parts.compactMap { Int64($0) }
-        guard numbers.count == parts.count, let cursor = Self(numbers: numbers) else { throw Problem.cursor }
+        guard numbers.count == parts.count, let cursor = Self(numbers: numbers) else { throw Problem.malformedCursor }
         self = cursor
     }
 }
 
 extension Problem {
-    static var cursor: Problem { parameter("cursor", "the next_cursor of an answer") }
+    static var malformedCursor: Problem { parameter("cursor", "the next_cursor of an answer") }
 
     static func parameter(_ name: String, _ expected: String, found: String? = nil) -> Problem {
         Problem(
