@@ -40,6 +40,24 @@ public enum LedgerValue: Sendable, Hashable {
     static func places(_ count: Int) -> String { (0..<count).map { "?\($0 + 1)" }.joined(separator: ", ") }
 }
 
+extension LedgerConnection {
+    /// The numbers in the first column of a query.
+    func integers(
+        _ sql: String, _ parameters: [LedgerValue], of scope: ReadScope? = nil
+    ) throws(LedgerStorageError) -> [Int64] {
+        var numbers: [Int64] = []
+        for row in try rows(sql, parameters, of: scope) {
+            var reader = row.reader
+            numbers.append(try reader.integer())
+        }
+        return numbers
+    }
+
+    func integers(_ shape: ReadShape, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [Int64] {
+        try integers(shape.sql, parameters, of: shape.scope)
+    }
+}
+
 /// Reads the values of a row from left to right. A value of another type than expected means that the database is
 /// corrupt.
 struct RowReader {

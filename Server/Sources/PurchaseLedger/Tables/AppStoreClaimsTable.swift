@@ -94,13 +94,13 @@ struct AppStoreClaimsTable {
 
     /// The number of waiting claims, counted up to a limit.
     func count(limit: Int64) throws(LedgerStorageError) -> Int {
-        let rows = try connection.rows(
-            """
-            SELECT count(*) FROM
-            (SELECT entry_key FROM app_store_claims WHERE next_at IS NOT NULL LIMIT ?1) AS waiting
-            """, [.integer(limit)])
-        guard var reader = rows.first?.reader else { return 0 }
-        return Int(try reader.integer())
+        Int(
+            try connection.integers(
+                """
+                SELECT count(*) FROM
+                (SELECT entry_key FROM app_store_claims WHERE next_at IS NOT NULL LIMIT ?1) AS waiting
+                """, [.integer(limit)]
+            ).first ?? 0)
     }
 
     func deleteAll(of customer: Int64) throws(LedgerStorageError) {

@@ -70,13 +70,13 @@ struct AppStoreTasksTable {
 
     /// The number of tasks that are left, counted up to a limit.
     func count(_ kind: AppStoreTaskKind, limit: Int64) throws(LedgerStorageError) -> Int {
-        let rows = try connection.rows(
-            """
-            SELECT count(*) FROM (SELECT subject FROM app_store_tasks
-            WHERE next_at IS NOT NULL AND kind = ?1 LIMIT ?2) AS waiting
-            """, [.text(kind.rawValue), .integer(limit)])
-        guard var reader = rows.first?.reader else { return 0 }
-        return Int(try reader.integer())
+        Int(
+            try connection.integers(
+                """
+                SELECT count(*) FROM (SELECT subject FROM app_store_tasks
+                WHERE next_at IS NOT NULL AND kind = ?1 LIMIT ?2) AS waiting
+                """, [.text(kind.rawValue), .integer(limit)]
+            ).first ?? 0)
     }
 
     func delete(appKey: Int64, environment: Int64, subject: String) throws(LedgerStorageError) {

@@ -101,15 +101,9 @@ struct TakesTable {
 
     /// The lots from which a customer took units.
     func grounds(of customer: Int64, limit: Int64 = .max) throws(LedgerStorageError) -> [Int64] {
-        var grounds: [Int64] = []
-        for row in try connection.rows(
+        try connection.integers(
             "SELECT ground FROM takes WHERE customer_key = ?1 ORDER BY ground LIMIT ?2",
             [.integer(customer), .integer(limit)], of: ["takes"])
-        {
-            var reader = row.reader
-            grounds.append(try reader.integer())
-        }
-        return grounds
     }
 
     func delete(_ ground: Int64, of customer: Int64) throws(LedgerStorageError) {

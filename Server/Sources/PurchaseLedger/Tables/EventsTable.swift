@@ -45,63 +45,6 @@ struct EventsTable {
             """, [.integer(appKey), .integer(customer), .blob(EventFigures().encoded)])
     }
 
-    /// The number of events of an app after a key, counted up to a limit.
-    func count(appKey: Int64, after key: Int64, limit: Int64) throws(LedgerStorageError) -> Int {
-        let rows = try connection.rows(
-            """
-            SELECT count(*) FROM
-            (SELECT event_key FROM events WHERE app_key = ?1 AND event_key > ?2 ORDER BY event_key LIMIT ?3) AS later
-            """, [.integer(appKey), .integer(key), .integer(limit)])
-        guard var reader = rows.first?.reader else { return 0 }
-        return Int(try reader.integer())
-    }
-
-    /// The newest event of an app; 0 if it has none.
-    ///
-    /// - Parameter settled: the last event that is considered.
-    func newest(appKey: Int64, upTo settled: Int64) throws(LedgerStorageError) -> Int64 {
-        let rows = try connection.rows(
-            "SELECT event_key FROM events WHERE app_key = ?1 AND event_key <= ?2 ORDER BY event_key DESC LIMIT 1",
-            [.integer(appKey), .integer(settled)], of: ["events"])
-        guard var reader = rows.first?.reader else { return 0 }
-        return try reader.integer()
-    }
-
-    /// The condition for events whose time is that of their place: the rows of a merge follow later under its entry.
-    private static let isInPlace = "journal.kind <> \(JournalKind.customerMerged.rawValue)"
-
-    /// The newest event of an app in a range of keys, with its time; none of a merge.
-    func newest(
-        appKey: Int64, in keys: ClosedRange<Int64>
-    ) throws(LedgerStorageError) -> (key: Int64, at: Timestamp)? {
-        let rows = try connection.rows(
-            """
-            SELECT events.event_key, journal.at FROM events JOIN journal ON journal.entry_key = events.entry_key
-            WHERE events.app_key = ?1 AND events.event_key >= ?2 AND events.event_key <= ?3
-            AND \(Self.isInPlace)
-            ORDER BY events.event_key DESC LIMIT 1
-            """, [.integer(appKey), .integer(keys.lowerBound), .integer(keys.upperBound)], of: ["events"])
-        guard var reader = rows.first?.reader else { return nil }
-        return (try reader.integer(), try reader.time())
-    }
-
-    /// The oldest event that is not older than a time, among the last events of an app up to a key,
-    /// without those of merges; `nil` if all are.
-    func oldest(
-        appKey: Int64, since time: Timestamp, upTo key: Int64, limit: Int64
-    ) throws(LedgerStorageError) -> Int64? {
-        let rows = try connection.rows(
-            """
-            SELECT min(late.event_key) FROM (
-                SELECT events.event_key, journal.at FROM events JOIN journal ON journal.entry_key = events.entry_key
-                WHERE events.app_key = ?1 AND events.event_key <= ?2 AND \(Self.isInPlace)
-                ORDER BY events.event_key DESC LIMIT ?4) AS late
-            WHERE late.at >= ?3
-            """, [.integer(appKey), .integer(key), .time(time), .integer(limit)], of: ["events"])
-        guard var reader = rows.first?.reader else { return nil }
-        return try reader.optionalInteger()
-    }
-
     /// The events of some indexes, by their keys.
     func order(_ indexes: [ListIndex], isAscending: Bool = true) -> ListOrder<NamedEvent, Int64> {
         ListOrder(connection, indexes, by: ["events.event_key"], isAscending: isAscending, cursor: \.key)
@@ -192,23 +135,11 @@ struct NamedEvent: ListedRow {
     let key: Int64
     let customerKey: Int64?
     let originalKey: Int64?
-    let type: String
-    let at: Timestamp
-    let entryID: UUID
-    let customer: String?
-    let formerCustomer: String?
-    /// The owner of a purchase that the customer claimed.
-    let ownerCustomer: String?
-    let environment: String?
-    let productID: String?
-    let transactionID: String?
-    let originalTransactionID: String?
-    let orderID: UUID?
-    let figures: EventFigures
-    /// The price of the transaction.
-    let price: PurchasePrice?
+    let isAnnounced: Bool
     /// Whether the customer is a tester now.
     let isTester: Bool
+    /// Without the app, and whether it counts.
+    private(set) var content: EventContent
 
     /// The columns of an event and of the rows that it refers to.
     static let columns = """
@@ -237,35 +168,59 @@ struct NamedEvent: ListedRow {
         key = try reader.integer()
         customerKey = try reader.optionalInteger()
         originalKey = try reader.optionalInteger()
-        type = try reader.text()
-        at = try reader.time()
-        entryID = try reader.id()
-        customer = try reader.optionalText()
+        content = EventContent(
+            number: key, type: try reader.text(), at: try reader.time(), app: "", entryID: try reader.id())
+        content.customerID = try reader.optionalText()
         let other = try reader.optionalText()
-        (formerCustomer, ownerCustomer) = type == EventType.claimConflict.rawValue ? (nil, other) : (other, nil)
-        environment = try reader.optionalText()
-        productID = try reader.optionalText()
-        transactionID = try reader.optionalText()
-        originalTransactionID = try reader.optionalText()
-        orderID = try reader.optionalID()
+        if content.type == EventType.claimConflict.rawValue {
+            content.ownerCustomerID = other
+        } else {
+            content.formerCustomerID = other
+        }
+        content.environment = try reader.optionalText()
+        content.productID = try reader.optionalText()
+        content.transactionID = try reader.optionalText()
+        content.originalTransactionID = try reader.optionalText()
+        content.orderID = try reader.optionalID()
         let encoded = try reader.blob()
+        let figures: EventFigures
         do throws(FactsDecodingError) {
             figures = try EventFigures(encoded: encoded)
         } catch {
             throw LedgerStorageError(.corrupt, "the figures of event \(key) cannot be read: \(error)")
         }
-        if let facts = try reader.optionalBlob(), let transactionID {
-            let key = TransactionKey(
-                environment: AppStoreEnvironment(environment ?? ""), transactionID: ExactText(transactionID))
+        isAnnounced = figures.isAnnounced
+        (content.units, content.balance, content.shortfall) = (figures.units, figures.balance, figures.shortfall)
+        (content.until, content.reason, content.submissionID) = (figures.until, figures.reason, figures.submission)
+        if let renewal = figures.renewal {
+            content.changed = renewal.changed.map(\.rawValue)
+            (content.renewal, content.formerRenewal) = (renewal.current, renewal.former)
+        }
+        if let facts = try reader.optionalBlob(), let id = content.transactionID {
+            let environment = AppStoreEnvironment(content.environment ?? "")
+            let key = TransactionKey(environment: environment, transactionID: ExactText(id))
             do throws(FactsDecodingError) {
-                price = try ObservedTransaction(key: key, encoded: facts).price
+                let price = try ObservedTransaction(key: key, encoded: facts).price
+                (content.price, content.currency) = (price?.milliunits, price?.currency?.string)
             } catch {
-                throw LedgerStorageError(error, of: "transaction \(transactionID)")
+                throw LedgerStorageError(error, of: "transaction \(id)")
             }
-        } else {
-            price = nil
         }
         isTester = try reader.optionalInteger() != nil
+    }
+
+    /// The content under the settings of its app.
+    func content(of app: RegisteredApp) -> EventContent {
+        var content = self.content
+        content.app = app.id
+        content.counts = content.environment.map {
+            app.sandboxAccess.counts(AppStoreEnvironment($0), isTester: isTester)
+        }
+        // As in the customer's entitlements: what does not count gives nothing.
+        if content.counts == false {
+            (content.balance, content.shortfall) = (content.balance.map { _ in 0 }, content.shortfall.map { _ in 0 })
+        }
+        return content
     }
 
     /// Events of one lane are delivered in order: those of a customer, and those of an original that nobody owns.

@@ -167,15 +167,9 @@ struct HeldEvidenceTable {
 
     /// The held evidence of a bundle id, oldest first.
     func keys(bundleID: String) throws(LedgerStorageError) -> [Int64] {
-        var keys: [Int64] = []
-        for row in try connection.rows(
+        try connection.integers(
             "SELECT evidence_key FROM held_evidence WHERE bundle_id = ?1 ORDER BY evidence_key", [.text(bundleID)],
             of: ["held_evidence"])
-        {
-            var reader = row.reader
-            keys.append(try reader.integer())
-        }
-        return keys
     }
 
     func delete(bundleID: String) throws(LedgerStorageError) {

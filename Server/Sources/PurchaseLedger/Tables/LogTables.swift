@@ -98,15 +98,9 @@ struct LogTilesTable {
 
     /// The keys in a range, up to a limit.
     func keys(in range: ClosedRange<Int64>, limit: Int64) throws(LedgerStorageError) -> [Int64] {
-        var keys: [Int64] = []
-        for row in try connection.rows(
+        try connection.integers(
             "SELECT tile_key FROM log_tiles WHERE tile_key BETWEEN ?1 AND ?2 ORDER BY tile_key LIMIT ?3",
             [.integer(range.lowerBound), .integer(range.upperBound), .integer(limit)], of: ["log_tiles"])
-        {
-            var reader = row.reader
-            keys.append(try reader.integer())
-        }
-        return keys
     }
 
     /// The roots of adjacent tiles of a level.

@@ -64,8 +64,7 @@ struct LotsTable {
 
     /// The originals of all other lots that a customer has, had or used.
     func touched(of customer: Int64) throws(LedgerStorageError) -> [Int64] {
-        var grounds: [Int64] = []
-        for row in try connection.rows(
+        try connection.integers(
             """
             SELECT ground FROM lots WHERE customer_key = ?1 AND available = 0 AND ground > 0
             UNION SELECT ground FROM lots WHERE customer_key = ?1 AND available > 0 AND ground > 0
@@ -74,11 +73,6 @@ struct LotsTable {
             UNION SELECT original_key FROM transactions WHERE owner_key = ?1 AND kind = 'consumable'
             AND NOT EXISTS (SELECT 1 FROM lots WHERE ground = original_key AND customer_key = ?1)
             """, [.integer(customer)], of: ["lots", "takes", "hand_grants", "transactions"])
-        {
-            var reader = row.reader
-            grounds.append(try reader.integer())
-        }
-        return grounds
     }
 
     /// Inserts or replaces the lot of an original.

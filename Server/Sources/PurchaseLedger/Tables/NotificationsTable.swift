@@ -13,9 +13,7 @@ struct NotificationsTable {
 
     /// The entry of a notification; `nil` if it was not received.
     func entry(_ id: String, appKey: Int64, environment: Int64) throws(LedgerStorageError) -> Int64? {
-        let rows = try connection.rows(Self.byID, [.integer(appKey), .integer(environment), .text(id)])
-        guard var reader = rows.first?.reader else { return nil }
-        return try reader.integer()
+        try connection.integers(Self.byID, [.integer(appKey), .integer(environment), .text(id)]).first
     }
 
     /// The entries of an app's notifications after an entry, oldest first, with their environments; 0 for one that
@@ -34,61 +32,6 @@ struct NotificationsTable {
             entries.append((try reader.integer(), try reader.integer()))
         }
         return entries
-    }
-
-    /// The entry of an app's newest notification; 0 if it has none.
-    func newest(appKey: Int64, upTo settled: Int64) throws(LedgerStorageError) -> Int64 {
-        let rows = try connection.rows(
-            "SELECT entry_key FROM notifications WHERE app_key = ?1 AND entry_key <= ?2 ORDER BY entry_key DESC LIMIT 1",
-            [.integer(appKey), .integer(settled)], of: ["notifications"])
-        guard var reader = rows.first?.reader else { return 0 }
-        return try reader.integer()
-    }
-
-    /// The newest notification of an app in a range of entries, with the time at which it was received.
-    func newest(
-        appKey: Int64, in keys: ClosedRange<Int64>
-    ) throws(LedgerStorageError) -> (key: Int64, at: Timestamp)? {
-        let rows = try connection.rows(
-            """
-            SELECT notifications.entry_key, journal.at FROM notifications
-            JOIN journal ON journal.entry_key = notifications.entry_key
-            WHERE notifications.app_key = ?1 AND notifications.entry_key >= ?2 AND notifications.entry_key <= ?3
-            ORDER BY notifications.entry_key DESC LIMIT 1
-            """, [.integer(appKey), .integer(keys.lowerBound), .integer(keys.upperBound)], of: ["notifications"])
-        guard var reader = rows.first?.reader else { return nil }
-        return (try reader.integer(), try reader.time())
-    }
-
-    /// The oldest notification that was not received before a time, among the last of an app up to an entry; `nil` if
-    /// all were.
-    func oldest(
-        appKey: Int64, since time: Timestamp, upTo key: Int64, limit: Int64
-    ) throws(LedgerStorageError) -> Int64? {
-        let rows = try connection.rows(
-            """
-            SELECT min(late.entry_key) FROM (
-                SELECT notifications.entry_key, journal.at FROM notifications
-                JOIN journal ON journal.entry_key = notifications.entry_key
-                WHERE notifications.app_key = ?1 AND notifications.entry_key <= ?2
-                ORDER BY notifications.entry_key DESC LIMIT ?4) AS late
-            WHERE late.at >= ?3
-            """, [.integer(appKey), .integer(key), .time(time), .integer(limit)], of: ["notifications"])
-        guard var reader = rows.first?.reader else { return nil }
-        return try reader.optionalInteger()
-    }
-
-    /// The number of an environment's notifications after an entry, counted up to a limit.
-    func count(
-        appKey: Int64, environment: Int64, after entry: Int64, limit: Int64
-    ) throws(LedgerStorageError) -> Int {
-        let rows = try connection.rows(
-            """
-            SELECT count(*) FROM (SELECT entry_key FROM notifications
-            WHERE app_key = ?1 AND entry_key > ?3 AND environment = ?2 ORDER BY entry_key LIMIT ?4) AS later
-            """, [.integer(appKey), .integer(environment), .integer(entry), .integer(limit)])
-        guard var reader = rows.first?.reader else { return 0 }
-        return Int(try reader.integer())
     }
 
     /// When the newest notification of an app and environment was received; `nil` if none was.

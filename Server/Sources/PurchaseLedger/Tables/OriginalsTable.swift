@@ -75,11 +75,11 @@ struct OriginalsTable {
 
     /// The number of an app's originals after a key.
     func count(appKey: Int64, after key: Int64) throws(LedgerStorageError) -> Int {
-        let rows = try connection.rows(
-            "SELECT count(*) FROM originals WHERE app_key = ?1 AND original_key > ?2",
-            [.integer(appKey), .integer(key)])
-        guard var reader = rows.first?.reader else { return 0 }
-        return Int(try reader.integer())
+        Int(
+            try connection.integers(
+                "SELECT count(*) FROM originals WHERE app_key = ?1 AND original_key > ?2",
+                [.integer(appKey), .integer(key)]
+            ).first ?? 0)
     }
 
     func insert(_ row: OriginalRow) throws(LedgerStorageError) -> OriginalRow {

@@ -15,10 +15,9 @@ struct ProductsTable {
         [.column(0, of: byID)])
 
     func key(_ productID: String, appKey: Int64) throws(LedgerStorageError) -> Int64? {
-        let rows = try connection.rows(
-            Self.byID, [.integer(appKey), .text(productID)])
-        guard var reader = rows.first?.reader else { return nil }
-        return try reader.integer()
+        try connection.integers(
+            Self.byID, [.integer(appKey), .text(productID)]
+        ).first
     }
 
     func keyToWrite(_ productID: String, appKey: Int64, at time: Timestamp) throws(LedgerStorageError) -> Int64 {

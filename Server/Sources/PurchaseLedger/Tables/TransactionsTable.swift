@@ -111,31 +111,19 @@ struct TransactionsTable {
 
     /// The originals of which a customer owns transactions.
     func originals(of customer: Int64) throws(LedgerStorageError) -> [Int64] {
-        var keys: [Int64] = []
-        for row in try connection.rows(
+        try connection.integers(
             "SELECT DISTINCT original_key FROM transactions WHERE owner_key = ?1 ORDER BY original_key",
             [.integer(customer)], of: ["transactions"])
-        {
-            var reader = row.reader
-            keys.append(try reader.integer())
-        }
-        return keys
     }
 
     /// The originals with an account token whose transactions have no owner by that token yet.
     func originals(token: UUID, appKey: Int64) throws(LedgerStorageError) -> [Int64] {
-        var keys: [Int64] = []
-        for row in try connection.rows(
+        try connection.integers(
             """
             SELECT DISTINCT transactions.original_key FROM transactions
             JOIN originals ON originals.original_key = transactions.original_key
             WHERE token = ?1 AND app_key = ?2 ORDER BY transactions.original_key
             """, [.id(token), .integer(appKey)])
-        {
-            var reader = row.reader
-            keys.append(try reader.integer())
-        }
-        return keys
     }
 
     /// The originals of a product whose kind is not known, because no settings have agreed with the facts yet.
@@ -144,36 +132,24 @@ struct TransactionsTable {
     func originalsWithoutKind(
         product: Int64, after original: Int64 = 0, limit: Int64 = .max
     ) throws(LedgerStorageError) -> [Int64] {
-        var keys: [Int64] = []
-        for row in try connection.rows(
+        try connection.integers(
             """
             SELECT DISTINCT original_key FROM transactions
             WHERE kind IS NULL AND product_key = ?1 AND original_key > ?2 ORDER BY original_key LIMIT ?3
             """, [.integer(product), .integer(original), .integer(limit)], of: ["transactions"])
-        {
-            var reader = row.reader
-            keys.append(try reader.integer())
-        }
-        return keys
     }
 
     /// The originals of which an owned transaction states a download of the app.
     func originals(
         appTransactionID id: String, environment: Int64, appKey: Int64
     ) throws(LedgerStorageError) -> [Int64] {
-        var keys: [Int64] = []
-        for row in try connection.rows(
+        try connection.integers(
             """
             SELECT DISTINCT transactions.original_key FROM transactions
             JOIN originals ON originals.original_key = transactions.original_key
             WHERE transactions.environment = ?1 AND app_transaction_id = ?2 AND app_key = ?3 AND owner_key IS NOT NULL
             ORDER BY transactions.original_key
             """, [.integer(environment), .text(id), .integer(appKey)])
-        {
-            var reader = row.reader
-            keys.append(try reader.integer())
-        }
-        return keys
     }
 
     /// The customers, before merges, who own a transaction of an app, or purchases of a download of it.
@@ -187,12 +163,7 @@ struct TransactionsTable {
             AND app_key = ?2 AND owner_key IS NOT NULL
             """
         }
-        var keys: [Int64] = []
-        for row in try connection.rows(selections.joined(separator: " UNION "), [.text(id), .integer(appKey)]) {
-            var reader = row.reader
-            keys.append(try reader.integer())
-        }
-        return keys
+        return try connection.integers(selections.joined(separator: " UNION "), [.text(id), .integer(appKey)])
     }
 
     /// The transactions that carry an account token.

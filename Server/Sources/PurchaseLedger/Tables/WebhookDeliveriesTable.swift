@@ -20,7 +20,7 @@ struct WebhookDeliveriesTable {
 
     /// The customers with waiting events.
     func lanes(_ webhook: Int64) throws(LedgerStorageError) -> [Int64] {
-        try integers(
+        try connection.integers(
             "SELECT DISTINCT lane FROM webhook_deliveries WHERE webhook_key = ?1 AND \(Self.queued)",
             [.integer(webhook)])
     }
@@ -30,7 +30,7 @@ struct WebhookDeliveriesTable {
 
     /// The number of events that are to be attempted again, or wait, and were not given up.
     func waitingCount(_ webhook: Int64) throws(LedgerStorageError) -> Int {
-        let counts = try integers(
+        let counts = try connection.integers(
             "SELECT count(*) FROM webhook_deliveries WHERE webhook_key = ?1 AND NOT \(Self.givenUp)",
             [.integer(webhook)])
         return Int(counts.first ?? 0)
@@ -38,14 +38,14 @@ struct WebhookDeliveriesTable {
 
     /// The number of events of which something is still to be delivered: they, or the gap that tells of them.
     func pendingCount(_ webhook: Int64) throws(LedgerStorageError) -> Int {
-        let counts = try integers(
+        let counts = try connection.integers(
             "SELECT count(*) FROM webhook_deliveries WHERE webhook_key = ?1 AND state <> 'dead'", [.integer(webhook)])
         return Int(counts.first ?? 0)
     }
 
     /// The number of events that were given up, or of the others, counted up to a limit.
     func count(_ webhook: Int64, isDead: Bool, limit: Int64) throws(LedgerStorageError) -> Int {
-        let counts = try integers(
+        let counts = try connection.integers(
             """
             SELECT count(*) FROM (SELECT event_key FROM webhook_deliveries
             WHERE webhook_key = ?1 AND \(isDead ? "" : "NOT ")\(Self.givenUp) LIMIT ?2) AS counted
@@ -55,7 +55,7 @@ struct WebhookDeliveriesTable {
 
     /// The oldest event that was attempted, and neither delivered nor given up; `nil` if there is none.
     func first(_ webhook: Int64) throws(LedgerStorageError) -> Int64? {
-        try integers(
+        try connection.integers(
             "SELECT event_key FROM webhook_deliveries WHERE webhook_key = ?1 AND \(Self.queued) ORDER BY event_key LIMIT 1",
             [.integer(webhook)]
         ).first
@@ -157,7 +157,7 @@ struct WebhookDeliveriesTable {
     ///
     /// - Returns: whether the lane has an event.
     func makeNextDue(lane: Int64, webhook: Int64, at now: Timestamp) throws(LedgerStorageError) -> Bool {
-        let first = try integers(
+        let first = try connection.integers(
             """
             SELECT event_key FROM webhook_deliveries WHERE webhook_key = ?1 AND lane = ?2 AND \(Self.queued)
             ORDER BY event_key LIMIT 1
@@ -221,14 +221,5 @@ struct WebhookDeliveriesTable {
             dead.append(delivery)
         }
         return dead
-    }
-
-    private func integers(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [Int64] {
-        var numbers: [Int64] = []
-        for row in try connection.rows(sql, parameters) {
-            var reader = row.reader
-            numbers.append(try reader.integer())
-        }
-        return numbers
     }
 }

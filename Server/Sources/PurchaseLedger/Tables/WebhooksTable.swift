@@ -107,6 +107,11 @@ struct WebhookRow: TableRow {
     let disabledAt: Timestamp?
     let disabledReason: String?
 
+    /// What it gets.
+    func outgoing(_ connection: any LedgerConnection) -> OutgoingTable {
+        OutgoingTable(connection: connection, appKey: appKey, environment: environment)
+    }
+
     init(_ reader: inout RowReader) throws(LedgerStorageError) {
         key = try reader.integer()
         appKey = try reader.integer()
@@ -137,5 +142,73 @@ struct DeliveryRow<Content: Sendable>: Sendable {
         attempts = Int(try reader.integer())
         firstAt = try reader.optionalTime()
         lane = try reader.integer()
+    }
+}
+
+/// What webhooks get, in the order of its keys: the events of an app, or its notifications of an environment.
+struct OutgoingTable {
+    let connection: any LedgerConnection
+    let appKey: Int64
+    /// 0 for events.
+    let environment: Int64
+
+    private var name: String { environment == 0 ? "events" : "notifications" }
+    private var key: String { environment == 0 ? "events.event_key" : "notifications.entry_key" }
+    private var ofEnvironment: String { environment == 0 ? "" : "AND environment = \(environment) " }
+
+    /// The rows whose time is that of their place: the events of a merge follow later under its entry.
+    private var inPlace: String {
+        """
+        SELECT \(key) AS place, journal.at FROM \(name) JOIN journal ON journal.entry_key = \(name).entry_key
+        WHERE \(name).app_key = ?1 AND journal.kind <> \(JournalKind.customerMerged.rawValue)
+        """
+    }
+
+    /// The newest row of the app, of any environment; 0 if there is none.
+    func newest(upTo settled: Int64) throws(LedgerStorageError) -> Int64 {
+        try connection.integers(
+            "SELECT \(key) FROM \(name) WHERE app_key = ?1 AND \(key) <= ?2 ORDER BY \(key) DESC LIMIT 1",
+            [.integer(appKey), .integer(settled)], of: [name]
+        ).first ?? 0
+    }
+
+    /// The newest row of the app in a range of keys, with its time.
+    func newest(in keys: ClosedRange<Int64>) throws(LedgerStorageError) -> (key: Int64, at: Timestamp)? {
+        let rows = try connection.rows(
+            "\(inPlace) AND \(key) >= ?2 AND \(key) <= ?3 ORDER BY \(key) DESC LIMIT 1",
+            [.integer(appKey), .integer(keys.lowerBound), .integer(keys.upperBound)], of: [name])
+        guard var reader = rows.first?.reader else { return nil }
+        return (try reader.integer(), try reader.time())
+    }
+
+    /// The oldest row that is not older than a time, among the last ones of the app up to a key; `nil` if all are.
+    func oldest(since time: Timestamp, upTo last: Int64, limit: Int64) throws(LedgerStorageError) -> Int64? {
+        let rows = try connection.rows(
+            """
+            SELECT min(late.place) FROM (\(inPlace) AND \(key) <= ?2 ORDER BY \(key) DESC LIMIT ?4) AS late
+            WHERE late.at >= ?3
+            """, [.integer(appKey), .integer(last), .time(time), .integer(limit)], of: [name])
+        guard var reader = rows.first?.reader else { return nil }
+        return try reader.optionalInteger()
+    }
+
+    /// The time of the first row from a key on; `nil` if there is none.
+    func time(from first: Int64) throws(LedgerStorageError) -> Timestamp? {
+        try connection.integers(
+            """
+            SELECT at FROM journal WHERE entry_key = (
+                SELECT entry_key FROM \(name) WHERE app_key = ?1 AND \(key) >= ?2 \(ofEnvironment)ORDER BY \(key) LIMIT 1)
+            """, [.integer(appKey), .integer(first)]
+        ).first.map(Timestamp.init(millisecondsSince1970:))
+    }
+
+    /// The number of rows after a key, counted up to a limit.
+    func count(after last: Int64, limit: Int64) throws(LedgerStorageError) -> Int {
+        let counts = try connection.integers(
+            """
+            SELECT count(*) FROM (SELECT \(key) FROM \(name)
+            WHERE app_key = ?1 AND \(key) > ?2 \(ofEnvironment)ORDER BY \(key) LIMIT ?3) AS later
+            """, [.integer(appKey), .integer(last), .integer(limit)])
+        return Int(counts.first ?? 0)
     }
 }

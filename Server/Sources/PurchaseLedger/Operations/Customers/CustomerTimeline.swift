@@ -35,7 +35,7 @@ public struct CustomerTimeline: LedgerList {
         page.mergedInto = try reader.customers.row(family[0]).survivor(of: customerID)
         while !event.isEmpty || !claim.isEmpty {
             if event.isEmpty && !isComplete || claim.isEmpty && !areClaimsComplete { break }
-            if let next = event.first, claim.first.map({ next.at <= $0.at }) ?? true {
+            if let next = event.first, claim.first.map({ next.content.at <= $0.at }) ?? true {
                 guard page.entries.count < limit else { break }
                 page.entries.append(try TimelineEntry(next, reader))
                 place.event = next.key
@@ -119,24 +119,15 @@ public struct TimelineEntry: Sendable, Equatable {
     public var entryID: UUID
 
     init(_ event: NamedEvent, _ reader: LedgerTransaction) throws {
-        let entry = try JournalTable(connection: reader.connection).row(id: event.entryID)
-        self.event = event.key
-        isAnnounced = event.figures.isAnnounced
-        at = event.at
-        type = event.type
+        let content = event.content
+        let entry = try JournalTable(connection: reader.connection).row(id: content.entryID)
         let source = try entry.map(Self.source) ?? "unknown"
-        self.source = source
-        text = EventType(rawValue: event.type).map { $0.sentence(source: Self.words(source)) } ?? event.type
-        environment = event.environment
-        productID = event.productID
-        transactionID = event.transactionID
-        orderID = event.orderID?.text
-        formerCustomerID = event.formerCustomer
-        units = event.figures.units
-        balance = event.figures.balance
-        until = event.figures.until
-        reason = event.figures.reason
-        entryID = event.entryID
+        (self.event, isAnnounced, self.source) = (event.key, event.isAnnounced, source)
+        (at, type, entryID) = (content.at, content.type, content.entryID)
+        text = EventType(rawValue: type).map { $0.sentence(source: Self.words(source)) } ?? type
+        (environment, productID, transactionID) = (content.environment, content.productID, content.transactionID)
+        (orderID, formerCustomerID) = (content.orderID?.text, content.formerCustomerID)
+        (units, balance, until, reason) = (content.units, content.balance, content.until, content.reason)
     }
 
     init(rejected row: JournalRow, app: String, _ reader: LedgerTransaction) throws {

@@ -86,49 +86,18 @@ extension WebhookReadings {
         var readings: [WebhookReadings] = []
         for row in try webhooks.all(appKey: appKey) {
             let limit = Int64(LedgerReadings.limit)
-            let ofEvents = row.environment == 0
-            let behind =
-                ofEvents
-                ? try EventsTable(connection: connection).count(appKey: appKey, after: row.cursor, limit: limit)
-                : try NotificationsTable(connection: connection).count(
-                    appKey: appKey, environment: row.environment, after: row.cursor, limit: limit)
+            let outgoing = row.outgoing(connection)
+            let behind = try outgoing.count(after: row.cursor, limit: limit)
+            // The events of failed attempts are before the cursor.
+            let oldest = try deliveries.first(row.key) ?? (behind > 0 ? row.cursor + 1 : nil)
             readings.append(
                 WebhookReadings(
                     app: app, stream: try webhooks.stream(of: row), url: row.url,
                     waiting: behind + (try deliveries.count(row.key, isDead: false, limit: limit)),
-                    oldest: try oldest(row, behind: behind, connection),
+                    oldest: try oldest.flatMap { key throws(LedgerStorageError) in try outgoing.time(from: key) },
                     givenUp: try deliveries.count(row.key, isDead: true, limit: limit),
                     isDisabled: row.disabledAt != nil))
         }
         return readings
-    }
-
-    /// The time of the oldest event that waits: those of failed attempts are before the cursor.
-    private static func oldest(
-        _ row: WebhookRow, behind: Int, _ connection: any LedgerConnection
-    ) throws(LedgerStorageError) -> Timestamp? {
-        var key = try WebhookDeliveriesTable(connection: connection).first(row.key)
-        var entry = row.environment == 0 ? "(SELECT entry_key FROM events WHERE event_key = ?1)" : "?1"
-        var values: [LedgerValue] = []
-        if let key {
-            values = [.integer(key)]
-        } else if behind > 0 {
-            key = row.cursor
-            values = [.integer(row.cursor), .integer(row.appKey)]
-            entry =
-                row.environment == 0
-                ? """
-                (SELECT entry_key FROM events WHERE event_key > ?1 AND app_key = ?2 ORDER BY event_key LIMIT 1)
-                """
-                : """
-                (SELECT entry_key FROM notifications WHERE entry_key > ?1 AND app_key = ?2 AND environment = ?3
-                ORDER BY entry_key LIMIT 1)
-                """
-            if row.environment != 0 { values.append(.integer(row.environment)) }
-        }
-        guard key != nil else { return nil }
-        let rows = try connection.rows("SELECT at FROM journal WHERE entry_key = \(entry)", values)
-        guard var reader = rows.first?.reader else { return nil }
-        return try reader.time()
     }
 }

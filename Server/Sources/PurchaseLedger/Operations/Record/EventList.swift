@@ -16,28 +16,6 @@ public struct EventList: LedgerQuery {
     public func answer(_ reader: LedgerTransaction) throws -> [StoredEvent] { try search.answer(reader).entries }
 }
 
-extension EventContent {
-    /// An event under the settings of its app.
-    init(_ event: NamedEvent, app: RegisteredApp) {
-        let isCounted = event.environment.map {
-            app.sandboxAccess.counts(AppStoreEnvironment($0), isTester: event.isTester)
-        }
-        self.init(
-            number: event.key, type: event.type, at: event.at, app: app.id, customerID: event.customer,
-            formerCustomerID: event.formerCustomer, ownerCustomerID: event.ownerCustomer,
-            environment: event.environment, counts: isCounted,
-            productID: event.productID, transactionID: event.transactionID,
-            originalTransactionID: event.originalTransactionID, orderID: event.orderID, units: event.figures.units,
-            // As in the customer's entitlements: what does not count gives nothing.
-            balance: event.figures.balance.map { isCounted == false ? 0 : $0 },
-            shortfall: event.figures.shortfall.map { isCounted == false ? 0 : $0 },
-            until: event.figures.until, reason: event.figures.reason, submissionID: event.figures.submission,
-            price: event.price?.milliunits, currency: event.price?.currency?.string,
-            changed: event.figures.renewal?.changed.map(\.rawValue), renewal: event.figures.renewal?.current,
-            formerRenewal: event.figures.renewal?.former, entryID: event.entryID)
-    }
-}
-
 /// The filter of a list of events. Fields that are `nil` do not restrict it.
 public struct EventFilter: Sendable, Equatable {
     /// A customer, including those who were merged into it.
@@ -75,14 +53,15 @@ public struct EventSearch: LedgerList {
             throw LedgerRefusal(.fieldMalformed, expected: "cursor: the next_cursor of an answer")
         }
         let table = EventsTable(connection: reader.connection)
-        let newest = try table.newest(appKey: app.key, upTo: try reader.connection.settledEvent() ?? .max)
+        let newest = try OutgoingTable(connection: reader.connection, appKey: app.key, environment: 0)
+            .newest(upTo: try reader.connection.settledEvent() ?? .max)
         guard newest >= after else {
             throw LedgerRefusal(.cursorAhead, expected: "at most \(newest)", found: "\(after)")
         }
         let isRange = filter.transactionID != nil && filter.customerID == nil && filter.orderID == nil
         let end = isRange ? min(newest, after + Self.readRange) : newest
         var page = try table.order(try indexes(reader, app, upTo: end)).page(after: after, limit: limit) {
-            matches($0) ? StoredEvent(cursor: $0.key, content: EventContent($0, app: app.settings)) : nil
+            matches($0) ? StoredEvent(cursor: $0.key, content: $0.content(of: app.settings)) : nil
         }
         if page.next == nil, end < newest { page.next = end }
         page.end = page.next ?? newest
@@ -90,8 +69,8 @@ public struct EventSearch: LedgerList {
     }
 
     private func matches(_ event: NamedEvent) -> Bool {
-        (filter.orderID.map { $0 == event.orderID } ?? true)
-            && (filter.transactionID.map { $0.isSame(as: event.transactionID) } ?? true)
+        (filter.orderID.map { $0 == event.content.orderID } ?? true)
+            && (filter.transactionID.map { $0.isSame(as: event.content.transactionID) } ?? true)
     }
 
     private func indexes(

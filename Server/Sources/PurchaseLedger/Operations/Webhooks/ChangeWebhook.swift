@@ -66,11 +66,11 @@ public struct ChangeWebhook: LedgerOperation {
         _ row: WebhookRow, since time: Timestamp, _ transaction: LedgerTransaction
     ) throws -> Int {
         let connection = transaction.connection
-        let source = OutgoingSource(reader: transaction, app: try transaction.app(app), stream: stream)
+        let source = try OutgoingSource(reader: transaction, app: try transaction.app(app), stream: stream)
         let cursor = min(try source.last(before: time, upTo: row.cursor), row.cursor)
         try WebhooksTable(connection: connection).move(row.key, to: cursor)
         try WebhookDeliveriesTable(connection: connection).delete(row.key, after: cursor)
-        return try source.count(after: cursor, limit: Int64(WebhookList.behindLimit))
+        return try source.table.count(after: cursor, limit: Int64(WebhookList.behindLimit))
     }
 }
 
@@ -95,15 +95,11 @@ public struct WebhookList: LedgerQuery {
         var list: [WebhookStatus] = []
         let webhooks = WebhooksTable(connection: reader.connection)
         for row in try webhooks.all(appKey: app.key) {
-            let limit = Int64(Self.behindLimit)
-            let behind =
-                row.environment == 0
-                ? try EventsTable(connection: reader.connection).count(appKey: app.key, after: row.cursor, limit: limit)
-                : try NotificationsTable(connection: reader.connection).count(
-                    appKey: app.key, environment: row.environment, after: row.cursor, limit: limit)
             list.append(
                 WebhookStatus(
-                    stream: try webhooks.stream(of: row), url: row.url, cursor: row.cursor, behind: behind,
+                    stream: try webhooks.stream(of: row), url: row.url, cursor: row.cursor,
+                    behind: try row.outgoing(reader.connection).count(
+                        after: row.cursor, limit: Int64(Self.behindLimit)),
                     pending: try deliveries.waitingCount(row.key),
                     dead: try deliveries.dead(row, limit: Int64(Self.deadLimit)),
                     disabledAt: row.disabledAt, disabledReason: row.disabledReason))

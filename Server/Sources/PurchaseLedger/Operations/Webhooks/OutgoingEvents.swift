@@ -25,7 +25,7 @@ public struct OutgoingEvents: LedgerQuery {
         let limit = max(1, limit)
         // An event after one that can still be committed has to wait, since the cursor would pass the uncommitted one.
         let settled = try stream.settled(reader.connection)
-        let source = OutgoingSource(reader: reader, app: app, stream: stream)
+        let source = try OutgoingSource(reader: reader, app: app, stream: stream)
         var passed: OutgoingEvent?
         for _ in 0..<Self.passedPages {
             let page = try source.events(after: passed?.key ?? after, upTo: settled, limit: Int64(limit))
@@ -46,6 +46,14 @@ struct OutgoingSource {
     let reader: LedgerTransaction
     let app: RegistryApp
     let stream: WebhookStream
+    let table: OutgoingTable
+
+    init(reader: LedgerTransaction, app: RegistryApp, stream: WebhookStream) throws(LedgerStorageError) {
+        (self.reader, self.app, self.stream) = (reader, app, stream)
+        let environment = try WebhooksTable(connection: reader.connection).number(of: stream)
+        // -1 for an environment that no notification has.
+        table = OutgoingTable(connection: reader.connection, appKey: app.key, environment: environment ?? -1)
+    }
 
     /// A page after a cursor, with those that are passed over.
     func events(after: Int64, upTo settled: Int64, limit: Int64) throws(LedgerStorageError) -> [OutgoingEvent] {
@@ -55,13 +63,13 @@ struct OutgoingSource {
                 .order([EventsTable.ofApp(app.key, upTo: settled)]).rows(after: after, limit: Int(limit))
                 .map { OutgoingEvent($0, app: app.settings) }
         case .notifications(let environment):
-            let number = try reader.environments.key(of: environment)
             let rows = try NotificationsTable(connection: reader.connection)
                 .entries(appKey: app.key, after: after, limit: limit)
             var events: [OutgoingEvent] = []
             for row in rows {
                 guard row.entry <= settled else { break }
-                let isWanted = row.environment == number || (row.environment == 0 && environment == .production)
+                let isWanted =
+                    row.environment == table.environment || (row.environment == 0 && environment == .production)
                 events.append(isWanted ? try notification(row.entry) : OutgoingEvent(passing: row.entry))
             }
             return events
@@ -83,42 +91,11 @@ struct OutgoingSource {
         var (before, after) = (Int64(0), newest)
         while before < after {
             let middle = before + (after - before + 1) / 2
-            let found = try self.newest(in: before + 1...middle)
+            let found = try table.newest(in: before + 1...middle)
             if let found, found.at >= time { after = found.key - 1 } else { before = middle }
         }
-        while let oldest = try oldest(since: time, upTo: before, limit: Self.window) { before = oldest - 1 }
+        while let oldest = try table.oldest(since: time, upTo: before, limit: Self.window) { before = oldest - 1 }
         return before
-    }
-
-    /// The oldest of a number of events up to a key that is not older than a time; `nil` if all are older.
-    private func oldest(since time: Timestamp, upTo key: Int64, limit: Int64) throws(LedgerStorageError) -> Int64? {
-        switch stream {
-        case .events:
-            try EventsTable(connection: reader.connection)
-                .oldest(appKey: app.key, since: time, upTo: key, limit: limit)
-        case .notifications:
-            try NotificationsTable(connection: reader.connection)
-                .oldest(appKey: app.key, since: time, upTo: key, limit: limit)
-        }
-    }
-
-    private func newest(in keys: ClosedRange<Int64>) throws(LedgerStorageError) -> (key: Int64, at: Timestamp)? {
-        switch stream {
-        case .events: try EventsTable(connection: reader.connection).newest(appKey: app.key, in: keys)
-        case .notifications: try NotificationsTable(connection: reader.connection).newest(appKey: app.key, in: keys)
-        }
-    }
-
-    /// The number of events or notifications after a cursor, counted up to a limit.
-    func count(after cursor: Int64, limit: Int64) throws(LedgerStorageError) -> Int {
-        switch stream {
-        case .events:
-            return try EventsTable(connection: reader.connection).count(appKey: app.key, after: cursor, limit: limit)
-        case .notifications(let environment):
-            return try NotificationsTable(connection: reader.connection).count(
-                appKey: app.key, environment: try reader.environments.key(of: environment) ?? 0, after: cursor,
-                limit: limit)
-        }
     }
 
     /// The notification of an entry.

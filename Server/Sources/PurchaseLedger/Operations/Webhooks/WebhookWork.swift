@@ -3,9 +3,9 @@ import PurchaseVerification
 extension OutgoingEvent {
     init(_ event: NamedEvent, app: RegisteredApp) {
         (key, customer) = (event.key, event.lane)
-        let known = EventContent(event, app: app)
+        let known = event.content(of: app)
         (id, content) = (known.id, .event(known))
-        isAnnounced = event.figures.isAnnounced
+        isAnnounced = event.isAnnounced
     }
 }
 
@@ -172,11 +172,7 @@ public struct WebhookVacancy: LedgerQuery {
         guard row?.isFree(for: owner, at: reader.now, replacesPredecessor: replacesPredecessor) ?? true else {
             return nil
         }
-        return switch stream {
-        case .events: try EventsTable(connection: reader.connection).newest(appKey: app.key, upTo: settled)
-        case .notifications:
-            try NotificationsTable(connection: reader.connection).newest(appKey: app.key, upTo: settled)
-        }
+        return try OutgoingSource(reader: reader, app: app, stream: stream).table.newest(upTo: settled)
     }
 }
 
@@ -217,7 +213,7 @@ public struct DueDeliveries: LedgerQuery {
     private func notifications(
         _ table: WebhookDeliveriesTable, _ reader: LedgerTransaction
     ) throws -> [(lane: WebhookLane, deliveries: [PendingDelivery])] {
-        let source = OutgoingSource(reader: reader, app: try reader.app(app), stream: lease.stream)
+        let source = try OutgoingSource(reader: reader, app: try reader.app(app), stream: lease.stream)
         return try table.dueEntries(lease.key, at: reader.now, limit: Int64(max(1, limit))).map { row in
             let event = try source.notification(row.content)
             let delivery = PendingDelivery(
