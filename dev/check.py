@@ -33,7 +33,7 @@ ORDER = {
     "PurchaseMessages": ". Signatures",
     "PurchaseAPI": "JSON . VerifyReceipt Requests Purchases",
     "PurchaseKit": "Terms Products Outside Record Server Events Device Engine Screen",
-    "EvidenceMint": "Encoding Authority Receipt TransactionReceipt SignedPayload Faults Signing",
+    "EvidenceMint": "Encoding Authority Receipt SignedPayload TransactionReceipt Faults Signing",
     "LedgerRules": "Terms Observe Own Entitle Receipt Claim Order Refund Offer Tell Compare State",
     "PurchaseLedger": "Store Terms Tables Record Schema Loading Applying Operations Audit Copy",
     "AppStoreConnection": ". ServerAPI",

@@ -20,24 +20,17 @@ public struct CertificateAuthority: Sendable {
     ///   - signatureAlgorithm: the algorithm of the signatures on the three certificates.
     /// - Throws: the errors of the crypto library if no key can be made.
     public init(
-        createdAt: Date = CertificateTemplate.earliestDate,
-        validity: Validity = Validity(),
+        createdAt: Date = CertificateTemplate.earliestDate, validity: Validity = Validity(),
         signatureAlgorithm: CertificateTemplate.SignatureAlgorithm = .sha256WithRSA
     ) throws {
         try self.init(
-            keys: try AuthorityKeys.rsa(),
-            standard: (.receiptRoot, .receiptIntermediate, .receiptLeaf),
-            createdAt: createdAt,
-            validity: validity,
-            signatureAlgorithm: signatureAlgorithm
+            keys: try AuthorityKeys.rsa(), standard: (.receiptRoot, .receiptIntermediate, .receiptLeaf),
+            createdAt: createdAt, validity: validity, signatureAlgorithm: signatureAlgorithm
         )
     }
 
-    /// Joins any three identities.
     public init(root: SigningIdentity, intermediate: SigningIdentity, leaf: SigningIdentity) {
-        self.root = root
-        self.intermediate = intermediate
-        self.leaf = leaf
+        (self.root, self.intermediate, self.leaf) = (root, intermediate, leaf)
     }
 
     /// When the three certificates are valid.
@@ -51,8 +44,7 @@ public struct CertificateAuthority: Sendable {
 
             /// A period, even one that ends before it begins.
             public init(notBefore: Date, notAfter: Date) {
-                self.notBefore = notBefore
-                self.notAfter = notAfter
+                (self.notBefore, self.notAfter) = (notBefore, notAfter)
             }
         }
 
@@ -65,9 +57,7 @@ public struct CertificateAuthority: Sendable {
 
         /// The default periods, except for the given ones.
         public init(root: Period? = nil, intermediate: Period? = nil, leaf: Period? = nil) {
-            self.root = root
-            self.intermediate = intermediate
-            self.leaf = leaf
+            (self.root, self.intermediate, self.leaf) = (root, intermediate, leaf)
         }
     }
 }
@@ -76,52 +66,39 @@ extension CertificateAuthority {
     /// The same authority with another root certificate for the same key.
     /// - Throws: the errors of the crypto library if the key cannot sign.
     public func replacingRoot(_ change: (inout CertificateTemplate) -> Void) throws -> CertificateAuthority {
-        var template = root.template ?? .receiptRoot.adopting(root)
-        change(&template)
-        let changed = try SigningIdentity(template, key: root.privateKey, issuerKey: root.privateKey)
+        let changed = try root.certified(.receiptRoot, by: root.privateKey, change)
         return CertificateAuthority(root: changed, intermediate: intermediate, leaf: leaf)
     }
 
     /// The same authority with another intermediate certificate for the same key, signed by the root.
     /// - Throws: the errors of the crypto library if the key cannot sign.
     public func replacingIntermediate(_ change: (inout CertificateTemplate) -> Void) throws -> CertificateAuthority {
-        var template = intermediate.template ?? .receiptIntermediate.adopting(intermediate)
-        change(&template)
-        let changed = try SigningIdentity(template, key: intermediate.privateKey, issuerKey: root.privateKey)
+        let changed = try intermediate.certified(.receiptIntermediate, by: root.privateKey, change)
         return CertificateAuthority(root: root, intermediate: changed, leaf: leaf)
     }
 
     /// The same authority with another leaf certificate for the same key, signed by the intermediate.
     /// - Throws: the errors of the crypto library if the key cannot sign.
     public func replacingLeaf(_ change: (inout CertificateTemplate) -> Void) throws -> CertificateAuthority {
-        var template = leaf.template ?? .receiptLeaf.adopting(leaf)
-        change(&template)
-        let changed = try SigningIdentity(template, key: leaf.privateKey, issuerKey: intermediate.privateKey)
+        let changed = try leaf.certified(.receiptLeaf, by: intermediate.privateKey, change)
         return CertificateAuthority(root: root, intermediate: intermediate, leaf: changed)
     }
 
     /// Another authority with certificates of the same content, but different keys.
     func impersonated(with keys: AuthorityKeys) throws -> CertificateAuthority {
         try CertificateAuthority(
-            keys: keys,
-            root: root.template ?? .receiptRoot.adopting(root),
-            intermediate: intermediate.template ?? .receiptIntermediate.adopting(intermediate),
-            leaf: leaf.template ?? .receiptLeaf.adopting(leaf)
-        )
+            keys: keys, root: root.content(.receiptRoot),
+            intermediate: intermediate.content(.receiptIntermediate),
+            leaf: leaf.content(.receiptLeaf))
     }
 
-    /// Certifies three keys.
     init(
         keys: AuthorityKeys,
         standard: (root: CertificateTemplate, intermediate: CertificateTemplate, leaf: CertificateTemplate),
-        createdAt: Date,
-        validity: Validity,
-        signatureAlgorithm: CertificateTemplate.SignatureAlgorithm
+        createdAt: Date, validity: Validity, signatureAlgorithm: CertificateTemplate.SignatureAlgorithm
     ) throws {
         func template(
-            _ standard: CertificateTemplate,
-            _ key: SigningKey,
-            _ period: Validity.Period?
+            _ standard: CertificateTemplate, _ key: SigningKey, _ period: Validity.Period?
         ) -> CertificateTemplate {
             var template = standard
             template.serialNumber = key.serialNumber
@@ -131,18 +108,14 @@ extension CertificateAuthority {
             return template
         }
         try self.init(
-            keys: keys,
-            root: template(standard.root, keys.root, validity.root),
+            keys: keys, root: template(standard.root, keys.root, validity.root),
             intermediate: template(standard.intermediate, keys.intermediate, validity.intermediate),
             leaf: template(standard.leaf, keys.leaf, validity.leaf)
         )
     }
 
     private init(
-        keys: AuthorityKeys,
-        root: CertificateTemplate,
-        intermediate: CertificateTemplate,
-        leaf: CertificateTemplate
+        keys: AuthorityKeys, root: CertificateTemplate, intermediate: CertificateTemplate, leaf: CertificateTemplate
     ) throws {
         self.root = try SigningIdentity(root, key: keys.root, issuerKey: keys.root)
         self.intermediate = try SigningIdentity(intermediate, key: keys.intermediate, issuerKey: keys.root)
@@ -178,26 +151,20 @@ extension CertificateAuthority {
     /// - Throws: `MintError` when the folder cannot be read or written, or holds something else.
     public init(folder: URL) throws {
         let store = IdentityFolder(folder)
-        if !store.isInhabited {
-            try store.publish(try CertificateAuthority().folderContent)
-        }
+        if !store.isInhabited { try store.publish(try CertificateAuthority().folderContent) }
         // The folder is always read back: if two processes made one at once, only its content counts.
         try self.init(store)
     }
 
-    /// Reads the content of the folder.
     init(_ store: IdentityFolder) throws {
         self.init(
-            root: try store.identity("root"),
-            intermediate: try store.identity("intermediate"),
+            root: try store.identity("root"), intermediate: try store.identity("intermediate"),
             leaf: try store.identity("leaf")
         )
     }
 
     /// The root first, which is the trust anchor.
     var folderContent: IdentityFolder.Content {
-        IdentityFolder.Content(
-            anchors: [("root", root)], identities: [("intermediate", intermediate), ("leaf", leaf)]
-        )
+        IdentityFolder.Content(anchors: [("root", root)], identities: [("intermediate", intermediate), ("leaf", leaf)])
     }
 }

@@ -48,8 +48,7 @@ extension CertificateTemplate {
             template.subject = .purchaseReceiptLeaf
             template.markers = [.purchaseReceiptMarker]
             template.signatureAlgorithm = .sha1WithRSA
-        case .three:
-            template = receiptLeaf
+        case .three: template = receiptLeaf
         case .four:
             template = receiptLeaf
             template.subject = .transactionReceiptLeaf
@@ -94,53 +93,24 @@ extension CertificateTemplate.OID {
 }
 
 extension CertificateTemplate.Name {
-    /// The name of the standard root.
-    public static let receiptRoot = Self(commonName: "Assay Simulator Root CA", organization: "Assay Simulator")
+    /// The standard root, intermediate and leaf of app receipts.
+    public static let receiptRoot = simulator("Root CA")
+    public static let receiptIntermediate = simulator("Developer Relations CA")
+    public static let receiptLeaf = simulator("Receipt Signing")
+    /// The intermediate that issues the leaf of transaction receipts of version 2, and that leaf.
+    public static let storeIntermediate = simulator("Store CA")
+    public static let purchaseReceiptLeaf = simulator("Purchase Receipt Signing")
+    /// The leaf of transaction receipts of version 4.
+    public static let transactionReceiptLeaf = simulator("Transaction Receipt Signing")
+    /// The root, the intermediate and the leaf of signed payloads.
+    public static let signedPayloadRoot = simulator("Data Root CA")
+    public static let signedPayloadIntermediate = simulator("Data Relations CA")
+    public static let signedPayloadLeaf = simulator("Data Signing")
 
-    /// The name of the standard intermediate.
-    public static let receiptIntermediate = Self(
-        commonName: "Assay Simulator Developer Relations CA",
-        organization: "Assay Simulator"
-    )
-
-    /// The name of the standard leaf.
-    public static let receiptLeaf = Self(
-        commonName: "Assay Simulator Receipt Signing",
-        organization: "Assay Simulator"
-    )
-
-    /// The name of the intermediate that issues the leaf of transaction receipts of version 2.
-    public static let storeIntermediate = Self(commonName: "Assay Simulator Store CA", organization: "Assay Simulator")
-
-    /// The name of the leaf of transaction receipts of version 2.
-    public static let purchaseReceiptLeaf = Self(
-        commonName: "Assay Simulator Purchase Receipt Signing",
-        organization: "Assay Simulator"
-    )
-
-    /// The name of the leaf of transaction receipts of version 4.
-    public static let transactionReceiptLeaf = Self(
-        commonName: "Assay Simulator Transaction Receipt Signing",
-        organization: "Assay Simulator"
-    )
-
-    /// The name of the root above signed payloads.
-    public static let signedPayloadRoot = Self(
-        commonName: "Assay Simulator Data Root CA",
-        organization: "Assay Simulator"
-    )
-
-    /// The name of the intermediate above signed payloads.
-    public static let signedPayloadIntermediate = Self(
-        commonName: "Assay Simulator Data Relations CA",
-        organization: "Assay Simulator"
-    )
-
-    /// The name of the leaf that signs data.
-    public static let signedPayloadLeaf = Self(
-        commonName: "Assay Simulator Data Signing",
-        organization: "Assay Simulator"
-    )
+    /// No name in it can be mistaken for one of Apple's.
+    static func simulator(_ name: String) -> Self {
+        Self(commonName: "Assay Simulator \(name)", organization: "Assay Simulator")
+    }
 }
 
 extension CertificateTemplate {
@@ -166,10 +136,7 @@ extension CertificateTemplate {
 
     private init(issuer: Name, subject: Name, serialNumber: [UInt8]) {
         self.init(
-            issuer: issuer,
-            subject: subject,
-            serialNumber: serialNumber,
-            notBefore: Self.earliestDate,
+            issuer: issuer, subject: subject, serialNumber: serialNumber, notBefore: Self.earliestDate,
             notAfter: Self.latestDate
         )
     }

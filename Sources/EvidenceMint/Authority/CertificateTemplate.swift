@@ -18,9 +18,7 @@ public struct CertificateTemplate: Sendable {
     public var signatureAlgorithm: SignatureAlgorithm = .sha256WithRSA
     /// The algorithm named inside the signed part; nil repeats the outer one, as RFC 5280, 4.1.1.2 requires.
     public var innerSignatureAlgorithm: SignatureAlgorithm?
-    /// The issuer's name.
     public var issuer: Name
-    /// The subject's name.
     public var subject: Name
     /// The start of the validity, in whole seconds.
     public var notBefore: Date
@@ -60,10 +58,7 @@ public struct CertificateTemplate: Sendable {
     /// Signs the certificate.
     /// - Returns: the certificate as DER.
     /// - Throws: the errors of the crypto library if a key cannot sign.
-    public func signed(
-        by issuerKey: _RSA.Signing.PrivateKey,
-        publicKey: _RSA.Signing.PublicKey
-    ) throws -> [UInt8] {
+    public func signed(by issuerKey: _RSA.Signing.PrivateKey, publicKey: _RSA.Signing.PublicKey) throws -> [UInt8] {
         try signed(by: .rsa(issuerKey), publicKeyInfo: [UInt8](publicKey.derRepresentation))
     }
 
@@ -90,13 +85,10 @@ extension CertificateTemplate {
 
     /// The allowed uses of the key (RFC 5280, 4.2.1.3). Bit 0 of the raw value is bit 0 of the standard.
     public struct KeyUsage: OptionSet, Sendable {
-        /// One bit for each use.
         public let rawValue: UInt16
 
         /// Any bits, known or not.
-        public init(rawValue: UInt16) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: UInt16) { self.rawValue = rawValue }
 
         /// Signing data: the use of a leaf that signs receipts.
         public static let digitalSignature = KeyUsage(rawValue: 1 << 0)
@@ -124,9 +116,7 @@ extension CertificateTemplate {
 
         /// An extension with any content.
         public init(oid: OID, isCritical: Bool, value: [UInt8]) {
-            self.oid = oid
-            self.isCritical = isCritical
-            self.value = value
+            (self.oid, self.isCritical, self.value) = (oid, isCritical, value)
         }
     }
 }
@@ -138,27 +128,18 @@ extension CertificateTemplate {
         public var der: [UInt8]
 
         /// A name from its DER bytes, unchanged.
-        public init(der: [UInt8]) {
-            self.der = der
-        }
+        public init(der: [UInt8]) { self.der = der }
 
         /// A name of up to four parts, in the order in which Apple's receipt certificates have them.
         public init(
-            commonName: String,
-            organizationalUnit: String? = nil,
-            organization: String? = nil,
-            country: String? = nil
+            commonName: String, organizationalUnit: String? = nil, organization: String? = nil, country: String? = nil
         ) {
             var parts = [Self.part(KnownOID.commonName, DER.utf8String(commonName))]
             if let organizationalUnit {
                 parts.append(Self.part(KnownOID.organizationalUnit, DER.utf8String(organizationalUnit)))
             }
-            if let organization {
-                parts.append(Self.part(KnownOID.organization, DER.utf8String(organization)))
-            }
-            if let country {
-                parts.append(Self.part(KnownOID.country, DER.printableString(country)))
-            }
+            if let organization { parts.append(Self.part(KnownOID.organization, DER.utf8String(organization))) }
+            if let country { parts.append(Self.part(KnownOID.country, DER.printableString(country))) }
             der = DER.sequence(parts)
         }
 

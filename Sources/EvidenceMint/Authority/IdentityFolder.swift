@@ -17,18 +17,14 @@ struct IdentityFolder {
         var folders: [String: Content] = [:]
     }
 
-    init(_ folder: URL) {
-        self.folder = folder.standardizedFileURL
-    }
+    init(_ folder: URL) { self.folder = folder.standardizedFileURL }
 
-    /// Whether the folder has any content.
     var isInhabited: Bool {
         // A missing folder has no content; a folder that cannot be read is reported when it is written or loaded.
         let entries = try? files.contentsOfDirectory(atPath: folder.path)
         return entries?.isEmpty == false
     }
 
-    /// A folder within this one.
     func subfolder(_ name: String) -> IdentityFolder {
         IdentityFolder(folder.appendingPathComponent(name, isDirectory: true))
     }
@@ -79,9 +75,7 @@ struct IdentityFolder {
 
     private func write(_ content: Content, to draft: URL) throws {
         // The folder is closed to others while files are written; otherwise a key could be read before its mode is set.
-        try files.createDirectory(
-            at: draft, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700]
-        )
+        try files.createDirectory(at: draft, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         for (name, identity) in content.anchors {
             try write(Array(identity.pem.utf8), to: draft, "\(name).pem", mode: 0o644)
         }
@@ -89,19 +83,13 @@ struct IdentityFolder {
             try write(identity.certificate, to: draft, "\(name).der", mode: 0o644)
             try write(Array((identity.privateKey.pem + "\n").utf8), to: draft, "\(name).key.pem", mode: 0o600)
         }
-        for (name, text) in content.texts {
-            try write(Array(text.utf8), to: draft, name, mode: 0o644)
-        }
-        for (name, content) in content.folders {
-            try write(content, to: draft.appendingPathComponent(name))
-        }
+        for (name, text) in content.texts { try write(Array(text.utf8), to: draft, name, mode: 0o644) }
+        for (name, content) in content.folders { try write(content, to: draft.appendingPathComponent(name)) }
         try files.setAttributes([.posixPermissions: 0o755], ofItemAtPath: draft.path)
     }
 
     private func read(_ name: String) throws -> [UInt8] {
-        guard let data = files.contents(atPath: path(name)) else {
-            throw MintError.unreadableFile(path(name))
-        }
+        guard let data = files.contents(atPath: path(name)) else { throw MintError.unreadableFile(path(name)) }
         return [UInt8](data)
     }
 
@@ -112,7 +100,5 @@ struct IdentityFolder {
         }
     }
 
-    private func path(_ name: String) -> String {
-        folder.appendingPathComponent(name).path
-    }
+    private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 }

@@ -1,26 +1,18 @@
 extension CertificateTemplate {
     /// An object identifier, written as a literal: `"1.2.840.113635.100.6.11.1"`.
     public struct OID: Hashable, Sendable {
-        /// The numbers between the dots.
         public var arcs: [UInt64]
 
         /// Stores the numbers without checks.
-        public init(arcs: [UInt64]) {
-            self.arcs = arcs
-        }
+        public init(arcs: [UInt64]) { self.arcs = arcs }
     }
 }
 
 extension CertificateTemplate.OID: ExpressibleByStringLiteral, CustomStringConvertible {
     /// Reads the dotted form. Components that are not numbers are skipped.
-    public init(stringLiteral text: String) {
-        arcs = text.split(separator: ".").compactMap { UInt64($0) }
-    }
+    public init(stringLiteral text: String) { arcs = text.split(separator: ".").compactMap { UInt64($0) } }
 
-    /// The dotted form.
-    public var description: String {
-        arcs.map(String.init).joined(separator: ".")
-    }
+    public var description: String { arcs.map(String.init).joined(separator: ".") }
 }
 
 extension CertificateTemplate.OID {

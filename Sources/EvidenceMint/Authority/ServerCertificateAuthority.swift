@@ -15,7 +15,7 @@ public struct ServerCertificateAuthority: Sendable {
     /// - Throws: the errors of the crypto library if the key cannot sign.
     public init() throws {
         let key = SigningKey.makeP256()
-        let name = CertificateTemplate.Name(commonName: "Assay Simulator HTTPS CA", organization: "Assay Simulator")
+        let name = CertificateTemplate.Name.simulator("HTTPS CA")
         var template = CertificateTemplate(
             issuer: name, subject: name, serialNumber: key.serialNumber, notBefore: CertificateTemplate.earliestDate,
             notAfter: CertificateTemplate.latestDate)

@@ -13,7 +13,6 @@ public enum MintError: Error, Hashable, Sendable {
 }
 
 extension MintError: CustomStringConvertible {
-    /// The reason in words.
     public var description: String {
         switch self {
         case .malformedCertificate: "The certificate cannot be read."

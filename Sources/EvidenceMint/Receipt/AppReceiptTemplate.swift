@@ -66,13 +66,9 @@ public struct AppReceiptTemplate: Hashable, Sendable {
 
     /// The store that the app came from.
     public struct Store: RawRepresentable, Hashable, Sendable {
-        /// The number in the receipt.
         public let rawValue: UInt64
 
-        /// Any number, known or not.
-        public init(rawValue: UInt64) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: UInt64) { self.rawValue = rawValue }
 
         /// The Mac App Store
         public static let mac = Store(rawValue: 2)
@@ -81,9 +77,7 @@ public struct AppReceiptTemplate: Hashable, Sendable {
     }
 
     /// The payload that the signature covers: a SET of attributes.
-    public func payload() -> [UInt8] {
-        attributeOrder.set(attributes())
-    }
+    public func payload() -> [UInt8] { attributeOrder.set(attributes()) }
 }
 
 extension AppReceiptTemplate {
@@ -121,10 +115,7 @@ extension AppReceiptTemplate {
     }
 
     private var deviceHashValue: [UInt8]? {
-        deviceHash.value(
-            opaqueValue: opaqueValue ?? [],
-            bundleIDValue: bundleID.map(DER.utf8String) ?? []
-        )
+        deviceHash.value(opaqueValue: opaqueValue ?? [], bundleIDValue: bundleID.map(DER.utf8String) ?? [])
     }
 
     private func date(_ type: Int, _ date: Date?) -> RawAttribute? {
@@ -148,14 +139,10 @@ extension AttributeOrder {
     /// The SET of the attributes in this order.
     func set(_ attributes: [RawAttribute]) -> [UInt8] {
         switch self {
-        case .der:
-            DER.sortedSet(attributes.map(\.der))
-        case .byType:
-            DER.set(Self.sortedByType(attributes).map(\.der))
-        case .asGiven:
-            DER.set(attributes.map(\.der))
-        case .reversed:
-            DER.set(DER.sorted(attributes.map(\.der)).reversed())
+        case .der: DER.sortedSet(attributes.map(\.der))
+        case .byType: DER.set(Self.sortedByType(attributes).map(\.der))
+        case .asGiven: DER.set(attributes.map(\.der))
+        case .reversed: DER.set(DER.sorted(attributes.map(\.der)).reversed())
         }
     }
 
@@ -210,13 +197,128 @@ extension ReceiptDateStyle {
             let time = CivilTime(date, offset: minutes * 60)
             let zone = (abs(minutes) / 60).padded(2) + (abs(minutes) % 60).padded(2)
             return time.internet + (minutes < 0 ? "-" : "+") + zone
-        case .seconds, .milliseconds:
-            return Self.plain(date)
+        case .seconds, .milliseconds: return Self.plain(date)
         }
     }
 
     /// The text of a date in a purchase, which has the same format everywhere.
-    static func plain(_ date: Date) -> String {
-        CivilTime(date).internet + "Z"
+    static func plain(_ date: Date) -> String { CivilTime(date).internet + "Z" }
+}
+
+extension AppReceiptTemplate {
+    /// The default device of a receipt: 16 zero octets, as in receipts that the App Store makes without a device.
+    public static let noDevice = [UInt8](repeating: 0, count: 16)
+
+    /// A receipt of the sandbox, as TestFlight and development builds on iOS get it.
+    ///
+    /// The same parameters always make the same receipt; Apple's random values are derived from them.
+    /// - Parameter device: the device identifier that goes into the device hash.
+    public static func sandbox(
+        bundleID: String, creationDate: Date, purchases: [PurchaseTemplate] = [], device: [UInt8] = noDevice
+    ) -> AppReceiptTemplate {
+        var template = appStore(bundleID, creationDate, purchases, device)
+        template.receiptType = "ProductionSandbox"
+        template.adamID = 0
+        template.sellerID = 0
+        template.downloadID = 0
+        template.versionExternalIdentifier = 0
+        template.originalPurchaseDate = Date(timeIntervalSince1970: 1_375_340_400)
+        return template
+    }
+
+    /// A receipt of the App Store on iOS, as a device sends it.
+    /// - Parameter device: the device identifier that goes into the device hash.
+    public static func production(
+        bundleID: String, creationDate: Date, purchases: [PurchaseTemplate] = [], device: [UInt8] = noDevice
+    ) -> AppReceiptTemplate {
+        var template = appStore(bundleID, creationDate, purchases, device)
+        template.receiptType = "Production"
+        template.adamID = 1_234_567_890
+        template.sellerID = 123_456_789
+        template.downloadID = 503_000_000_000_000_001
+        template.versionExternalIdentifier = 870_000_001
+        template.sentReceiptCreationDate = creationDate
+        template.originalPurchaseDate = creationDate.addingTimeInterval(-86_400)
+        return template
+    }
+
+    /// A receipt of the Volume Purchase Program, which is valid until it expires.
+    /// - Parameter device: the device identifier that goes into the device hash.
+    public static func volumePurchase(
+        bundleID: String, creationDate: Date, expirationDate: Date, purchases: [PurchaseTemplate] = [],
+        device: [UInt8] = noDevice
+    ) -> AppReceiptTemplate {
+        var template = production(bundleID: bundleID, creationDate: creationDate, purchases: purchases, device: device)
+        template.receiptType = "ProductionVPP"
+        template.expirationDate = expirationDate
+        return template
+    }
+
+    /// A receipt of the Mac App Store.
+    /// - Parameter device: the six octets of the primary network address, which go into the device hash.
+    public static func mac(
+        bundleID: String, creationDate: Date, purchases: [PurchaseTemplate] = [],
+        device: [UInt8] = [0x02, 0x00, 0x00, 0x00, 0x00, 0x01]
+    ) -> AppReceiptTemplate {
+        var template = production(bundleID: bundleID, creationDate: creationDate, purchases: purchases, device: device)
+        template.applicationVersion = "1.0"
+        template.clientVersion = 130_000
+        template.attribute14 = 1
+        template.attribute20 = nil
+        template.store = .mac
+        return template
+    }
+
+    /// A receipt of StoreKit testing in Xcode: few attributes, by their numbers. Sign it with an `XcodeSigner`.
+    /// - Parameters:
+    ///   - purchases: are cut down to the attributes that Xcode writes.
+    ///   - device: the device identifier that goes into the device hash.
+    public static func xcode(
+        bundleID: String, creationDate: Date, purchases: [PurchaseTemplate] = [], device: [UInt8] = noDevice
+    ) -> AppReceiptTemplate {
+        var template = AppReceiptTemplate()
+        template.receiptType = "Xcode"
+        template.adamID = 0
+        template.bundleID = bundleID
+        template.applicationVersion = "1"
+        template.opaqueValue = derived("opaque value", bundleID, creationDate, count: 8)
+        template.opaqueValueVersion = 1
+        template.deviceHash = .forDevice(device)
+        template.creationDate = creationDate
+        template.purchases = purchases.map(\.asXcodeWritesIt)
+        template.expirationDate = .distantFuture
+        template.attributeOrder = .byType
+        return template
+    }
+}
+
+extension AppReceiptTemplate {
+    /// The fields that all receipts of the App Store have in common.
+    private static func appStore(
+        _ bundleID: String, _ creationDate: Date, _ purchases: [PurchaseTemplate], _ device: [UInt8]
+    ) -> AppReceiptTemplate {
+        var template = AppReceiptTemplate()
+        template.bundleID = bundleID
+        template.applicationVersion = "1"
+        template.opaqueValue = derived("opaque value", bundleID, creationDate, count: 16)
+        template.deviceHash = .forDevice(device)
+        template.encryptedValue6 = derived("encrypted value 6", bundleID, creationDate, count: 55)
+        template.encryptedValue7 = derived("encrypted value 7", bundleID, creationDate, count: 54)
+        template.serverVersion = "P305"
+        template.ageRating = "4+"
+        template.creationDate = creationDate
+        template.clientVersion = 180_602
+        template.attribute14 = 229
+        template.purchases = purchases
+        template.originalApplicationVersion = "1.0"
+        template.attribute20 = ""
+        template.store = .iOS
+        return template
+    }
+
+    /// Up to 64 octets that look random and are not.
+    private static func derived(_ label: String, _ bundleID: String, _ date: Date, count: Int) -> [UInt8] {
+        let seed = "\(label)|\(bundleID)|\(ReceiptDateStyle.plain(date))"
+        return Array(ReceiptDigest.sha512.hash(Array(seed.utf8)).prefix(count))
     }
 }

@@ -44,22 +44,16 @@ public struct PurchaseTemplate: Hashable, Sendable {
 
     /// A purchase of an unknown type; it is its own original transaction.
     public init(productID: String, transactionID: String, purchaseDate: Date) {
-        self.productID = productID
-        self.transactionID = transactionID
-        self.purchaseDate = purchaseDate
+        (self.productID, self.transactionID, self.purchaseDate) = (productID, transactionID, purchaseDate)
         originalTransactionID = transactionID
         originalPurchaseDate = purchaseDate
     }
 
     /// The kind of a product. The numbers were found by comparing receipts with the names of products.
     public struct ProductType: RawRepresentable, Hashable, Sendable {
-        /// The number in the receipt.
         public let rawValue: UInt64
 
-        /// Any number, known or not.
-        public init(rawValue: UInt64) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: UInt64) { self.rawValue = rawValue }
 
         /// Bought once and kept.
         public static let nonConsumable = ProductType(rawValue: 0)
@@ -74,13 +68,9 @@ public struct PurchaseTemplate: Hashable, Sendable {
     }
 
     public struct OwnershipType: RawRepresentable, Hashable, Sendable {
-        /// The number in the receipt.
         public let rawValue: UInt64
 
-        /// Any number, known or not.
-        public init(rawValue: UInt64) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: UInt64) { self.rawValue = rawValue }
 
         /// `PURCHASED`
         public static let purchased = OwnershipType(rawValue: 0)
@@ -90,45 +80,30 @@ public struct PurchaseTemplate: Hashable, Sendable {
 }
 
 extension PurchaseTemplate {
+    private init(_ productID: String, _ transactionID: String, _ purchaseDate: Date, _ type: ProductType) {
+        self.init(productID: productID, transactionID: transactionID, purchaseDate: purchaseDate)
+        productType = type
+    }
+
     /// A product that is used up, such as coins.
     public static func consumable(
-        productID: String,
-        transactionID: String,
-        purchaseDate: Date,
-        quantity: UInt64 = 1
+        productID: String, transactionID: String, purchaseDate: Date, quantity: UInt64 = 1
     ) -> PurchaseTemplate {
-        var purchase = PurchaseTemplate(
-            productID: productID, transactionID: transactionID, purchaseDate: purchaseDate
-        )
-        purchase.productType = .consumable
+        var purchase = PurchaseTemplate(productID, transactionID, purchaseDate, .consumable)
         purchase.quantity = quantity
         return purchase
     }
 
     /// A product that is bought once and kept.
-    public static func nonConsumable(
-        productID: String,
-        transactionID: String,
-        purchaseDate: Date
-    ) -> PurchaseTemplate {
-        var purchase = PurchaseTemplate(
-            productID: productID, transactionID: transactionID, purchaseDate: purchaseDate
-        )
-        purchase.productType = .nonConsumable
-        return purchase
+    public static func nonConsumable(productID: String, transactionID: String, purchaseDate: Date) -> PurchaseTemplate {
+        PurchaseTemplate(productID, transactionID, purchaseDate, .nonConsumable)
     }
 
     /// A subscription that ends and is not renewed by the store. The receipt does not state when.
     public static func nonRenewingSubscription(
-        productID: String,
-        transactionID: String,
-        purchaseDate: Date
+        productID: String, transactionID: String, purchaseDate: Date
     ) -> PurchaseTemplate {
-        var purchase = PurchaseTemplate(
-            productID: productID, transactionID: transactionID, purchaseDate: purchaseDate
-        )
-        purchase.productType = .nonRenewingSubscription
-        return purchase
+        PurchaseTemplate(productID, transactionID, purchaseDate, .nonRenewingSubscription)
     }
 
     /// One period of an auto-renewable subscription.
@@ -137,19 +112,11 @@ extension PurchaseTemplate {
     ///   - originalPurchaseDate: the purchase date of the first period; nil means that this is the first.
     ///   - webOrderLineItemID: the App Store's number of the period; nil takes a unique number.
     public static func subscription(
-        productID: String,
-        transactionID: String,
-        originalTransactionID: String? = nil,
-        purchaseDate: Date,
-        originalPurchaseDate: Date? = nil,
-        expiresDate: Date,
-        webOrderLineItemID: UInt64? = nil,
+        productID: String, transactionID: String, originalTransactionID: String? = nil, purchaseDate: Date,
+        originalPurchaseDate: Date? = nil, expiresDate: Date, webOrderLineItemID: UInt64? = nil,
         isTrialPeriod: Bool = false
     ) -> PurchaseTemplate {
-        var purchase = PurchaseTemplate(
-            productID: productID, transactionID: transactionID, purchaseDate: purchaseDate
-        )
-        purchase.productType = .autoRenewableSubscription
+        var purchase = PurchaseTemplate(productID, transactionID, purchaseDate, .autoRenewableSubscription)
         purchase.originalTransactionID = originalTransactionID ?? transactionID
         purchase.originalPurchaseDate = originalPurchaseDate ?? purchaseDate
         purchase.expiresDate = expiresDate
@@ -170,9 +137,7 @@ extension PurchaseTemplate {
     public var asXcodeWritesIt: PurchaseTemplate {
         var purchase = self
         purchase.omitted.formUnion([1705, 1706, 1707, 1710, 1711, 1712, 1713, 1722])
-        if expiresDate == nil {
-            purchase.omitted.insert(1708)
-        }
+        if expiresDate == nil { purchase.omitted.insert(1708) }
         purchase.hasEmptyAttributes = false
         return purchase
     }
@@ -184,9 +149,7 @@ extension PurchaseTemplate {
     public var der: [UInt8] { RawAttribute(type: 17, value: value(order: .der)).der }
 
     /// The content of attribute 17.
-    func value(order: AttributeOrder) -> [UInt8] {
-        order.set(attributes)
-    }
+    func value(order: AttributeOrder) -> [UInt8] { order.set(attributes) }
 
     private var attributes: [RawAttribute] {
         var list: [RawAttribute?] = [
@@ -204,14 +167,46 @@ extension PurchaseTemplate {
             .ia5(1712, cancellationDate.map(ReceiptDateStyle.plain) ?? ""),
             isTrialPeriod.map { .integer(1713, $0 ? 1 : 0) },
         ]
-        if hasEmptyAttributes {
-            list += (1714...1718).map { .utf8($0, "") }
-        }
+        if hasEmptyAttributes { list += (1714...1718).map { .utf8($0, "") } }
         list += [
             isInIntroOfferPeriod.map { .integer(1719, $0 ? 1 : 0) },
             promotionalOfferID.map { .utf8(1721, $0) },
             ownershipType.map { .integer(1722, $0.rawValue) },
         ]
         return list.compactMap(\.self).filter { !omitted.contains($0.type) } + extraAttributes
+    }
+}
+
+/// One attribute of a receipt or of a purchase in it, any of them.
+public struct RawAttribute: Hashable, Sendable {
+    /// The number of the attribute, such as 2 for the bundle identifier.
+    public var type: Int
+    /// 1 for all that are known but number 4, which has 2.
+    public var version: Int
+    /// The content of the OCTET STRING: one DER value, or raw bytes in attributes 4 to 7.
+    public var value: [UInt8]
+
+    public init(type: Int, version: Int = 1, value: [UInt8]) {
+        (self.type, self.version, self.value) = (type, version, value)
+    }
+
+    /// An attribute that holds a UTF8String.
+    public static func utf8(_ type: Int, _ text: String) -> RawAttribute {
+        RawAttribute(type: type, value: DER.utf8String(text))
+    }
+
+    /// An attribute that holds an IA5String, as dates and the age rating do.
+    public static func ia5(_ type: Int, _ text: String) -> RawAttribute {
+        RawAttribute(type: type, value: DER.ia5String(text))
+    }
+
+    /// An attribute that holds an INTEGER.
+    public static func integer(_ type: Int, _ number: UInt64) -> RawAttribute {
+        RawAttribute(type: type, value: DER.integer(number))
+    }
+
+    /// The whole element: SEQUENCE { type, version, OCTET STRING }.
+    public var der: [UInt8] {
+        DER.sequence(DER.integer(UInt64(max(0, type))), DER.integer(UInt64(max(0, version))), DER.octetString(value))
     }
 }

@@ -2,32 +2,26 @@ public import Foundation
 
 /// The content of a signed app transaction: `AppTransaction` in StoreKit 2, which took the place of the app receipt.
 public struct AppTransactionTemplate: SignedPayloadTemplate, Hashable {
-    /// `receiptType`: the environment; `Sandbox`, `Production` or `Xcode`
-    public var receiptType: String?
-    /// `appAppleId`: the number of the app; 0 or absent in the sandbox
-    public var appAppleID: Int64?
-    /// `bundleId`
-    public var bundleID: String?
-    /// `applicationVersion`
-    public var applicationVersion: String?
-    /// `versionExternalIdentifier`
-    public var versionExternalIdentifier: Int64?
-    /// `receiptCreationDate`: when it was signed
-    public var receiptCreationDate: Date?
-    /// `requestDate`: the same time in all payloads seen
-    public var requestDate: Date?
-    /// `originalPurchaseDate`: when the app was first bought
-    public var originalPurchaseDate: Date?
-    /// `originalApplicationVersion`
-    public var originalApplicationVersion: String?
-    /// `preorderDate`
-    public var preorderDate: Date?
+    /// The environment; `Sandbox`, `Production` or `Xcode`
+    @NamedField("receiptType") public var receiptType: String?
+    /// The number of the app; 0 or absent in the sandbox
+    @NamedField("appAppleId") public var appAppleID: Int64?
+    @NamedField("bundleId") public var bundleID: String?
+    @NamedField("applicationVersion") public var applicationVersion: String?
+    @NamedField("versionExternalIdentifier") public var versionExternalIdentifier: Int64?
+    /// When it was signed
+    @NamedField("receiptCreationDate") public var receiptCreationDate: Date?
+    /// The same time in all payloads seen
+    @NamedField("requestDate") public var requestDate: Date?
+    /// When the app was first bought
+    @NamedField("originalPurchaseDate") public var originalPurchaseDate: Date?
+    @NamedField("originalApplicationVersion") public var originalApplicationVersion: String?
+    @NamedField("preorderDate") public var preorderDate: Date?
     /// `deviceVerification` and `deviceVerificationNonce`
     public var deviceVerification: DeviceVerification?
-    /// `appTransactionId`
-    public var appTransactionID: String?
-    /// `originalPlatform`, such as `iOS`
-    public var originalPlatform: String?
+    @NamedField("appTransactionId") public var appTransactionID: String?
+    /// Such as `iOS`
+    @NamedField("originalPlatform") public var originalPlatform: String?
     /// Further claims, last, in this order.
     public var extra: [Claim] = []
     /// The format of dates.
@@ -41,30 +35,6 @@ public struct AppTransactionTemplate: SignedPayloadTemplate, Hashable {
 
     /// The claim `receiptCreationDate`.
     public static var signingDateClaim: String { "receiptCreationDate" }
-
-    /// All claims, in the order of the App Store.
-    public var claims: [Claim] {
-        var list = ClaimList(dateStyle)
-        list.add("receiptType", receiptType)
-        list.add("appAppleId", appAppleID)
-        list.add("bundleId", bundleID)
-        list.add("applicationVersion", applicationVersion)
-        list.add("versionExternalIdentifier", versionExternalIdentifier)
-        list.add("receiptCreationDate", receiptCreationDate)
-        list.add("requestDate", requestDate)
-        list.add("originalPurchaseDate", originalPurchaseDate)
-        list.add("originalApplicationVersion", originalApplicationVersion)
-        list.add("preorderDate", preorderDate)
-        list.add(deviceVerification)
-        list.add("appTransactionId", appTransactionID)
-        list.add("originalPlatform", originalPlatform)
-        return list.claims + extra
-    }
-
-    /// The same; nothing is nested within.
-    public func claims(signing sign: (any SignedPayloadTemplate) throws -> String) rethrows -> [Claim] {
-        claims
-    }
 }
 
 extension AppTransactionTemplate {
@@ -73,17 +43,13 @@ extension AppTransactionTemplate {
     ///   - environment: `Sandbox`, `Production`, or a name of your own.
     ///   - deviceID: the device that it is made for (`AppStore.deviceVerificationID`).
     public init(
-        bundleID: String,
-        creationDate: Date,
-        environment: String = "Sandbox",
-        applicationVersion: String = "1",
+        bundleID: String, creationDate: Date, environment: String = "Sandbox", applicationVersion: String = "1",
         deviceID: UUID? = nil
     ) {
         let isProduction = environment == "Production"
         receiptType = environment
         appAppleID = isProduction ? 1_234_567_890 : 0
-        self.bundleID = bundleID
-        self.applicationVersion = applicationVersion
+        (self.bundleID, self.applicationVersion) = (bundleID, applicationVersion)
         versionExternalIdentifier = isProduction ? 870_000_001 : 0
         receiptCreationDate = creationDate
         requestDate = creationDate
@@ -102,11 +68,11 @@ extension AppTransactionTemplate {
         var template = self
         template.receiptType = "Xcode"
         template.dateStyle = .fractionalMilliseconds
-        for date in [
-            \Self.receiptCreationDate, \Self.requestDate, \Self.originalPurchaseDate, \Self.preorderDate,
-        ] {
+        for date in [\Self.receiptCreationDate, \Self.requestDate, \Self.originalPurchaseDate, \Self.preorderDate] {
             template[keyPath: date] = template[keyPath: date]?.finerThanMilliseconds
         }
         return template
     }
 }
+
+extension AppTransactionTemplate: NestedPayload {}

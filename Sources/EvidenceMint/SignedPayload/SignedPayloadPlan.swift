@@ -33,9 +33,7 @@ struct SignedPayloadPlan {
     func message() throws -> SignedPayloadMessage {
         var message = SignedPayloadMessage(
             header: header.json(escapesSlashes: headerStyle == .xcode),
-            payload: payload ?? ClaimValue.object(claims).json,
-            padsBase64: padsBase64
-        )
+            payload: payload ?? ClaimValue.object(claims).json, padsBase64: padsBase64)
         message.signature = try signature(of: message.signedBytes)
         return message
     }
@@ -61,5 +59,40 @@ struct SignedPayloadPlan {
             case .xcode: [Claim("kid", .string("Apple_Xcode_Key")), Claim("typ", .string("JWT")), chain, algorithm]
             }
         return .object(members.filter { hasCertificates || $0.name != "x5c" } + extraHeader)
+    }
+}
+
+/// A JWS in its compact form (RFC 7515, 7.1), as free as its parts allow.
+struct SignedPayloadMessage {
+    var header: [UInt8]
+    var payload: [UInt8]
+    var signature: [UInt8] = []
+    var padsBase64 = false
+    /// The text after the signature.
+    var tail = ""
+    /// The number of characters missing from the end.
+    var missing = 0
+
+    /// The signing input: header, full stop and payload.
+    var signedBytes: [UInt8] { Array(base64(header, payload).utf8) }
+
+    func encoded() -> String { String(base64(header, payload, signature).dropLast(missing)) + tail }
+
+    private func base64(_ parts: [UInt8]...) -> String {
+        parts.map { Self.base64($0, isPadded: padsBase64) }.joined(separator: ".")
+    }
+
+    /// Base64 in the alphabet for URLs (RFC 4648, 5), which a JWS does not pad.
+    static func base64(_ bytes: [UInt8], isPadded: Bool) -> String {
+        var text = [UInt8](Data(bytes).base64EncodedData())
+        for index in text.indices {
+            switch text[index] {
+            case UInt8(ascii: "+"): text[index] = UInt8(ascii: "-")
+            case UInt8(ascii: "/"): text[index] = UInt8(ascii: "_")
+            default: break
+            }
+        }
+        if !isPadded { while text.last == UInt8(ascii: "=") { text.removeLast() } }
+        return String(decoding: text, as: UTF8.self)
     }
 }

@@ -24,9 +24,7 @@ public struct XcodeSigner: Sendable {
     /// - Throws: `MintError` when the folder cannot be read or written, or holds something else.
     public init(folder: URL) throws {
         let store = IdentityFolder(folder)
-        if !store.isInhabited {
-            try store.publish(try XcodeSigner().folderContent)
-        }
+        if !store.isInhabited { try store.publish(try XcodeSigner().folderContent) }
         identity = try store.identity(Self.name)
         let dataStore = store.subfolder(AppStoreAuthority.signedPayloadFolder)
         if !dataStore.isInhabited {
@@ -38,9 +36,7 @@ public struct XcodeSigner: Sendable {
     }
 
     /// One PEM text of both certificates.
-    public var trustedCertificatesPEM: String {
-        identity.pem + payloadIdentity.pem
-    }
+    public var trustedCertificatesPEM: String { identity.pem + payloadIdentity.pem }
 
     /// Signs data: ES256, with `kid`, `typ` and an `x5c` of one certificate in the header.
     /// - Parameter template: the content, written unchanged; `asXcodeWritesIt` sets Xcode's environment and dates.
@@ -84,8 +80,7 @@ extension XcodeSigner {
         return IdentityFolder.Content(
             anchors: [(Self.name, identity)], identities: [],
             texts: [(AppStoreAuthority.trustFile, trustedCertificatesPEM)],
-            folders: [AppStoreAuthority.signedPayloadFolder: data]
-        )
+            folders: [AppStoreAuthority.signedPayloadFolder: data])
     }
 
     private static func receiptIdentity(_ createdAt: Date) throws -> SigningIdentity {
@@ -108,12 +103,8 @@ extension XcodeSigner {
     private static func template(_ commonName: String, _ createdAt: Date) -> CertificateTemplate {
         let name = CertificateTemplate.Name(commonName: commonName, organization: "Assay Simulator")
         var template = CertificateTemplate(
-            issuer: name,
-            subject: name,
-            serialNumber: [1],
-            notBefore: createdAt,
-            notAfter: CertificateTemplate.latestDate
-        )
+            issuer: name, subject: name, serialNumber: [1], notBefore: createdAt,
+            notAfter: CertificateTemplate.latestDate)
         template.isAuthority = true
         template.hasSubjectKeyIdentifier = false
         template.hasAuthorityKeyIdentifier = false

@@ -16,109 +16,57 @@ enum PurchaseInfoKeyOrder {
         var rest = entries
         var sorted: [Entry] = []
         for key in order {
-            if let index = rest.firstIndex(where: { $0.key == key }) {
-                sorted.append(rest.remove(at: index))
-            }
+            if let index = rest.firstIndex(where: { $0.key == key }) { sorted.append(rest.remove(at: index)) }
         }
         return sorted + rest
     }
 
     private static let all = Set(orders.joined())
 
-    private static let orders: [[String]] = [
-        // 13 keys: 2012, version 2, production and sandbox.
-        order(
-            """
-            original-purchase-date-pst original-transaction-id bvrs transaction-id quantity \
-            original-purchase-date-ms product-id item-id bid purchase-date-ms purchase-date \
-            purchase-date-pst original-purchase-date
-            """),
-        // 14 keys: 2012, version 2, sandbox.
-        order(
-            """
-            original-purchase-date-pst unique-identifier original-transaction-id bvrs transaction-id \
-            quantity original-purchase-date-ms product-id item-id bid purchase-date-ms purchase-date \
-            purchase-date-pst original-purchase-date
-            """),
-        // 15 keys: 2015, version 2, sandbox.
-        order(
-            """
-            original-purchase-date-pst unique-identifier original-transaction-id bvrs transaction-id \
-            quantity original-purchase-date-ms unique-vendor-identifier product-id item-id bid \
-            purchase-date-ms purchase-date purchase-date-pst original-purchase-date
-            """),
-        // 17 keys: 2014, version 2, sandbox.
-        order(
-            """
-            original-purchase-date-pst purchase-date-ms unique-identifier original-transaction-id bvrs \
-            app-item-id transaction-id quantity original-purchase-date-ms unique-vendor-identifier item-id \
-            version-external-identifier product-id purchase-date original-purchase-date bid \
-            purchase-date-pst
-            """),
-        // 19 keys: 2019, 2020, version 3, production.
-        order(
-            """
-            original-purchase-date-pst purchase-date-ms unique-identifier original-transaction-id bvrs \
-            app-item-id transaction-id quantity original-purchase-date-ms unique-vendor-identifier item-id \
-            version-external-identifier is-in-intro-offer-period product-id purchase-date is-trial-period \
-            original-purchase-date bid purchase-date-pst
-            """),
-        // 19 keys: 2013, version 2, production.
-        order(
-            """
-            original-purchase-date-pst purchase-date-ms unique-identifier original-transaction-id \
-            expires-date app-item-id transaction-id quantity web-order-line-item-id \
-            original-purchase-date-ms expires-date-formatted-pst item-id expires-date-formatted product-id \
-            purchase-date original-purchase-date purchase-date-pst bid bvrs
-            """),
-        // 19 keys: 2017, version 3, sandbox.
-        order(
-            """
-            original-purchase-date-pst purchase-date-ms unique-identifier original-transaction-id \
-            expires-date transaction-id original-purchase-date-ms web-order-line-item-id bvrs \
-            unique-vendor-identifier expires-date-formatted-pst item-id expires-date-formatted product-id \
-            purchase-date original-purchase-date bid purchase-date-pst quantity
-            """),
-        // 21 keys: 2013, version 2, sandbox.
-        order(
-            """
-            original-purchase-date-pst purchase-date-ms unique-identifier original-transaction-id \
-            expires-date app-item-id transaction-id quantity original-purchase-date-ms \
-            version-external-identifier unique-vendor-identifier web-order-line-item-id item-id \
-            expires-date-formatted purchase-date product-id expires-date-formatted-pst \
-            original-purchase-date purchase-date-pst bid bvrs
-            """),
-        // 21 keys: 2017, 2018, version 3, sandbox.
-        order(
-            """
-            original-purchase-date-pst is-in-intro-offer-period purchase-date-ms unique-identifier \
-            original-transaction-id expires-date transaction-id quantity web-order-line-item-id \
-            original-purchase-date-ms unique-vendor-identifier expires-date-formatted-pst item-id \
-            expires-date-formatted original-purchase-date product-id purchase-date is-trial-period \
-            purchase-date-pst bid bvrs
-            """),
-        // 24 keys: 2019, 2020, version 3, production.
-        order(
-            """
-            original-purchase-date-pst quantity subscription-group-identifier unique-vendor-identifier \
-            original-purchase-date-ms expires-date-formatted is-in-intro-offer-period purchase-date-ms \
-            expires-date-formatted-pst is-trial-period item-id unique-identifier original-transaction-id \
-            expires-date app-item-id transaction-id bvrs web-order-line-item-id version-external-identifier \
-            bid product-id purchase-date purchase-date-pst original-purchase-date
-            """),
-        // 25 keys: 2025, version 4, production.
-        order(
-            """
-            original-purchase-date-pst quantity subscription-group-identifier unique-vendor-identifier \
-            original-purchase-date-ms expires-date-formatted is-in-intro-offer-period purchase-date-ms \
-            expires-date-formatted-pst is-trial-period item-id unique-identifier original-transaction-id \
-            expires-date app-item-id transaction-id in-app-ownership-type bvrs web-order-line-item-id \
-            version-external-identifier bid product-id purchase-date purchase-date-pst \
-            original-purchase-date
-            """),
-    ]
-
-    private static func order(_ keys: String) -> [String] {
-        keys.split(separator: " ").map(String.init)
-    }
+    /// In a line each: the receipts that have it, and the keys.
+    private static let orders = """
+        13 keys, 2012, version 2, production and sandbox: original-purchase-date-pst original-transaction-id bvrs \
+        transaction-id quantity original-purchase-date-ms product-id item-id bid purchase-date-ms purchase-date \
+        purchase-date-pst original-purchase-date
+        14 keys, 2012, version 2, sandbox: original-purchase-date-pst unique-identifier original-transaction-id bvrs \
+        transaction-id quantity original-purchase-date-ms product-id item-id bid purchase-date-ms purchase-date \
+        purchase-date-pst original-purchase-date
+        15 keys, 2015, version 2, sandbox: original-purchase-date-pst unique-identifier original-transaction-id bvrs \
+        transaction-id quantity original-purchase-date-ms unique-vendor-identifier product-id item-id bid \
+        purchase-date-ms purchase-date purchase-date-pst original-purchase-date
+        17 keys, 2014, version 2, sandbox: original-purchase-date-pst purchase-date-ms unique-identifier \
+        original-transaction-id bvrs app-item-id transaction-id quantity original-purchase-date-ms \
+        unique-vendor-identifier item-id version-external-identifier product-id purchase-date original-purchase-date \
+        bid purchase-date-pst
+        19 keys, 2019, 2020, version 3, production: original-purchase-date-pst purchase-date-ms unique-identifier \
+        original-transaction-id bvrs app-item-id transaction-id quantity original-purchase-date-ms \
+        unique-vendor-identifier item-id version-external-identifier is-in-intro-offer-period product-id purchase-date \
+        is-trial-period original-purchase-date bid purchase-date-pst
+        19 keys, 2013, version 2, production: original-purchase-date-pst purchase-date-ms unique-identifier \
+        original-transaction-id expires-date app-item-id transaction-id quantity web-order-line-item-id \
+        original-purchase-date-ms expires-date-formatted-pst item-id expires-date-formatted product-id purchase-date \
+        original-purchase-date purchase-date-pst bid bvrs
+        19 keys, 2017, version 3, sandbox: original-purchase-date-pst purchase-date-ms unique-identifier \
+        original-transaction-id expires-date transaction-id original-purchase-date-ms web-order-line-item-id bvrs \
+        unique-vendor-identifier expires-date-formatted-pst item-id expires-date-formatted product-id purchase-date \
+        original-purchase-date bid purchase-date-pst quantity
+        21 keys, 2013, version 2, sandbox: original-purchase-date-pst purchase-date-ms unique-identifier \
+        original-transaction-id expires-date app-item-id transaction-id quantity original-purchase-date-ms \
+        version-external-identifier unique-vendor-identifier web-order-line-item-id item-id expires-date-formatted \
+        purchase-date product-id expires-date-formatted-pst original-purchase-date purchase-date-pst bid bvrs
+        21 keys, 2017, 2018, version 3, sandbox: original-purchase-date-pst is-in-intro-offer-period purchase-date-ms \
+        unique-identifier original-transaction-id expires-date transaction-id quantity web-order-line-item-id \
+        original-purchase-date-ms unique-vendor-identifier expires-date-formatted-pst item-id expires-date-formatted \
+        original-purchase-date product-id purchase-date is-trial-period purchase-date-pst bid bvrs
+        24 keys, 2019, 2020, version 3, production: original-purchase-date-pst quantity subscription-group-identifier \
+        unique-vendor-identifier original-purchase-date-ms expires-date-formatted is-in-intro-offer-period \
+        purchase-date-ms expires-date-formatted-pst is-trial-period item-id unique-identifier original-transaction-id \
+        expires-date app-item-id transaction-id bvrs web-order-line-item-id version-external-identifier bid product-id \
+        purchase-date purchase-date-pst original-purchase-date
+        25 keys, 2025, version 4, production: original-purchase-date-pst quantity subscription-group-identifier \
+        unique-vendor-identifier original-purchase-date-ms expires-date-formatted is-in-intro-offer-period \
+        purchase-date-ms expires-date-formatted-pst is-trial-period item-id unique-identifier original-transaction-id \
+        expires-date app-item-id transaction-id in-app-ownership-type bvrs web-order-line-item-id \
+        version-external-identifier bid product-id purchase-date purchase-date-pst original-purchase-date
+        """.split(separator: "\n").map { $0.drop { $0 != ":" }.dropFirst().split(separator: " ").map(String.init) }
 }

@@ -6,18 +6,13 @@ public import Foundation
 /// Each date is written two or three times: as milliseconds since 1970 and, in whole seconds, in Greenwich and in Los
 /// Angeles, there with daylight saving.
 public struct TransactionReceiptTemplate: Hashable, Sendable {
-    /// `transaction-id`
-    public var transactionID: String?
-    /// `original-transaction-id`
-    public var originalTransactionID: String?
-    /// `product-id`
-    public var productID: String?
-    /// `bid`
-    public var bundleID: String?
-    /// `bvrs`: the build of the app
-    public var bundleVersion: String?
-    /// `quantity`
-    public var quantity: UInt64? = 1
+    @NamedField("transaction-id") public var transactionID: String?
+    @NamedField("original-transaction-id") public var originalTransactionID: String?
+    @NamedField("product-id") public var productID: String?
+    @NamedField("bid") public var bundleID: String?
+    /// The build of the app
+    @NamedField("bvrs") public var bundleVersion: String?
+    @NamedField("quantity") public var quantity: UInt64? = 1
     /// `purchase-date`, `purchase-date-ms` and `purchase-date-pst`, in milliseconds
     public var purchaseDate: Date?
     /// `original-purchase-date`, `original-purchase-date-ms` and `original-purchase-date-pst`, in milliseconds
@@ -26,26 +21,26 @@ public struct TransactionReceiptTemplate: Hashable, Sendable {
     public var expiresDate: Date?
     /// `cancellation-date`, `cancellation-date-ms` and `cancellation-date-pst`: never seen; named like the others
     public var cancellationDate: Date?
-    /// `item-id`: the number of the product in the App Store
-    public var itemID: UInt64?
-    /// `app-item-id`: the number of the app; absent from the sandbox since 2014
-    public var appItemID: UInt64?
-    /// `version-external-identifier`: absent from the sandbox since 2014
-    public var versionExternalIdentifier: UInt64?
-    /// `unique-identifier`: the device, as 40 hexadecimal digits or, in newer receipts, `00008110-001835EE3E41801E`
-    public var uniqueIdentifier: String?
-    /// `unique-vendor-identifier`: the device as the developer sees it, a UUID in capitals
-    public var uniqueVendorIdentifier: String?
-    /// `web-order-line-item-id`: only in subscriptions
-    public var webOrderLineItemID: String?
-    /// `subscription-group-identifier`: only in subscriptions since 2019
-    public var subscriptionGroupIdentifier: String?
-    /// `is-trial-period`: since 2017
-    public var isTrialPeriod: Bool?
-    /// `is-in-intro-offer-period`: since 2017
-    public var isInIntroOfferPeriod: Bool?
-    /// `in-app-ownership-type`, such as `PURCHASED`: since 2021
-    public var inAppOwnershipType: String?
+    /// The number of the product in the App Store
+    @NamedField("item-id") public var itemID: UInt64?
+    /// The number of the app; absent from the sandbox since 2014
+    @NamedField("app-item-id") public var appItemID: UInt64?
+    /// Absent from the sandbox since 2014
+    @NamedField("version-external-identifier") public var versionExternalIdentifier: UInt64?
+    /// The device, as 40 hexadecimal digits or, in newer receipts, `00008110-001835EE3E41801E`
+    @NamedField("unique-identifier") public var uniqueIdentifier: String?
+    /// The device as the developer sees it, a UUID in capitals
+    @NamedField("unique-vendor-identifier") public var uniqueVendorIdentifier: String?
+    /// Only in subscriptions
+    @NamedField("web-order-line-item-id") public var webOrderLineItemID: String?
+    /// Only in subscriptions since 2019
+    @NamedField("subscription-group-identifier") public var subscriptionGroupIdentifier: String?
+    /// Since 2017
+    @NamedField("is-trial-period") public var isTrialPeriod: Bool?
+    /// Since 2017
+    @NamedField("is-in-intro-offer-period") public var isInIntroOfferPeriod: Bool?
+    /// Such as `PURCHASED`: since 2021
+    @NamedField("in-app-ownership-type") public var inAppOwnershipType: String?
     /// Further entries of `purchase-info`, last, in this order.
     public var extraEntries: [Entry] = []
     /// The keys of `purchase-info` to omit. It does not affect the extra ones.
@@ -66,11 +61,7 @@ public struct TransactionReceiptTemplate: Hashable, Sendable {
         /// The key and its text, both without quotes.
         public var key, value: String
 
-        /// An entry with any content.
-        public init(_ key: String, _ value: String) {
-            self.key = key
-            self.value = value
-        }
+        public init(_ key: String, _ value: String) { (self.key, self.value) = (key, value) }
     }
 
     /// The bytes that the signature covers after the version byte: a property list in the old style.
@@ -90,25 +81,12 @@ extension TransactionReceiptTemplate {
     }
 
     private var values: [Entry] {
-        let texts: [(String, String?)] = [
-            ("transaction-id", transactionID),
-            ("original-transaction-id", originalTransactionID),
-            ("product-id", productID),
-            ("bid", bundleID),
-            ("bvrs", bundleVersion),
-            ("quantity", quantity.map(String.init)),
-            ("item-id", itemID.map(String.init)),
-            ("app-item-id", appItemID.map(String.init)),
-            ("version-external-identifier", versionExternalIdentifier.map(String.init)),
-            ("unique-identifier", uniqueIdentifier),
-            ("unique-vendor-identifier", uniqueVendorIdentifier),
-            ("web-order-line-item-id", webOrderLineItemID),
-            ("subscription-group-identifier", subscriptionGroupIdentifier),
-            ("is-trial-period", isTrialPeriod.map(String.init)),
-            ("is-in-intro-offer-period", isInIntroOfferPeriod.map(String.init)),
-            ("in-app-ownership-type", inAppOwnershipType),
-        ]
-        var entries = texts.compactMap { key, text in text.map { Entry(key, $0) } }
+        var entries = namedClaims(of: self, .wholeMilliseconds) { _ in "" }.map { claim in
+            switch claim.value {
+            case .string(let text): Entry(claim.name, text)
+            default: Entry(claim.name, String(decoding: claim.value.json, as: UTF8.self))
+            }
+        }
         for (key, date) in [
             ("purchase-date", purchaseDate), ("original-purchase-date", originalPurchaseDate),
             ("cancellation-date", cancellationDate),
@@ -129,13 +107,9 @@ extension TransactionReceiptTemplate {
         return entries
     }
 
-    private static func milliseconds(_ date: Date) -> String {
-        String(date.wholeMilliseconds)
-    }
+    private static func milliseconds(_ date: Date) -> String { String(date.wholeMilliseconds) }
 
-    private static func greenwich(_ date: Date) -> String {
-        CivilTime(date).spaced + " Etc/GMT"
-    }
+    private static func greenwich(_ date: Date) -> String { CivilTime(date).spaced + " Etc/GMT" }
 
     private static func losAngeles(_ date: Date) -> String {
         // Without time zone data, Pacific Standard Time.
@@ -148,7 +122,55 @@ extension TransactionReceiptTemplate {
 
 extension Date {
     /// Milliseconds since 1970, rounded.
-    var wholeMilliseconds: Int64 {
-        Int64((timeIntervalSince1970 * 1000).rounded())
+    var wholeMilliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
+}
+
+extension TransactionReceiptTemplate {
+    /// The receipt of one purchase, with the keys that Apple writes today.
+    ///
+    /// The same parameters always make the same receipt; Apple's random values are derived from them.
+    /// - Parameters:
+    ///   - environment: `Production`, which gives the app numbers in the store; any other name is written outside of
+    ///     the signed content, as `Sandbox` is.
+    ///   - vendorIdentifier: the device as the developer sees it (`identifierForVendor`); nil leaves it out.
+    public init(
+        purchase: PurchaseTemplate, bundleID: String, bundleVersion: String = "1", environment: String = "Sandbox",
+        vendorIdentifier: UUID? = nil
+    ) {
+        let isProduction = environment == "Production"
+        transactionID = purchase.transactionID
+        originalTransactionID = purchase.originalTransactionID
+        productID = purchase.productID
+        (self.bundleID, self.bundleVersion) = (bundleID, bundleVersion)
+        quantity = purchase.quantity
+        purchaseDate = purchase.purchaseDate
+        originalPurchaseDate = purchase.originalPurchaseDate
+        expiresDate = purchase.expiresDate
+        cancellationDate = purchase.cancellationDate
+        itemID = purchase.productAdamID.flatMap { $0 == 0 ? nil : $0 } ?? 1_612_000_001
+        if isProduction {
+            appItemID = 1_234_567_890
+            versionExternalIdentifier = 870_000_001
+            pod = "43"
+        } else {
+            self.environment = environment
+        }
+        let seed = Array("unique identifier|\(vendorIdentifier?.uuidString ?? bundleID)".utf8)
+        uniqueIdentifier = ReceiptDigest.sha1.hash(seed).map { Int($0).hexadecimal(2) }.joined()
+        uniqueVendorIdentifier = vendorIdentifier?.uuidString
+        if expiresDate != nil {
+            webOrderLineItemID = purchase.webOrderLineItemID.map(String.init)
+            subscriptionGroupIdentifier = "20749162"
+        }
+        isTrialPeriod = purchase.isTrialPeriod
+        isInIntroOfferPeriod = purchase.isInIntroOfferPeriod ?? false
+        inAppOwnershipType = purchase.ownershipType.map { $0 == .familyShared ? "FAMILY_SHARED" : "PURCHASED" }
+    }
+}
+
+extension Int {
+    fileprivate func hexadecimal(_ width: Int) -> String {
+        let digits = String(self, radix: 16)
+        return String(repeating: "0", count: Swift.max(0, width - digits.count)) + digits
     }
 }

@@ -5,173 +5,180 @@ import Foundation
 struct AttackTable: Sendable {
     let evidence: AttackEvidence
 
-    /// The attacks on a target, by kind of evidence.
-    func attacks(on target: Attack.Target) -> [(evidence: String, attacks: [Attack])] {
-        var number =
-            switch target {
-            case .verifyReceipt: 0
-            case .purchases: 5000
-            case .notifications: 8000
-            }
-        func next() -> Int {
-            number += 1
-            return number
+    /// One attack, before it is numbered.
+    private struct Row {
+        let name: String
+        let explanation: String
+        /// The expected answer, by the number.
+        let expectation: @Sendable (Int) -> Attack.Expectation
+        /// The evidence or the whole request, around a purchase of this number.
+        let bytes: @Sendable (Int) throws -> [UInt8]
+
+        init(
+            _ name: String, _ explanation: String, _ expectation: Attack.Expectation = .refused,
+            _ bytes: @escaping @Sendable (Int) throws -> [UInt8]
+        ) {
+            self.init(name, explanation, expectedOf: { _ in expectation }, bytes)
         }
-        switch target {
-        case .verifyReceipt:
-            return [
-                ("app receipt", appReceipts(target, next)), ("transaction receipt", transactionReceipts(target, next)),
-                ("signed transaction", signedTransactions(target, next)), ("request", requests(target, next)),
-            ]
-        case .purchases:
-            return [
-                ("app receipt", appReceipts(target, next)), ("transaction receipt", transactionReceipts(target, next)),
-                ("signed transaction", signedTransactions(target, next)), ("claim", claims(next)),
-            ]
-        case .notifications: return [("notification", notifications(next))]
+
+        init(
+            _ name: String, _ explanation: String,
+            expectedOf expectation: @escaping @Sendable (Int) -> Attack.Expectation,
+            _ bytes: @escaping @Sendable (Int) throws -> [UInt8]
+        ) {
+            (self.name, self.explanation, self.expectation, self.bytes) = (name, explanation, expectation, bytes)
         }
     }
 
-    private func appReceipts(_ target: Attack.Target, _ next: () -> Int) -> [Attack] {
+    /// The attacks on a target, by kind of evidence. Each has a purchase of its own.
+    func attacks(on target: Attack.Target) -> [(evidence: String, attacks: [Attack])] {
+        let evidence = [
+            ("app receipt", appReceipts(target)), ("transaction receipt", transactionReceipts(target)),
+            ("signed transaction", signedTransactions(target)),
+        ]
+        switch target {
+        case .verifyReceipt:
+            return numbered(evidence, target, from: 0) { Self.receiptBody(try $0($1)) }
+                + numbered([("request", requests)], target, from: 1000) { try $0($1) }
+        case .purchases:
+            let ids = self.evidence
+            return numbered(evidence, target, from: 5000) {
+                Self.purchaseBody(try $0($1), ids.transactionID($1), customerID: "attacker")
+            } + numbered([("claim", claims)], target, from: 6000) { try $0($1) }
+        case .notifications: return numbered([("notification", notifications)], target, from: 8000) { try $0($1) }
+        }
+    }
+
+    private func numbered(
+        _ kinds: [(String, [Row])], _ target: Attack.Target, from first: Int,
+        _ body: @escaping @Sendable (@Sendable (Int) throws -> [UInt8], Int) throws -> [UInt8]
+    ) -> [(evidence: String, attacks: [Attack])] {
+        var number = first
+        return kinds.map { kind, rows in
+            let attacks = rows.map { row in
+                number += 1
+                let own = number
+                return Attack(
+                    name: row.name, explanation: row.explanation, target: target, expectation: row.expectation(own),
+                    body: { try body(row.bytes, own) })
+            }
+            return (kind, attacks)
+        }
+    }
+
+    private func appReceipts(_ target: Attack.Target) -> [Row] {
         let evidence = evidence
-        var attacks = [genuine("app-receipt", target, next()) { try evidence.appReceipt($0) }]
-        for fault in ReceiptFault.allCases {
+        var rows = [Row("app-receipt: genuine", "Nothing is wrong.", .accepted) { try evidence.appReceipt($0) }]
+        rows += ReceiptFault.allCases.map { fault in
             let expectation = fault == .missingBundleID ? ofAnotherApp(at: target) : .refused
-            attacks.append(
-                attack("app-receipt: \(fault.rawValue)", fault.explanation, target, expectation, next()) {
-                    try evidence.appReceipt($0, fault: fault)
-                })
+            return Row("app-receipt: \(fault.rawValue)", fault.explanation, expectation) {
+                try evidence.appReceipt($0, fault: fault)
+            }
         }
         for fault in StoreFault.allCases where target == .verifyReceipt || fault != .otherDevice {
-            let number = next()
-            let template = evidence.template(number, fault)
-            let expectation: Attack.Expectation =
-                target == .purchases
-                ? .refused
-                : .truth(
+            let truth: @Sendable (Int) -> Attack.Expectation = { number in
+                guard target == .verifyReceipt else { return .refused }
+                let template = evidence.template(number, fault)
+                return .truth(
                     bundleID: template.bundleID ?? "", transactionIDs: template.purchases.compactMap(\.transactionID))
-            attacks.append(
-                attack("app-receipt: \(fault.rawValue)", fault.explanation, target, expectation, number) {
+            }
+            rows.append(
+                Row("app-receipt: \(fault.rawValue)", fault.explanation, expectedOf: truth) {
                     try evidence.appReceipt($0, storeFault: fault)
                 })
         }
-        attacks.append(
-            attack("app-receipt: oversized", "The receipt has more than 16 MiB.", target, .refused, next()) { number in
-                try evidence.appReceipt(number) + [UInt8](repeating: 0, count: (16 << 20) + 1)
-            })
-        attacks.append(
-            attack("app-receipt: deeply-nested", "The receipt has 5,000 nested sequences.", target, .refused, next()) {
-                _ in
+        return rows + [
+            Row("app-receipt: oversized", "The receipt has more than 16 MiB.") {
+                try evidence.appReceipt($0) + [UInt8](repeating: 0, count: (16 << 20) + 1)
+            },
+            Row("app-receipt: deeply-nested", "The receipt has 5,000 nested sequences.") { _ in
                 // An indefinite length, as Xcode writes it (X.690, 8.1.3.6): a reader must descend to find the end.
                 Array(repeatElement([0x30, 0x80], count: 5000).joined())
                     + Array(repeatElement([0x00, 0x00], count: 5000).joined())
-            })
-        attacks.append(
-            attack(
-                "app-receipt: edited-answer", "An edited answer of verifyReceipt in place of a receipt.", target,
-                .refused, next()
-            ) { number in
-                Array(
-                    #"{"status":0,"environment":"Production","receipt":{"bundle_id":"\#(evidence.bundleID)","in_app":"#
-                        .utf8)
-                    + Array(#"[{"product_id":"coins","transaction_id":"\#(evidence.transactionID(number))"}]}}"#.utf8)
-            })
-        return attacks
+            },
+            Row("app-receipt: edited-answer", "An edited answer of verifyReceipt in place of a receipt.") { number in
+                let purchase = #"{"product_id":"coins","transaction_id":"\#(evidence.transactionID(number))"}"#
+                let receipt = #"{"bundle_id":"\#(evidence.bundleID)","in_app":[\#(purchase)]}"#
+                return Array(#"{"status":0,"environment":"Production","receipt":\#(receipt)}"#.utf8)
+            },
+        ]
     }
 
-    private func transactionReceipts(_ target: Attack.Target, _ next: () -> Int) -> [Attack] {
+    private func transactionReceipts(_ target: Attack.Target) -> [Row] {
         let evidence = evidence
-        var attacks: [Attack] = []
-        for version in TransactionReceiptVersion.allCases.reversed() {
-            attacks.append(
-                genuine("transaction-receipt version \(version.rawValue)", target, next()) {
-                    try evidence.transactionReceipt($0, version: version)
-                })
-        }
-        for version in TransactionReceiptVersion.allCases.reversed() {
-            for fault in TransactionReceiptFault.allCases {
-                let isOfAnotherApp = fault == .wrongBundleID || fault == .missingBundleID
-                attacks.append(
-                    attack(
-                        "transaction-receipt \(version.rawValue): \(fault.rawValue)", fault.explanation, target,
-                        isOfAnotherApp ? ofAnotherApp(at: target) : .refused, next()
-                    ) { try evidence.transactionReceipt($0, version: version, fault: fault) })
+        let versions = TransactionReceiptVersion.allCases.reversed()
+        let genuine = versions.map { version in
+            Row("transaction-receipt version \(version.rawValue): genuine", "Nothing is wrong.", .accepted) {
+                try evidence.transactionReceipt($0, version: version)
             }
         }
-        return attacks
-    }
-
-    private func signedTransactions(_ target: Attack.Target, _ next: () -> Int) -> [Attack] {
-        let evidence = evidence
-        var attacks: [Attack] = []
-        // Apple's verifyReceipt accepts no signed data, so even genuine signed data must be refused.
-        if target == .purchases {
-            attacks.append(
-                attack("signed-transaction: genuine", "Nothing is wrong.", target, .accepted, next()) {
-                    Array(try evidence.signedTransaction($0).utf8)
-                })
-        }
-        for fault in SignedPayloadFault.applicable(to: evidence.signedTransactionTemplate(0)) {
-            attacks.append(
-                attack("signed-transaction: \(fault.rawValue)", fault.explanation, target, .refused, next()) {
-                    Array(try evidence.signedTransaction($0, fault: fault).utf8)
-                })
-        }
-        return attacks
-    }
-
-    /// Attacks with a wrong request around genuine evidence.
-    private func requests(_ target: Attack.Target, _ next: () -> Int) -> [Attack] {
-        let bodies: [(String, String, @Sendable () -> [UInt8])] = [
-            ("not-json", "The request is not JSON.", { Array("receipt-data=MIIT".utf8) }),
-            ("no-receipt", "The request has no receipt.", { Array("{}".utf8) }),
-            ("empty-receipt", "The receipt is empty.", { Array(#"{"receipt-data":""}"#.utf8) }),
-            ("not-base64", "The receipt is not base64.", { Array(#"{"receipt-data":"%%%%"}"#.utf8) }),
-            (
-                "deeply-nested-json", "The receipt is 100,000 nested arrays.",
-                {
-                    Array(#"{"receipt-data":"#.utf8) + [UInt8](repeating: UInt8(ascii: "["), count: 100_000)
-                        + [UInt8](repeating: UInt8(ascii: "]"), count: 100_000) + Array("}".utf8)
+        return versions.reduce(genuine) { rows, version in
+            rows
+                + TransactionReceiptFault.allCases.map { fault in
+                    let isOfAnotherApp = fault == .wrongBundleID || fault == .missingBundleID
+                    return Row(
+                        "transaction-receipt \(version.rawValue): \(fault.rawValue)", fault.explanation,
+                        isOfAnotherApp ? ofAnotherApp(at: target) : .refused
+                    ) { try evidence.transactionReceipt($0, version: version, fault: fault) }
                 }
-            ),
-            ("truncated-json", "The request ends in the middle.", { Array(#"{"receipt-data":"MIIT"#.utf8) }),
-        ]
-        return bodies.map { name, explanation, body in
-            Attack(
-                name: "request: \(name)", explanation: explanation, target: target, expectation: .refused,
-                body: { body() })
         }
+    }
+
+    private func signedTransactions(_ target: Attack.Target) -> [Row] {
+        let evidence = evidence
+        let faults = SignedPayloadFault.applicable(to: evidence.signedTransactionTemplate(0)).map { fault in
+            Row("signed-transaction: \(fault.rawValue)", fault.explanation) {
+                Array(try evidence.signedTransaction($0, fault: fault).utf8)
+            }
+        }
+        // Apple's verifyReceipt accepts no signed data, so even genuine signed data must be refused.
+        guard target == .purchases else { return faults }
+        return [
+            Row("signed-transaction: genuine", "Nothing is wrong.", .accepted) {
+                Array(try evidence.signedTransaction($0).utf8)
+            }
+        ] + faults
+    }
+
+    /// Wrong requests around no evidence, or around a part of one.
+    private var requests: [Row] {
+        [
+            Row("request: not-json", "The request is not JSON.") { _ in Array("receipt-data=MIIT".utf8) },
+            Row("request: no-receipt", "The request has no receipt.") { _ in Array("{}".utf8) },
+            Row("request: empty-receipt", "The receipt is empty.") { _ in Array(#"{"receipt-data":""}"#.utf8) },
+            Row("request: not-base64", "The receipt is not base64.") { _ in Array(#"{"receipt-data":"%%%%"}"#.utf8) },
+            Row("request: deeply-nested-json", "The receipt is 100,000 nested arrays.") { _ in
+                Self.nestedArrays("receipt-data")
+            },
+            Row("request: truncated-json", "The request ends in the middle.") { _ in
+                Array(#"{"receipt-data":"MIIT"#.utf8)
+            },
+        ]
     }
 
     /// Genuine evidence, claimed by another customer than its owner.
-    private func claims(_ next: () -> Int) -> [Attack] {
+    private var claims: [Row] {
         let evidence = evidence
-        let first = next()
-        let receipt: @Sendable () throws -> [UInt8] = { try evidence.appReceipt(first) }
-        func claim(
-            _ name: String, _ explanation: String, _ expectation: Attack.Expectation, transaction: Int,
-            product: String = AttackEvidence.productID, customer: String
-        ) -> Attack {
-            Attack(
-                name: "claim: \(name)", explanation: explanation, target: .purchases, expectation: expectation,
-                body: {
-                    Self.purchaseBody(
-                        try receipt(), transactionID: evidence.transactionID(transaction), productID: product,
-                        customerID: customer)
-                })
+        let first = 7000
+        @Sendable func claim(
+            _ transaction: Int, product: String = AttackEvidence.productID, by customer: String
+        ) throws -> [UInt8] {
+            Self.purchaseBody(
+                try evidence.appReceipt(first), evidence.transactionID(transaction), productID: product,
+                customerID: customer)
         }
         return [
-            claim("genuine", "The buyer claims the purchase.", .accepted, transaction: first, customer: "buyer"),
-            claim("sent-again", "The buyer claims it again.", .accepted, transaction: first, customer: "buyer"),
-            claim(
-                "replayed-transaction-id", "Somebody else claims the same transaction.", .refused, transaction: first,
-                customer: "thief"),
-            claim(
-                "other-product", "A more expensive product is claimed with it.", .refused, transaction: first,
-                product: "all-the-coins", customer: "buyer"),
-            claim(
-                "invented-transaction-id", "A transaction is claimed that is not in the receipt.", .refused,
-                transaction: next(), customer: "buyer"),
+            Row("claim: genuine", "The buyer claims the purchase.", .accepted) { _ in try claim(first, by: "buyer") },
+            Row("claim: sent-again", "The buyer claims it again.", .accepted) { _ in try claim(first, by: "buyer") },
+            Row("claim: replayed-transaction-id", "Somebody else claims the same transaction.") { _ in
+                try claim(first, by: "thief")
+            },
+            Row("claim: other-product", "A more expensive product is claimed with it.") { _ in
+                try claim(first, product: "all-the-coins", by: "buyer")
+            },
+            Row("claim: invented-transaction-id", "A transaction is claimed that is not in the receipt.") {
+                try claim($0, by: "buyer")
+            },
         ]
     }
 
@@ -180,27 +187,9 @@ struct AttackTable: Sendable {
         target == .purchases ? .refused : .refusedOrNot(bundleID: evidence.bundleID)
     }
 
-    private func genuine(
-        _ kind: String, _ target: Attack.Target, _ number: Int, _ bytes: @escaping @Sendable (Int) throws -> [UInt8]
-    ) -> Attack {
-        attack("\(kind): genuine", "Nothing is wrong.", target, .accepted, number, bytes)
-    }
-
-    private func attack(
-        _ name: String, _ explanation: String, _ target: Attack.Target, _ expectation: Attack.Expectation,
-        _ number: Int,
-        _ bytes: @escaping @Sendable (Int) throws -> [UInt8]
-    ) -> Attack {
-        let transactionID = evidence.transactionID(number)
-        return Attack(name: name, explanation: explanation, target: target, expectation: expectation) {
-            let evidence = try bytes(number)
-            switch target {
-            case .verifyReceipt: return Self.receiptBody(evidence)
-            case .purchases, .notifications:
-                return Self.purchaseBody(
-                    evidence, transactionID: transactionID, productID: AttackEvidence.productID, customerID: "attacker")
-            }
-        }
+    private static func nestedArrays(_ member: String) -> [UInt8] {
+        let arrays = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
+        return Array("{\"\(member)\":\(arrays)}".utf8)
     }
 
     /// Compact JWS is sent unchanged, all other evidence as base64.
@@ -210,17 +199,138 @@ struct AttackTable: Sendable {
     }
 
     private static func receiptBody(_ evidence: [UInt8]) -> [UInt8] {
-        ClaimValue.object([Claim("receipt-data", .string(text(evidence).text))]).json
+        ClaimValue.object(["receipt-data": .string(text(evidence).text)]).json
     }
 
     private static func purchaseBody(
-        _ evidence: [UInt8], transactionID: String, productID: String, customerID: String
+        _ evidence: [UInt8], _ transactionID: String, productID: String = AttackEvidence.productID, customerID: String
     ) -> [UInt8] {
         let (text, isSignedPayload) = text(evidence)
         return ClaimValue.object([
-            Claim(isSignedPayload ? "signed_transaction" : "receipt_data", .string(text)),
-            Claim("product_id", .string(productID)), Claim("transaction_id", .string(transactionID)),
-            Claim("customer_id", .string(customerID)),
+            isSignedPayload ? "signed_transaction" : "receipt_data": .string(text), "product_id": .string(productID),
+            "transaction_id": .string(transactionID), "customer_id": .string(customerID),
         ]).json
+    }
+}
+
+// MARK: Notifications
+
+extension AttackTable {
+    /// The attacks on the address for notifications. It answers 400 to what is malformed or provably forged, 404 for an
+    /// unknown app, and 503 for an issuer, an algorithm or a header that it does not know, because those may be Apple's
+    /// next ones.
+    private var notifications: [Row] {
+        let evidence = evidence
+        // Signed once, so that the same bytes are sent again.
+        let genuine = Result { try evidence.notification(9000) }
+        return [
+            notification("genuine", "Nothing is wrong.", .accepted) { _ in try genuine.get() },
+            notification("sent-again", "The same notification is sent again.", .accepted) { _ in try genuine.get() },
+            notification("old-under-new-uuid", "An old notification has another UUID.") { _ in
+                AttackEvidence.edited(try genuine.get()) {
+                    $0.replacing("\"notificationUUID\":\"", with: "\"notificationUUID\":\"0")
+                }
+            },
+            notification("unsigned", "The signature is missing.") { _ in
+                let parts = try genuine.get().split(separator: ".", omittingEmptySubsequences: false)
+                return parts.prefix(2).joined(separator: ".") + "."
+            },
+            notification(
+                "unknown-algorithm", "The header names an algorithm that may come one day.", .answered([503])
+            ) { _ in
+                AttackEvidence.edited(try genuine.get(), part: 0) { $0.replacing("\"ES256\"", with: "\"ML-DSA-65\"") }
+            },
+            notification(
+                "unknown-critical-header", "The header has a critical member that may come one day.", .answered([503])
+            ) { _ in
+                AttackEvidence.edited(try genuine.get(), part: 0) {
+                    $0.replacing("{\"alg\"", with: "{\"crit\":[\"next\"],\"next\":1,\"alg\"")
+                }
+            },
+        ]
+            + SignedPayloadFault.applicable(to: evidence.notificationTemplate(0)).map { fault in
+                notification(fault.rawValue, fault.explanation, Self.expectation(of: fault)) {
+                    try evidence.notification($0, fault: fault)
+                }
+            } + parts
+            + [
+                notificationRequest("not-json", "The request is not JSON.") { Array("signedPayload=eyJ".utf8) },
+                notificationRequest("no-payload", "The request has no notification.") { Array("{}".utf8) },
+                notificationRequest("empty-payload", "The notification is empty.") {
+                    Array(#"{"signedPayload":""}"#.utf8)
+                },
+                notificationRequest("truncated-json", "The request ends in the middle.") {
+                    Array(#"{"signedPayload":"eyJ"#.utf8)
+                },
+                notificationRequest("deeply-nested-json", "The notification is 100,000 nested arrays.") {
+                    Self.nestedArrays("signedPayload")
+                },
+            ]
+    }
+
+    /// Attacks with genuine data in the wrong place.
+    private var parts: [Row] {
+        let evidence = evidence
+        return [
+            notification("swapped-parts", "The nested transaction and renewal info have changed places.") {
+                let transaction = evidence.signedTransactionTemplate($0)
+                return try evidence.notification(
+                    transaction: try evidence.signed(RenewalInfoTemplate(transaction: transaction)),
+                    renewalInfo: try evidence.signed(transaction))
+            },
+            notification("parts-of-another", "The nested transaction is replaced by that of another notification.") {
+                let (old, new) = (try evidence.signedTransaction($0), try evidence.signedTransaction($0 + 500))
+                return AttackEvidence.edited(try evidence.notification(transaction: old)) {
+                    $0.replacing(old, with: new)
+                }
+            },
+            notification("sandbox-as-production", "A notification of production has a transaction of the sandbox.") {
+                try evidence.notification(transaction: try evidence.sandboxTransaction($0))
+            },
+            notification("edited-environment", "A notification of the sandbox is edited to be one of production.") {
+                let sandbox = try evidence.notification(
+                    transaction: try evidence.sandboxTransaction($0), environment: evidence.sandbox)
+                return AttackEvidence.edited(sandbox) {
+                    $0.replacing("\"\(evidence.sandbox)\"", with: "\"\(evidence.environment)\"")
+                }
+            },
+            notification(
+                "another-app", "A genuine notification of an app that the server does not know.", .answered([404])
+            ) { try evidence.of("com.example.another").notification($0) },
+            notification("signed-transaction", "A signed transaction is sent as a notification.") {
+                try evidence.signedTransaction($0)
+            },
+        ]
+    }
+
+    private static let forged = Attack.Expectation.answered([400])
+
+    private func notification(
+        _ name: String, _ explanation: String, _ expectation: Attack.Expectation = Self.forged,
+        _ payload: @escaping @Sendable (Int) throws -> String
+    ) -> Row {
+        Row("notification: \(name)", explanation, expectation) {
+            ClaimValue.object(["signedPayload": .string(try payload($0))]).json
+        }
+    }
+
+    private func notificationRequest(
+        _ name: String, _ explanation: String, _ body: @escaping @Sendable () -> [UInt8]
+    ) -> Row {
+        Row("notification request: \(name)", explanation, Self.forged) { _ in body() }
+    }
+
+    private static func expectation(of fault: SignedPayloadFault) -> Attack.Expectation {
+        switch fault {
+        // The certificates and the header are genuine.
+        case .foreignSignature, .flippedSignatureByte, .reusedSignature, .derSignature, .longSignature, .zeroSignature,
+            .flippedPayloadByte, .editedClaims, .truncated, .fourthPart, .nestedDataOfAnotherApp:
+            forged
+        case .wrongBundleID, .missingBundleID, .xcodeEnvironment: .answered([400, 404])
+        case .oversized: .answered([400, 413])
+        // The signature is genuine, so a form that nobody knows may be Apple's next one.
+        case .deeplyNested: .answered([400, 413, 503])
+        default: .answered([400, 503])
+        }
     }
 }

@@ -21,10 +21,7 @@ actor NotificationDispatch: Service {
     static let parallelSends = 16
 
     init(service: StoreService, sender: NotificationSender, target: EvidenceTarget, logger: Logger) {
-        self.service = service
-        self.sender = sender
-        self.target = target
-        self.logger = logger
+        (self.service, self.sender, self.target, self.logger) = (service, sender, target, logger)
         isAddressKnown = !target.takesNotifications
     }
 

@@ -1,7 +1,33 @@
 import Foundation
 
-/// A fault of the next answers of a server: when it applies, and to how many answers.
-protocol InjectedFault: RequestBody {
+/// A fault that a tester asks for, and the number of times that it still applies.
+protocol CountedFault: Codable, Equatable, Sendable {
+    var count: Int { get set }
+    /// What is counted.
+    static var counted: String { get }
+    /// The members that a request for the fault may have.
+    static var members: [BodyMember] { get }
+    func check() throws(StoreError)
+}
+
+extension CountedFault {
+    func checkCount() throws(StoreError) {
+        try require(
+            (1...1_000_000).contains(count), .invalidValue, "'count' is 1 to 1000000 \(Self.counted), not \(count).")
+    }
+
+    /// Takes the next fault that hits, and counts it down.
+    static func take(from faults: inout [Self], where hits: (Self) -> Bool = { _ in true }) -> Self? {
+        guard let index = faults.firstIndex(where: hits) else { return nil }
+        let fault = faults[index]
+        faults[index].count -= 1
+        if faults[index].count <= 0 { faults.remove(at: index) }
+        return fault
+    }
+}
+
+/// A fault of the next answers of a server, with the time at which it applies.
+protocol InjectedFault: CountedFault {
     associatedtype Kind: RawRepresentable<String>
     var kind: Kind { get }
     /// The delay of the answer, in addition to any other fault.
@@ -13,41 +39,27 @@ protocol InjectedFault: RequestBody {
     /// The time of the store's clock at which the fault ends. A fault with an end applies to all answers until then,
     /// and its count is ignored.
     var until: Date? { get }
-    /// The number of answers that the fault still applies to.
-    var count: Int { get set }
-    /// Whether it is nothing but a delay.
-    var isLatency: Bool { get }
 }
 
 extension InjectedFault {
-    /// Whether the fault is over for good.
-    private func isOver(at now: Date) -> Bool { until.map { $0 <= now } ?? (count <= 0) }
+    static var counted: String { "answers" }
 
     func checkTerms() throws(StoreError) {
-        guard (1...1_000_000).contains(count) else {
-            throw StoreError(.invalidValue, "'count' is 1 to 1000000 answers, not \(count).")
-        }
-        guard (0...600_000).contains(milliseconds ?? 0), !isLatency || milliseconds != nil else {
-            throw StoreError(.invalidValue, "A latency has 0 to 600000 milliseconds.")
-        }
-        guard (1...(64 << 20)).contains(bytes ?? 1) else {
-            throw StoreError(.invalidValue, "'bytes' is 1 to 67108864.")
-        }
-        if let from, let until, until <= from {
-            throw StoreError(.invalidValue, "The fault ends before it begins.")
-        }
+        try checkCount()
+        try require(
+            (0...600_000).contains(milliseconds ?? 0) && (kind.rawValue != "latency" || milliseconds != nil),
+            .invalidValue,
+            "A latency has 0 to 600000 milliseconds.")
+        try require((1...(64 << 20)).contains(bytes ?? 1), .invalidValue, "'bytes' is 1 to 67108864.")
+        if let from, let until { try require(from < until, .invalidValue, "The fault ends before it begins.") }
     }
 
     /// Takes the next fault that hits an answer at a time of the store's clock.
     static func take(from faults: inout [Self], at now: Date, where hits: (Self) -> Bool = { _ in true }) -> Self? {
-        faults.removeAll { $0.isOver(at: now) }
-        guard let index = faults.firstIndex(where: { $0.from.map { $0 <= now } ?? true && hits($0) }) else {
-            return nil
-        }
-        let fault = faults[index]
-        if fault.until == nil {
-            faults[index].count -= 1
-            faults.removeAll { $0.isOver(at: now) }
+        faults.removeAll { $0.until.map { $0 <= now } ?? false }
+        func applies(_ fault: Self) -> Bool { (fault.from.map { $0 <= now } ?? true) && hits(fault) }
+        guard let fault = faults.first(where: applies), fault.until != nil else {
+            return take(from: &faults, where: applies)
         }
         return fault
     }

@@ -1,15 +1,50 @@
+import EvidenceMint
 import Foundation
+import TextFormats
 
-/// The JSON body of a request, with the names of its members: other names are refused, because a misspelled member
-/// would otherwise be ignored.
-protocol RequestBody: Decodable, Sendable {
-    static var members: [BodyMember] { get }
-}
+/// The JSON object of a request. Its members have the names that they have in Swift: `bundleID` reads `bundle_id`.
+@dynamicMemberLookup
+struct RequestBody: Decodable {
+    private let decoder: any Decoder
+    private let members: KeyedDecodingContainer<StoreJSON.Name>
 
-extension RequestBody {
-    /// Checks the names of the members. Their length and number are bounded already (`WrittenJSON.checkLimits`).
+    init(from decoder: any Decoder) throws {
+        self.decoder = decoder
+        members = try decoder.container(keyedBy: StoreJSON.Name.self)
+    }
+
+    /// A member that is required. Where either fits, the other subscript is meant.
+    @_disfavoredOverload
+    subscript<Value: Decodable>(dynamicMember name: String) -> Value {
+        get throws { try reading { try members.decode(Value.self, forKey: StoreJSON.Name(stringValue: name)) } }
+    }
+
+    /// A member that may be absent.
+    subscript<Value: Decodable>(dynamicMember name: String) -> Value? {
+        get throws {
+            try reading { try members.decodeIfPresent(Value.self, forKey: StoreJSON.Name(stringValue: name)) }
+        }
+    }
+
+    func read<Value: Decodable>(_ type: Value.Type) throws -> Value { try reading { try Value(from: decoder) } }
+
+    /// Foundation makes its own errors, such as that of a number beyond every range, a `DecodingError` only while it
+    /// decodes the whole body.
+    private func reading<Value>(_ value: () throws -> Value) throws -> Value {
+        do {
+            return try value()
+        } catch let error as DecodingError {
+            throw error
+        } catch {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: [], debugDescription: "not JSON", underlyingError: error))
+        }
+    }
+
+    /// Refuses other members, because a misspelled one would otherwise be ignored. Their length and number are bounded
+    /// already (`WrittenJSON.checkLimits`).
     /// - Throws: `UnknownField`.
-    static func checkMembers(of json: Data) throws {
+    static func check(_ json: Data, has members: [BodyMember]) throws {
         guard let value = try? JSONSerialization.jsonObject(with: json) else { return }
         try check(value, members, path: "")
     }
@@ -33,14 +68,9 @@ struct BodyMember: Sendable, ExpressibleByStringLiteral {
     let name: String
     let members: [BodyMember]
 
-    init(_ name: String, _ members: [BodyMember]) {
-        self.name = name
-        self.members = members
-    }
+    init(_ name: String, _ members: [BodyMember]) { (self.name, self.members) = (name, members) }
 
-    init(stringLiteral name: String) {
-        self.init(name, [])
-    }
+    init(stringLiteral name: String) { self.init(name, []) }
 }
 
 /// A member or parameter that the request does not have.
@@ -76,5 +106,83 @@ struct UnknownField: Error {
             }
         }
         return row[second.count]
+    }
+}
+
+/// JSON as the control API and the storage write it: keys in snake case and sorted, times in RFC 3339 and UTC.
+enum StoreJSON {
+    static func encode(_ value: some Encodable) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.dateEncodingStrategy = .iso8601
+        return try encoder.encode(value)
+    }
+
+    static func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .custom { path in
+            Name(stringValue: path.last.map { camelCase($0.stringValue) } ?? "")
+        }
+        decoder.dateDecodingStrategy = .custom(date)
+        return try decoder.decode(type, from: data)
+    }
+
+    private static func date(_ decoder: any Decoder) throws -> Date {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let milliseconds = WrittenTime.milliseconds(text) else {
+            throw MalformedValue.error(
+                "'\(text.prefix(80))' is not a time such as 2026-01-31T12:00:00Z.", at: container.codingPath)
+        }
+        // The store counts whole seconds.
+        return Date(timeIntervalSince1970: Double(milliseconds / 1000))
+    }
+
+    /// `transaction_id` is `transactionID`: Foundation's own strategy makes `transactionId` of it.
+    private static func camelCase(_ key: String) -> String {
+        let words = key.split(separator: "_")
+        guard let first = words.first else { return key }
+        return words.dropFirst().reduce(into: String(first)) { text, word in
+            text += abbreviations[word] ?? word.prefix(1).uppercased() + word.dropFirst()
+        }
+    }
+
+    private static let abbreviations: [Substring: String] = ["id": "ID", "ids": "IDs", "uuid": "UUID", "api": "API"]
+
+    /// The name that a key has in JSON: `bundleID` is `bundle_id`.
+    static func name(_ key: any CodingKey) -> String {
+        guard key.intValue == nil else { return key.stringValue }
+        var name = ""
+        var wasUppercase = true
+        for character in key.stringValue {
+            if character.isUppercase, !wasUppercase { name += "_" }
+            wasUppercase = character.isUppercase
+            name += character.lowercased()
+        }
+        return name
+    }
+
+    /// A name of a member that is known only at run time.
+    struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+}
+
+/// An object of an answer, member by member. A member that is nil is omitted.
+struct Members: Encodable, Sendable, ExpressibleByDictionaryLiteral {
+    private let members: [(name: String, value: (any Encodable & Sendable)?)]
+
+    init(dictionaryLiteral members: (String, (any Encodable & Sendable)?)...) { self.members = members }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: StoreJSON.Name.self)
+        for (name, value) in members {
+            if let value { try container.encode(value, forKey: StoreJSON.Name(stringValue: name)) }
+        }
     }
 }

@@ -19,7 +19,6 @@ public enum SimulatorConfigurationError: Error, Hashable, Sendable, CustomString
     /// The file of the state cannot be used.
     case database(String, reason: String)
 
-    /// The reason in words.
     public var description: String {
         switch self {
         case .invalidHost(let text):
@@ -28,8 +27,7 @@ public enum SimulatorConfigurationError: Error, Hashable, Sendable, CustomString
             "'\(text)' is not an address of the form http://HOST:PORT; evidence is sent over plain HTTP only"
         case .invalidNotificationURL(let text):
             "'\(text)' is not an address of the form http://HOST:PORT/PATH or https://HOST:PORT/PATH; notifications are posted to it"
-        case .invalidTrustFile(let path, let reason):
-            "\(path) has no certificates in PEM that can be read: \(reason)"
+        case .invalidTrustFile(let path, let reason): "\(path) has no certificates in PEM that can be read: \(reason)"
         case .database(let path, let reason): "the database \(path) \(reason)"
         }
     }
@@ -42,9 +40,7 @@ struct SimulatorRefusal: Error {
     let detail: String
 
     init(_ status: HTTPResponse.Status, _ code: String, _ detail: String) {
-        self.status = status
-        self.code = code
-        self.detail = detail
+        (self.status, self.code, self.detail) = (status, code, detail)
     }
 }
 

@@ -75,9 +75,7 @@ public struct DemoYear: Sendable {
                     add(.buy("coins", customer: customer), on: numbers.below(Self.days))
                 }
             }
-            if numbers.isOne(of: 15) {
-                add(.buy("pro", customer: customer), on: numbers.below(Self.days))
-            }
+            if numbers.isOne(of: 15) { add(.buy("pro", customer: customer), on: numbers.below(Self.days)) }
             if numbers.isOne(of: 8) { add(.refund(customer: customer), on: numbers.below(Self.days)) }
             if numbers.isOne(of: 4) { add(.steal(customer: customer), on: numbers.below(Self.days)) }
             if numbers.isOne(of: 3) { add(.forge(customer: customer), on: numbers.below(Self.days)) }
@@ -118,8 +116,7 @@ public struct DemoYear: Sendable {
                     latest[customer] = bought.count
                     bought.append(new)
                     if try await claim(new, by: new.customer) { accepted += 1 } else { refused += 1 }
-                case .failBilling(let customer):
-                    try await change(subscriptions[customer], "billing", ["works": false])
+                case .failBilling(let customer): try await change(subscriptions[customer], "billing", ["works": false])
                 case .recover(let customer):
                     try await change(subscriptions[customer], "billing", ["works": true])
                     try await change(subscriptions[customer], "recover", [:])

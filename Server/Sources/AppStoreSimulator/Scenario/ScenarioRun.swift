@@ -9,7 +9,6 @@ public struct ScenarioRun: Sendable {
     public struct Result: Sendable {
         /// The number of the step, from 1; 0 is the preparation.
         public let number: Int
-        /// The line in the file.
         public let line: Int?
         /// The action and its subject.
         public let step: String

@@ -85,7 +85,6 @@ struct ScenarioStep: Sendable {
         expected = try fields["expect"].map { value throws(ScenarioError) in try ScenarioFields(value, "expect") }
     }
 
-    /// The step in words.
     var words: String {
         switch subject {
         case .purchase(let name, _): "\(actionName) \(name)"

@@ -1,159 +1,104 @@
-import Foundation
+import EvidenceMint
 import HTTPTypes
-import Hummingbird
 
-/// The interface for apps: the work of StoreKit on a device. The control API is for testers, who decide the outcome of
-/// payments.
-struct AppRoutes {
-    let service: StoreService
-
-    func add(to router: Router<SimulatorRequestContext>) {
-        let routes = StateRoutes(router: router, service: service)
-        addPayments(to: routes)
-        addQueue(to: routes)
-        addReceipts(to: routes)
-        addControl(to: routes)
-    }
-
-    private func addPayments(to routes: StateRoutes) {
-        routes.get("/app/products") { state, call in
+extension Routes {
+    /// The interface for apps, which does the work of StoreKit on a device; and the control of settings.payments for
+    /// testers, who decide their outcome.
+    func addApps() {
+        get("/app/products") { state, call in
             let bundleID = try call.query("bundle_id")
             return state.store.products.filter { $0.bundleID == bundleID && $0.isForSale }
         }
-        routes.post("/app/purchases", Payment.self, .created) { state, payment, call in
+        post(
+            "/app/purchases",
+            ["bundle_id", "product_id", "customer_id", "quantity", "app_account_token", "offer_id"], .created
+        ) { state, body, call -> Members in
             let (sold, waiting) = try state.pay(
-                payment.productID, of: payment.bundleID, by: payment.customerID,
-                AppStore.PurchaseOptions(
-                    quantity: payment.quantity ?? 1, appAccountToken: payment.appAccountToken,
-                    offerID: payment.offerID))
-            return PaymentAnswer(
-                result: sold != nil ? "purchased" : waiting?.mode.rawValue ?? "cancelled",
-                paymentID: waiting?.paymentID,
-                transaction: try sold.map { try TransactionAnswer($0, &state, call.issuer) })
+                body.productID, of: body.bundleID, by: body.customerID, try .init(body))
+            return [
+                "result": sold != nil ? "purchased" : waiting?.mode.rawValue ?? "cancelled",
+                "payment_id": waiting?.paymentID,
+                "transaction": try sold.map { try state.answer(with: $0, by: call.issuer) },
+            ]
         }
-    }
-
-    private func addQueue(to routes: StateRoutes) {
-        routes.get("/app/queue") { state, call in
-            let (bundleID, customerID) = (try call.query("bundle_id"), try call.query("customer_id"))
-            return try QueueAnswer(state.unfinished(of: bundleID, customerID), &state, call)
+        get("/app/queue") { state, call in
+            try state.queue(state.unfinished(of: call.query("bundle_id"), call.query("customer_id")), call)
         }
-        routes.get("/app/updates") { state, call in
+        get("/app/updates") { state, call in
             let (bundleID, customerID) = (try call.query("bundle_id"), try call.query("customer_id"))
             guard let after = Int(try call.query("after")), after >= 0 else {
                 throw StoreError(.invalidValue, "'after' is the number of an event.")
             }
-            return try QueueAnswer(state.updates(of: bundleID, customerID, after: after), &state, call)
+            return try state.queue(state.updates(of: bundleID, customerID, after: after), call)
         }
-        routes.get("/app/current") { state, call in
-            let (bundleID, customerID) = (try call.query("bundle_id"), try call.query("customer_id"))
-            return try QueueAnswer(state.current(of: bundleID, customerID), &state, call)
+        get("/app/current") { state, call in
+            try state.queue(state.current(of: call.query("bundle_id"), call.query("customer_id")), call)
         }
-        routes.get("/app/latest") { state, call in
-            let (bundleID, customerID) = (try call.query("bundle_id"), try call.query("customer_id"))
-            let latest = state.latest(of: bundleID, customerID, try call.query("product_id"))
-            return try QueueAnswer([latest].compactMap(\.self), &state, call)
+        get("/app/latest") { state, call in
+            let latest = try state.latest(
+                of: call.query("bundle_id"), call.query("customer_id"), call.query("product_id"))
+            return try state.queue([latest].compactMap(\.self), call)
         }
-        routes.post("/app/finish", Finished.self) { state, finished, _ in
-            try state.store.finish(finished.transactionID)
+        post("/app/finish", ["transaction_id"]) { state, body, _ in try state.store.finish(body.transactionID) }
+        post("/app/restore", ["bundle_id", "customer_id"]) { state, body, call in
+            try state.queue(state.store.restore(body.bundleID, for: body.customerID), call)
         }
-        routes.post("/app/restore", Owner.self) { state, owner, call in
-            try QueueAnswer(try state.store.restore(owner.bundleID, for: owner.customerID), &state, call)
-        }
-    }
-
-    private func addReceipts(to routes: StateRoutes) {
-        routes.get("/app/receipt") { state, call in
-            let (bundleID, customerID) = (try call.query("bundle_id"), try call.query("customer_id"))
-            guard let receipt = state.store.state.receipts[StoreState.key(bundleID, customerID)] else {
+        get("/app/receipt") { state, call -> Members in
+            let key = StoreState.key(try call.query("bundle_id"), try call.query("customer_id"))
+            guard let receipt = state.store.state.receipts[key] else {
                 throw StoreError(.noReceipt, "The device has no receipt before the first purchase or refresh.")
             }
-            return DeviceReceipt(appReceipt: try state.appReceipt(receipt, by: call.issuer))
+            return ["app_receipt": try state.appReceipt(receipt, by: call.issuer)]
         }
-        routes.post("/app/receipt/refresh", Owner.self) { state, owner, call in
-            let receipt = try state.store.refreshReceipt(of: owner.bundleID, for: owner.customerID)
-            return DeviceReceipt(appReceipt: try state.appReceipt(receipt, by: call.issuer))
+        post("/app/receipt/refresh", ["bundle_id", "customer_id"]) { state, body, call -> Members in
+            let receipt = try state.store.refreshReceipt(of: body.bundleID, for: body.customerID)
+            return ["app_receipt": try state.appReceipt(receipt, by: call.issuer)]
         }
-        routes.get("/app/device") { state, call in
-            let customer = try state.store.customer(try call.query("customer_id"))
-            return Device(deviceID: customer.deviceID, environment: customer.environment)
+        get("/app/device") { state, call -> Members in
+            let customer = try state.store.customer(call.query("customer_id"))
+            return ["device_id": customer.deviceID, "environment": customer.environment]
         }
-    }
-
-    private func addControl(to routes: StateRoutes) {
-        routes.get("/control/payments") { state, _ in state.payments }
-        routes.post("/control/payments/mode", ModeChange.self) { state, change, _ in
-            _ = try state.store.customer(change.customerID)
-            state.payments.set(change.mode ?? .normal, receiptLags: change.receiptLags ?? false, for: change.customerID)
-            return state.payments
+        get("/control/payments") { state, _ in state.settings.payments }
+        post("/control/payments/mode", ["customer_id", "mode", "receipt_lags"]) { state, body, _ in
+            let customerID = try state.store.customer(body.customerID).customerID
+            state.settings.payments.set(
+                try body.mode ?? .normal, receiptLags: try body.receiptLags ?? false, for: customerID)
+            return state.settings.payments
         }
-        routes.change("/control/payments/{id}/approve") { state, call in
-            try TransactionAnswer(try state.approve(call.id), &state, call.issuer)
+        post("/control/payments/{id}/approve") { state, call in
+            try state.answer(with: state.approve(call.id), by: call.issuer)
         }
-        routes.change("/control/payments/{id}/decline") { state, call in try state.payments.take(call.id) }
+        post("/control/payments/{id}/decline") { state, call in try state.settings.payments.take(call.id) }
     }
 }
 
-private struct Payment: RequestBody {
-    let bundleID: String
-    let productID: String
-    let customerID: String
-    let quantity: UInt64?
-    let appAccountToken: String?
-    let offerID: String?
+extension ServiceState {
+    /// Transactions with their evidence, and the number of the last event, from which the next updates are asked for.
+    fileprivate mutating func queue(_ transactions: [StoreTransaction], _ call: Routes.Call) throws -> Members {
+        let last = store.events.last?.number ?? 0
+        var answers: [Members] = []
+        for transaction in transactions { answers.append(try answer(with: transaction, by: call.issuer)) }
+        return ["last": last, "transactions": answers]
+    }
 
-    static let members: [BodyMember] = [
-        "bundle_id", "product_id", "customer_id", "quantity", "app_account_token", "offer_id",
-    ]
-}
-
-private struct Finished: RequestBody {
-    let transactionID: String
-
-    static let members: [BodyMember] = ["transaction_id"]
-}
-
-private struct Owner: RequestBody {
-    let bundleID: String
-    let customerID: String
-
-    static let members: [BodyMember] = ["bundle_id", "customer_id"]
-}
-
-private struct ModeChange: RequestBody {
-    let customerID: String
-    let mode: PaymentMode?
-    let receiptLags: Bool?
-
-    static let members: [BodyMember] = ["customer_id", "mode", "receipt_lags"]
-}
-
-private struct PaymentAnswer: Encodable {
-    /// `purchased`, `ask-to-buy`, `interrupted` or `cancelled`.
-    let result: String
-    /// Only for a payment that waits.
-    let paymentID: String?
-    let transaction: TransactionAnswer?
-}
-
-private struct QueueAnswer: Encodable {
-    /// The number of the last event, from which the next updates are asked for.
-    let last: Int
-    let transactions: [TransactionAnswer]
-
-    init(_ transactions: [StoreTransaction], _ state: inout ServiceState, _ call: StateRoutes.Call) throws {
-        last = state.store.events.last?.number ?? 0
-        var answers: [TransactionAnswer] = []
-        for transaction in transactions { answers.append(try TransactionAnswer(transaction, &state, call.issuer)) }
-        self.transactions = answers
+    /// A transaction, its subscription, and its evidence.
+    mutating func answer(
+        with transaction: StoreTransaction, by issuer: EvidenceIssuer, version: TransactionReceiptVersion = .four,
+        faults: EvidenceFaults? = nil
+    ) throws -> Members {
+        [
+            "transaction": transaction,
+            "subscription": store.state.subscriptions[transaction.originalTransactionID],
+            "evidence": try evidence(of: transaction, by: issuer, version: version, faults: faults),
+            // In the customer's mail; nil if nothing was paid.
+            "order_id": transaction.orderID,
+        ]
     }
 }
 
-private struct DeviceReceipt: Encodable {
-    let appReceipt: String
-}
-
-private struct Device: Encodable {
-    let deviceID: String
-    let environment: StoreEnvironment
+extension AppStore.PurchaseOptions {
+    init(_ body: RequestBody) throws {
+        self.init(
+            quantity: try body.quantity ?? 1, appAccountToken: try body.appAccountToken, offerID: try body.offerID)
+    }
 }

@@ -1,156 +1,169 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import HummingbirdCore
 
-/// Lists for people and programs: searched, in pages, newest first; and an overview that says whether they changed.
-///
-/// Each answer has an `ETag`. A request with a matching `If-None-Match` gets 304 without a body, so asking often costs
-/// little.
-struct ListRoutes {
-    let service: StoreService
-    let target: EvidenceTarget
-
-    func add(to router: Router<SimulatorRequestContext>) {
+extension Routes {
+    /// Lists for people and programs: searched, in pages, newest first; and an overview that says whether they changed.
+    ///
+    /// Each answer has an `ETag`. A request with a matching `If-None-Match` gets 304 without a body, so asking often
+    /// costs little.
+    func addLists(_ target: EvidenceTarget) {
+        let service = service
         router.get("/control/overview") { request, _ in
-            try await answer(request) { state, _ in Overview(state, target) }
+            try await service.answer(request) { state in state.overview(target) }
         }
-        add("transactions", to: router) { state, query in
-            query.page(
-                state.store.state.transactions.values.filter {
-                    query.includes($0.customerID)
-                        && query.finds([
-                            $0.transactionID, $0.originalTransactionID, $0.productID, $0.customerID, $0.bundleID,
-                        ])
-                },
-                by: { AppStore.number(of: $0.transactionID) > AppStore.number(of: $1.transactionID) })
+        addList("transactions", \.store.state.transactions, of: { $0.customerID }) {
+            [$0.transactionID, $0.originalTransactionID, $0.productID, $0.customerID, $0.bundleID]
+        } by: {
+            AppStore.number(of: $0.transactionID) > AppStore.number(of: $1.transactionID)
         }
-        add("subscriptions", to: router) { state, query in
-            query.page(
-                state.store.state.subscriptions.values.filter {
-                    query.includes($0.customerID)
-                        && query.finds([
-                            $0.originalTransactionID, $0.productID, $0.customerID, $0.bundleID, $0.status.rawValue,
-                        ])
-                },
-                by: {
-                    AppStore.number(of: $0.originalTransactionID) > AppStore.number(of: $1.originalTransactionID)
-                })
+        addList("subscriptions", \.store.state.subscriptions, of: { $0.customerID }) {
+            [$0.originalTransactionID, $0.productID, $0.customerID, $0.bundleID, $0.status.rawValue]
+        } by: {
+            AppStore.number(of: $0.originalTransactionID) > AppStore.number(of: $1.originalTransactionID)
         }
-        add("events", to: router) { state, query in
-            query.page(
-                state.store.state.events.values.filter {
-                    query.includes($0.customerID)
-                        && query.finds([
-                            $0.summary, $0.kind.rawValue, $0.notification?.type, $0.notification?.subtype,
-                            $0.transaction?.transactionID, $0.transaction?.originalTransactionID, $0.bundleID,
-                        ])
-                }, by: { $0.number > $1.number })
+        addList("events", \.store.state.events, of: { $0.customerID }) {
+            [
+                $0.summary, $0.kind.rawValue, $0.notification?.type, $0.notification?.subtype,
+                $0.transaction?.transactionID, $0.transaction?.originalTransactionID, $0.bundleID,
+            ]
+        } by: {
+            $0.number > $1.number
         }
-        add("notifications", to: router) { state, query in
-            query.page(
-                state.notifications.values.filter {
-                    query.includes($0.customerID)
-                        && query.finds([
-                            $0.type, $0.subtype, $0.notificationUUID, $0.transactionID, $0.bundleID, $0.state.rawValue,
-                            $0.attempts.last?.result.rawValue,
-                        ])
-                }, by: { ($0.number, $0.isForgedCopy ? 0 : 1) > ($1.number, $1.isForgedCopy ? 0 : 1) })
+        addList("notifications", \.notifications, of: { $0.customerID }) {
+            [
+                $0.type, $0.subtype, $0.notificationUUID, $0.transactionID, $0.bundleID, $0.state.rawValue,
+                $0.attempts.last?.result.rawValue,
+            ]
+        } by: {
+            ($0.number, $0.isForgedCopy ? 0 : 1) > ($1.number, $1.isForgedCopy ? 0 : 1)
         }
-        add("customers", to: router) { state, query in
-            query.page(
-                state.store.state.customers.values.filter {
-                    query.includes($0.customerID)
-                        && query.finds([$0.customerID, $0.environment.rawValue, $0.storefront])
-                }, by: { Array($0.customerID.utf8).lexicographicallyPrecedes(Array($1.customerID.utf8)) })
+        addList("customers", \.store.state.customers, of: { $0.customerID }) {
+            [$0.customerID, $0.environment.rawValue, $0.storefront]
+        } by: {
+            Array($0.customerID.utf8).lexicographicallyPrecedes(Array($1.customerID.utf8))
         }
-        add("products", to: router) { state, query in
-            query.page(
-                state.store.state.products.values.filter {
-                    query.finds([$0.productID, $0.bundleID, $0.kind.rawValue])
-                }, by: { $0.productNumber < $1.productNumber })
+        addList("products", \.store.state.products, of: nil) {
+            [$0.productID, $0.bundleID, $0.kind.rawValue]
+        } by: {
+            $0.productNumber < $1.productNumber
         }
     }
 
-    private func add<Row: Encodable & Sendable>(
-        _ name: String, to router: Router<SimulatorRequestContext>,
-        _ list: @escaping @Sendable (ServiceState, ListQuery) -> ListPage<Row>
+    /// A list of the rows of a table.
+    /// - Parameters:
+    ///   - customer: whose a row is; nil if rows are nobody's.
+    ///   - texts: are searched.
+    ///   - areInOrder: whether a row comes before another.
+    private func addList<Row: Encodable & Sendable>(
+        _ name: String, _ table: any KeyPath<ServiceState, StoreTable<Row>> & Sendable,
+        of customer: (@Sendable (Row) -> String?)?, _ texts: @escaping @Sendable (Row) -> [String?],
+        by areInOrder: @escaping @Sendable (Row, Row) -> Bool
     ) {
+        let service = service
         router.get(RouterPath("/control/lists/\(name)")) { request, _ in
             let query = try ListQuery(request.uri)
-            return try await answer(request) { state, _ in list(state, query) }
+            return try await service.answer(request) { state -> Members in
+                let rows = state[keyPath: table].values.filter { row in
+                    (customer.map { query.includes($0(row)) } ?? true) && query.finds(texts(row))
+                }
+                let page = rows.sorted(by: areInOrder).dropFirst(query.offset).prefix(query.limit)
+                return ["total": rows.count, "offset": query.offset, "items": Array(page)]
+            }
         }
     }
+}
 
-    /// The answer, or 304 if the client has it already.
-    private func answer<Value: Encodable & Sendable>(
-        _ request: Request, _ body: @escaping @Sendable (ServiceState, Date) throws -> Value
+extension StoreService {
+    /// The answer with an entity tag (RFC 9110, 8.8.3), or 304 if the client has it already.
+    nonisolated fileprivate func answer(
+        _ request: Request, _ body: @escaping @Sendable (ServiceState) throws -> Members
     ) async throws -> Response {
-        let instance = service.instance
-        let (tag, value) = try await service.change { state, world in
+        let instance = instance
+        let (tag, value) = try await change { state, _ in
             let clock = "\(Int(state.store.now.timeIntervalSince1970)).\(state.clock.rate)"
-            return (EntityTag("\(instance).\(state.revision).\(clock)"), try body(state, world))
+            return ("\"\(instance).\(state.revision).\(clock)\"", try body(state))
         }
-        if tag.matches(request.headers[.ifNoneMatch]) {
-            return Response(status: .notModified, headers: [.eTag: tag.text])
+        if request.headers[.ifNoneMatch].map({ $0.utf8.elementsEqual(tag.utf8) }) ?? false {
+            return Response(status: .notModified, headers: [.eTag: tag])
         }
         var response = try Response.json(value)
-        response.headers[.eTag] = tag.text
+        response.headers[.eTag] = tag
         response.headers[.cacheControl] = "no-cache"
         return response
     }
 }
 
-/// The small part of the state that a page shows all the time.
-private struct Overview: Encodable {
-    /// Changes with every change of content, not with time alone.
-    let revision: Int
-    let clock: ClockAnswer
-    let apps: [StoreApp]
-    let counts: Counts
-    let answerFaults: [AnswerFault]
-    let evidenceFaults: [EvidenceFault]
-    let certificateFaults: [CertificateFault]
-    let notifications: NotificationsAnswer
-    let server: String?
-    /// The address of the server's console.
-    let console: String?
+/// The query of a list: `search`, `customer_id`, `offset` and `limit`.
+private struct ListQuery: Sendable {
+    private let search: [UInt8]
+    private let customerID: String?
+    let offset: Int
+    let limit: Int
 
-    struct Counts: Encodable {
-        let products: Int
-        let customers: Int
-        let transactions: Int
-        let subscriptions: Int
-        let events: Int
-        let notifications: Int
+    /// - Throws: `StoreError` with `invalid_value`, `UnknownField`.
+    init(_ uri: URI) throws {
+        var values: [String: String] = [:]
+        for (key, value) in uri.queryParameters {
+            let name = String(key)
+            guard Self.names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else {
+                throw UnknownField(name, known: Self.names)
+            }
+            values[name] = String(value)
+        }
+        search = (values["search"] ?? "").utf8.map(\.small)
+        customerID = values["customer_id"].flatMap { $0.isEmpty ? nil : $0 }
+        offset = try Self.number("offset", values, 0, 0...Int(Int32.max))
+        limit = try Self.number("limit", values, 25, 1...200)
     }
 
-    init(_ state: ServiceState, _ target: EvidenceTarget) {
-        revision = state.revision
-        clock = ClockAnswer(state)
-        apps = state.store.apps
-        counts = Counts(
-            products: state.store.state.products.count, customers: state.store.state.customers.count,
-            transactions: state.store.state.transactions.count,
-            subscriptions: state.store.state.subscriptions.count, events: state.store.state.events.count,
-            notifications: state.notifications.count)
-        answerFaults = state.answerFaults
-        evidenceFaults = state.evidenceFaults
-        certificateFaults = state.certificateFaults
-        notifications = NotificationsAnswer(state)
-        (server, console) = (target.address, target.console)
+    private static let names = ["search", "customer_id", "offset", "limit"]
+
+    private static func number(
+        _ name: String, _ values: [String: String], _ standard: Int, _ range: ClosedRange<Int>
+    ) throws -> Int {
+        guard let text = values[name] else { return standard }
+        guard let number = Int(text), range.contains(number) else {
+            throw StoreError(.invalidValue, "'\(name)' is a number from \(range.lowerBound) to \(range.upperBound).")
+        }
+        return number
+    }
+
+    /// Whether the query asks for rows of this customer.
+    func includes(_ customer: String?) -> Bool {
+        guard let customerID else { return true }
+        return customer.map { $0.utf8.elementsEqual(customerID.utf8) } ?? false
+    }
+
+    /// Whether one of the texts contains the searched text, in any case of ASCII letters.
+    func finds(_ texts: [String?]) -> Bool {
+        guard let first = search.first else { return true }
+        return texts.contains { text in
+            guard let bytes = text.map({ $0.utf8.map(\.small) }), bytes.count >= search.count else { return false }
+            return (0...(bytes.count - search.count)).contains {
+                bytes[$0] == first && bytes[$0..<($0 + search.count)].elementsEqual(search)
+            }
+        }
     }
 }
 
-/// A strong entity tag (RFC 9110, 8.8.3).
-struct EntityTag {
-    let text: String
-
-    init(_ value: String) {
-        text = "\"\(value)\""
-    }
-
-    func matches(_ header: String?) -> Bool {
-        guard let header else { return false }
-        return header.utf8.elementsEqual(text.utf8)
+extension ServiceState {
+    /// The small part of the state that a page shows all the time. Its revision changes with every change of content,
+    /// not with time alone.
+    fileprivate func overview(_ target: EvidenceTarget) -> Members {
+        let state = store.state
+        let counts: Members = [
+            "products": state.products.count, "customers": state.customers.count,
+            "transactions": state.transactions.count, "subscriptions": state.subscriptions.count,
+            "events": state.events.count, "notifications": notifications.count,
+        ]
+        return [
+            "revision": revision, "clock": clockAnswer, "apps": store.apps, "counts": counts,
+            "answer_faults": settings.answerFaults, "evidence_faults": settings.evidenceFaults,
+            "certificate_faults": settings.certificateFaults, "notifications": notificationsAnswer,
+            "server": target.address,
+            "console": target.console,
+        ]
     }
 }

@@ -49,10 +49,8 @@ public struct SimulatorConfiguration: Sendable {
     /// Follows the store's clock; nil if it is not followed.
     public var time: SimulatorTime?
 
-    /// The defaults.
     public init() {}
 
-    /// The settings of HTTPS.
     public struct HTTPS: Sendable {
         /// The port to listen on; 0 selects a free port.
         public var port: Int
@@ -60,8 +58,7 @@ public struct SimulatorConfiguration: Sendable {
         public var authority: ServerCertificateAuthority
 
         public init(port: Int, authority: ServerCertificateAuthority) {
-            self.port = port
-            self.authority = authority
+            (self.port, self.authority) = (port, authority)
         }
     }
 
@@ -101,8 +98,7 @@ public enum SimulatorFailure {
             return
                 "port \(configuration.port) is in use; choose another with \(portOption), or a free one with \(portOption) 0"
         case EACCES: return "port \(configuration.port) is not permitted; choose one above 1023 with \(portOption)"
-        case EADDRNOTAVAIL:
-            return "\(configuration.host) is not an address of this machine; choose another with --host"
+        case EADDRNOTAVAIL: return "\(configuration.host) is not an address of this machine; choose another with --host"
         default: return "the simulator stopped: \(NetworkFailure.words(error))"
         }
     }

@@ -7,6 +7,7 @@ import HummingbirdCore
 import HummingbirdTLS
 public import Logging
 import NIOCore
+import NIOSSL
 
 /// Builds a simulated App Store as an application that can be run, or tested in the same process: `verifyReceipt`, the
 /// control API, its OpenAPI document, and a page for people.
@@ -55,19 +56,19 @@ public func simulatorServer(
     let router = Router(context: SimulatorRequestContext.self)
     router.add(middleware: SimulatorLogMiddleware())
     router.add(middleware: SimulatorProblemMiddleware())
-    PageRoutes(authority: authority).add(to: router)
-    StoreVerifyReceiptRoutes(service: service).add(to: router)
-    CatalogRoutes(service: service, configuration: configuration).add(to: router)
-    ListRoutes(service: service, target: target).add(to: router)
-    DeliveryRoutes(service: service, target: target).add(to: router)
-    StorePurchaseRoutes(service: service).add(to: router)
-    AppRoutes(service: service).add(to: router)
-    SubscriptionRoutes(service: service).add(to: router)
-    ClockRoutes(service: service).add(to: router)
-    FaultRoutes(service: service).add(to: router)
-    ServerAPIRoutes(service: service).add(to: router)
-    ServerAPIControlRoutes(service: service, retention: RetentionSender(sender)).add(to: router)
-    NotificationRoutes(service: service, dispatch: dispatch).add(to: router)
+    let routes = Routes(router: router, service: service)
+    routes.addPage(authority)
+    routes.addVerifyReceipt()
+    routes.addServerAPI()
+    routes.addServerAPIControl(RetentionSender(sender))
+    routes.addCatalog(configuration)
+    routes.addLists(target)
+    routes.addPurchases()
+    routes.addSubscriptions()
+    routes.addApps()
+    routes.addDelivery(target)
+    routes.addFaults()
+    routes.addNotifications(dispatch)
     let responder = RequestGate(allowedHosts: allowedHosts, next: router.buildResponder())
     let answers = AnswerBudget()
     let plain = HTTPServerBuilder.http1(
@@ -145,4 +146,61 @@ struct SimulatorLogMiddleware: RouterMiddleware {
 extension HTTPField.Name {
     /// The stable code of an answer that refuses something. The fallback cannot happen: the name is a valid token.
     static let assayReason = HTTPField.Name("Assay-Reason") ?? .server
+}
+
+/// The certificates of the simulator's HTTPS: the valid one, and one for each fault.
+struct StoreCertificates: Sendable {
+    private let valid: Certificate
+    private let faulty: [CertificateFault.Kind: Certificate]
+
+    /// A chain and its key.
+    private struct Certificate: Sendable {
+        let chain: [NIOSSLCertificateSource]
+        let key: NIOSSLPrivateKeySource
+
+        init(_ server: SigningIdentity, _ authority: ServerCertificateAuthority) throws {
+            chain = [
+                .certificate(try NIOSSLCertificate(bytes: server.certificate, format: .der)),
+                .certificate(try NIOSSLCertificate(bytes: authority.root.certificate, format: .der)),
+            ]
+            key = .privateKey(try NIOSSLPrivateKey(bytes: Array(server.privateKey.pem.utf8), format: .pem))
+        }
+    }
+
+    /// - Parameters:
+    ///   - authority: the authority that clients trust.
+    ///   - hosts: the names and addresses of the simulator.
+    ///   - now: the real time; a client checks certificates by its own clock, not by the store's.
+    init(_ authority: ServerCertificateAuthority, hosts: [String], now: Date) throws {
+        let day = 86_400.0
+        valid = try Certificate(authority.certificate(for: hosts), authority)
+        let stranger = try ServerCertificateAuthority()
+        faulty = [
+            .wrongHost: try Certificate(authority.certificate(for: ["wrong.example"]), authority),
+            .expired: try Certificate(
+                authority.certificate(
+                    for: hosts, notBefore: now.addingTimeInterval(-30 * day), notAfter: now.addingTimeInterval(-day)),
+                authority),
+            .unknownIssuer: try Certificate(stranger.certificate(for: hosts), stranger),
+        ]
+    }
+
+    /// TLS that asks for the fault of each connection when it begins.
+    func configuration(_ takeFault: @escaping @Sendable () async throws -> CertificateFault.Kind?) -> TLSConfiguration {
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: valid.chain, privateKey: valid.key)
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = ["http/1.1"]
+        let faulty = faulty
+        configuration.sslContextCallback = { _, promise in
+            promise.completeWithTask {
+                guard let fault = try await takeFault(), let certificate = faulty[fault] else { return .noChanges }
+                var override = NIOSSLContextConfigurationOverride()
+                override.certificateChain = certificate.chain
+                override.privateKey = certificate.key
+                return override
+            }
+        }
+        return configuration
+    }
 }

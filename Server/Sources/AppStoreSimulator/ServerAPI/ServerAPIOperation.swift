@@ -4,27 +4,18 @@ import HTTPTypes
 /// The operations of the App Store Server API, the realtime URL of the Retention Messaging API, and the group
 /// and seat calls.
 enum ServerAPIOperation: String, Codable, Sendable, Word {
-    case statuses
-    case extend
+    case statuses, extend, history, transaction, finish, consumption, refunds, order, groups, seats
     case massExtend = "mass-extend"
     case massExtendStatus = "mass-extend-status"
     case historyV1 = "history-v1"
-    case history
-    case transaction
-    case finish
     case appTransaction = "app-transaction"
     case accountToken = "account-token"
     case consumptionV1 = "consumption-v1"
-    case consumption
-    case refunds
     case refundsV1 = "refunds-v1"
-    case order
     case testNotification = "test-notification"
     case testNotificationStatus = "test-notification-status"
     case notificationHistory = "notification-history"
-    case groups
     case groupMembers = "group-members"
-    case seats
     case claimSeat = "claim-seat"
     case releaseSeat = "release-seat"
     case associateSeat = "associate-seat"

@@ -1,11 +1,11 @@
 import EvidenceMint
 import Foundation
+import PurchaseAPI
 
 /// A request to the App Store Server API, read from HTTP.
 struct ServerAPIRequest: Sendable {
     let operation: ServerAPIOperation
     let environment: StoreEnvironment
-    /// The header `Authorization`.
     let authorization: String?
     /// The variable parts of the path, in order.
     var path: [String]
@@ -36,6 +36,8 @@ struct ServerAPIRequest: Sendable {
 struct ServerAPIScope: Sendable {
     let app: StoreApp
     let environment: StoreEnvironment
+    /// Signs the answers.
+    let issuer: EvidenceIssuer
 
     /// The name of the environment in answers.
     var environmentName: String { app.environmentNames.name(of: environment) }
@@ -46,9 +48,10 @@ struct ServerAPIScope: Sendable {
 
     /// `environment`, `bundleId` and, in production, `appAppleId`.
     var claims: [Claim] {
-        var claims = [Claim("environment", .string(environmentName)), Claim("bundleId", .string(app.bundleID))]
-        if let appAppleID { claims.append(Claim("appAppleId", .integer(appAppleID))) }
-        return claims
+        [Claim]([
+            "environment": .string(environmentName), "bundleId": .string(app.bundleID),
+            "appAppleId": appAppleID.map(ClaimValue.integer),
+        ])
     }
 }
 
@@ -65,17 +68,13 @@ struct ServerAPIAnswer: Sendable {
     var fault: ServerAPIFault?
 
     /// An answer with JSON.
-    init(_ members: [Claim], status: Int = 200) {
-        self.status = status
-        json = .object(members)
-    }
+    init(_ members: [Claim], status: Int = 200) { (self.status, json) = (status, .object(members)) }
+
+    init(_ members: KeyValuePairs<String, ClaimValue?>) { self.init([Claim](members)) }
 
     /// An answer without a body.
-    init(status: Int) {
-        self.status = status
-    }
+    init(status: Int) { self.status = status }
 
-    /// A refusal of the token.
     init(_ fault: ServerAPITokenFault) {
         status = 401
         tokenFault = fault
@@ -84,8 +83,104 @@ struct ServerAPIAnswer: Sendable {
     init(_ failure: ServerAPIFailure) {
         status = failure.status
         guard failure.hasBody else { return }
-        var members = [Claim("errorMessage", .string(failure.message))]
-        if let code = failure.code { members.insert(Claim("errorCode", .integer(code)), at: 0) }
-        json = .object(members)
+        json = .object(["errorCode": failure.code.map(ClaimValue.integer), "errorMessage": .string(failure.message)])
+    }
+}
+
+extension [Claim] {
+    /// Members in their order. Those that are nil are omitted.
+    init(_ members: KeyValuePairs<String, ClaimValue?>) {
+        self = members.compactMap { name, value in value.map { Claim(name, $0) } }
+    }
+}
+
+extension ClaimValue {
+    static func object(_ members: KeyValuePairs<String, ClaimValue?>) -> ClaimValue { .object([Claim](members)) }
+}
+
+/// A JSON object from outside, whose members are read with exact types.
+struct APIObject: Sendable {
+    private let members: [String: Value]
+
+    private enum Value: Decodable, Sendable {
+        case null
+        case boolean(Bool)
+        case integer(Int64)
+        case string(String)
+        case array([Value])
+        case object([String: Value])
+        /// A number with a fraction, or a greater one.
+        case other
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if container.decodeNil() {
+                self = .null
+            } else if let value = try? container.decode(Bool.self) {
+                self = .boolean(value)
+            } else if let value = try? container.decode(Int64.self) {
+                self = .integer(value)
+            } else if let value = try? container.decode(String.self) {
+                self = .string(value)
+            } else if let value = try? container.decode([Value].self) {
+                self = .array(value)
+            } else if let value = try? container.decode([String: Value].self) {
+                self = .object(value)
+            } else {
+                self = .other
+            }
+        }
+    }
+
+    /// - Returns: nil if the text is not an object, or exceeds the limits of the simulator.
+    init?(_ json: some Sequence<UInt8>) {
+        let bytes = Array(json)
+        do {
+            try WrittenJSON.checkLimits(of: bytes)
+            members = try JSONDecoder().decode([String: Value].self, from: Data(bytes))
+        } catch {
+            return nil
+        }
+    }
+
+    var names: [String] { Array(members.keys) }
+
+    /// Whether the object has the member with a value other than null.
+    func has(_ name: String) -> Bool {
+        switch members[name] {
+        case nil, .null: false
+        default: true
+        }
+    }
+
+    // A value of a type; nil if the member is absent or null. They throw the failure for any other type.
+
+    func string(_ name: String, or failure: ServerAPIFailure) throws(ServerAPIFailure) -> String? {
+        try value(name, or: failure) { if case .string(let value) = $0 { value } else { nil } }
+    }
+
+    /// A whole number.
+    func integer(_ name: String, or failure: ServerAPIFailure) throws(ServerAPIFailure) -> Int64? {
+        try value(name, or: failure) { if case .integer(let value) = $0 { value } else { nil } }
+    }
+
+    func boolean(_ name: String, or failure: ServerAPIFailure) throws(ServerAPIFailure) -> Bool? {
+        try value(name, or: failure) { if case .boolean(let value) = $0 { value } else { nil } }
+    }
+
+    func strings(_ name: String, or failure: ServerAPIFailure) throws(ServerAPIFailure) -> [String]? {
+        try value(name, or: failure) { value in
+            guard case .array(let members) = value else { return nil }
+            let texts = members.compactMap { if case .string(let text) = $0 { text } else { nil } }
+            return texts.count == members.count ? texts : nil
+        }
+    }
+
+    private func value<Wanted>(
+        _ name: String, or failure: ServerAPIFailure, _ read: (Value) -> Wanted?
+    ) throws(ServerAPIFailure) -> Wanted? {
+        guard has(name), let member = members[name] else { return nil }
+        guard let value = read(member) else { throw failure }
+        return value
     }
 }

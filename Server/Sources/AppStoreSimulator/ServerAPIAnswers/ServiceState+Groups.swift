@@ -19,7 +19,7 @@ extension ServiceState {
             transaction.seats?.invitations == .developer
         else { throw ServerAPIFailure.unknownTransactionID }
         let total = subscription.isUsable ? store.seats(of: subscription) : 0
-        let claims = serverAPI.seatClaims[original] ?? []
+        let claims = settings.serverAPI.seatClaims[original] ?? []
         switch request.operation {
         case .claimSeat:
             let body = try request.object()
@@ -28,20 +28,20 @@ extension ServiceState {
             else { throw ServerAPIFailure.generalBadRequest }
             let member = try member(in: body, scope)
             if let earlier = claims.first(where: { $0.requestIdentifier == identifier }) {
-                return ServerAPIAnswer([Claim("seatClaimId", .string(earlier.seatClaimID))])
+                return ServerAPIAnswer(["seatClaimId": .string(earlier.seatClaimID)])
             }
             guard claims.count < total else {
                 // Apple names the error without a number.
                 throw ServerAPIFailure(400, nil, "NoAvailableSeats")
             }
             let id = UUID(derivedFrom: "seat|\(original)|\(identifier)").uuidString.lowercased()
-            serverAPI.seatClaims[original] =
+            settings.serverAPI.seatClaims[original] =
                 claims + [SeatClaim(seatClaimID: id, requestIdentifier: identifier, appTransactionID: member)]
-            return ServerAPIAnswer([Claim("seatClaimId", .string(id))])
+            return ServerAPIAnswer(["seatClaimId": .string(id)])
         case .releaseSeat:
             let id = request.path[1].lowercased()
             guard claims.contains(where: { $0.seatClaimID == id }) else { throw Self.unknownSeatClaim }
-            serverAPI.seatClaims[original] = claims.filter { $0.seatClaimID != id }
+            settings.serverAPI.seatClaims[original] = claims.filter { $0.seatClaimID != id }
             return ServerAPIAnswer(status: 200)
         case .associateSeat:
             let id = request.path[1].lowercased()
@@ -49,13 +49,13 @@ extension ServiceState {
             guard let member = try member(in: try request.object(), scope) else {
                 throw ServerAPIFailure.generalBadRequest
             }
-            serverAPI.seatClaims[original]?[index].appTransactionID = member
+            settings.serverAPI.seatClaims[original]?[index].appTransactionID = member
             return ServerAPIAnswer(status: 200)
         default:
             return ServerAPIAnswer([
-                Claim("totalSeatCount", .integer(Int64(total))),
-                Claim("availableSeatCount", .integer(Int64(max(0, total - claims.count)))),
-                Claim("assignedSeatClaimIds", .array(claims.map { .string($0.seatClaimID) })),
+                "totalSeatCount": .integer(Int64(total)),
+                "availableSeatCount": .integer(Int64(max(0, total - claims.count))),
+                "assignedSeatClaimIds": .array(claims.map { .string($0.seatClaimID) }),
             ])
         }
     }
@@ -81,11 +81,9 @@ extension ServiceState {
         let groups = store.state.subscriptions.rows(ofGroup: owner).compactMap { subscription -> ClaimValue? in
             let source = subscription.sharedFrom.flatMap { store.state.subscriptions[$0] } ?? subscription
             guard source.renewalSeats != nil, subscription.isUsable else { return nil }
-            return .object([
-                Claim("groupId", .string(Self.groupID(of: source))), Claim("groupType", .string("CONSUMER")),
-            ])
+            return .object(["groupId": .string(Self.groupID(of: source)), "groupType": .string("CONSUMER")])
         }
-        return ServerAPIAnswer([Claim("groups", .array(groups))])
+        return ServerAPIAnswer(["groups": .array(groups)])
     }
 
     /// The answer to `GET /groups/v1/group/{groupId}`.
@@ -108,15 +106,11 @@ extension ServiceState {
         var token = try PageToken(request.value("paginationToken"), question: question, or: .unknownPaginationToken)
         let page = members.dropFirst(token.place).prefix(limit)
         let hasMore = token.place + page.count < members.count
-        var claims = [
-            Claim("members", .array(page.map { .object([Claim("appTransactionId", .string($0))]) })),
-            Claim("hasMore", .boolean(hasMore)),
-        ]
-        if hasMore {
-            token.place += page.count
-            claims.append(Claim("paginationToken", .string(try token.text())))
-        }
-        return ServerAPIAnswer(claims)
+        token.place += page.count
+        return ServerAPIAnswer([
+            "members": .array(page.map { .object(["appTransactionId": .string($0)]) }), "hasMore": .boolean(hasMore),
+            "paginationToken": hasMore ? .string(try token.text()) : nil,
+        ])
     }
 
     private static func groupID(of purchaser: StoreSubscription) -> String {

@@ -2,7 +2,7 @@ import Foundation
 import PurchaseAPI
 
 /// A fault of the next answers of `verifyReceipt`.
-struct AnswerFault: Codable, Equatable, InjectedFault {
+struct AnswerFault: InjectedFault {
     var kind: Kind
     /// For the kind `status`: 0, 21000 to 21010, 21100 to 21199.
     var status: Int?
@@ -72,8 +72,6 @@ struct AnswerFault: Codable, Equatable, InjectedFault {
         "count",
     ]
 
-    var isLatency: Bool { kind == .latency }
-
     func check() throws(StoreError) {
         try checkTerms()
         guard kind == .status else { return }
@@ -92,5 +90,35 @@ struct AnswerFault: Codable, Equatable, InjectedFault {
         response.retryFlag = VerifyReceiptResponse.RetryFlag(retries, spelling: spelling ?? .underscore)
         response.exception = exception ?? "assay.simulator.InjectedException"
         return response
+    }
+}
+
+/// A fault of the connection or of the bytes of an answer, whatever the answer says.
+struct TransportFault: Sendable {
+    /// Nil for an answer that is only late.
+    var kind: Kind?
+    /// The delay of the answer; for a slow body that of its second half.
+    var milliseconds: Int?
+    /// The size of a huge body.
+    var bytes: Int?
+
+    /// The words are those of the faults of answers.
+    enum Kind: String, Sendable {
+        case reset, silence, outage, redirect, html
+        case brokenJSON = "broken-json"
+        case slowBody = "slow-body"
+        case hugeBody = "huge-body"
+        case closedBody = "closed-body"
+    }
+}
+
+extension InjectedFault {
+    /// The part of the fault that does not depend on the answer.
+    var transport: TransportFault {
+        // The milliseconds of a 429 are in its header.
+        TransportFault(
+            kind: TransportFault.Kind(rawValue: kind.rawValue),
+            milliseconds: kind.rawValue == ServerAPIFault.Kind.tooManyRequests.rawValue ? nil : milliseconds,
+            bytes: bytes)
     }
 }

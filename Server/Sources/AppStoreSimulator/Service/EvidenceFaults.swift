@@ -1,6 +1,5 @@
 import EvidenceMint
 import Foundation
-import PurchaseAPI
 
 /// The names of faults for the evidence of one answer.
 struct EvidenceFaults: Decodable, Sendable {
@@ -9,9 +8,7 @@ struct EvidenceFaults: Decodable, Sendable {
     var signedTransaction: String?
     var signedRenewalInfo: String?
     var appTransaction: String?
-}
 
-extension EvidenceFaults {
     func check() throws(StoreError) {
         try EvidenceFault.check(appReceipt, of: .appReceipt)
         try EvidenceFault.check(transactionReceipt, of: .transactionReceipt)
@@ -22,12 +19,13 @@ extension EvidenceFaults {
 }
 
 /// A fault of the next evidence that the store signs.
-struct EvidenceFault: Codable, Equatable, Sendable {
+struct EvidenceFault: CountedFault {
     var kind: Kind
-    /// The name of the fault.
     var fault: String
-    /// The number of pieces of evidence that the fault still applies to.
-    var count: Int
+    @OneByDefault var count: Int
+
+    static let counted = "pieces of evidence"
+    static let members: [BodyMember] = ["kind", "fault", "count"]
 
     enum Kind: String, Codable, Sendable, Word {
         case appReceipt = "app_receipt"
@@ -36,14 +34,53 @@ struct EvidenceFault: Codable, Equatable, Sendable {
         case signedRenewalInfo = "signed_renewal_info"
         case appTransaction = "app_transaction"
         case notification
+
+        /// The faults that evidence of the kind can have.
+        var faults: [FaultName] {
+            switch self {
+            case .appReceipt:
+                FaultName.all(StoreFault.self, \.explanation) + FaultName.all(ReceiptFault.self, \.explanation)
+            case .transactionReceipt: FaultName.all(TransactionReceiptFault.self, \.explanation)
+            case .signedTransaction, .signedRenewalInfo, .appTransaction, .notification:
+                FaultName.all(SignedPayloadFault.self, \.explanation)
+            }
+        }
+    }
+
+    func check() throws(StoreError) {
+        try Self.check(fault, of: kind)
+        try checkCount()
+    }
+
+    static func check(_ fault: String?, of kind: Kind) throws(StoreError) {
+        let names = kind.faults.map(\.name)
+        guard let fault, !names.contains(fault) else { return }
+        throw StoreError(
+            .invalidValue,
+            "Evidence of the kind \(kind.rawValue) has no fault '\(fault.prefix(80))'. Known: \(names.sorted().joined(separator: ", "))."
+        )
+    }
+}
+
+/// The name of a fault, and its explanation.
+struct FaultName {
+    let name: String
+    let explanation: String
+
+    static func all<Kind: CaseIterable & RawRepresentable<String>>(
+        _: Kind.Type, _ explanation: (Kind) -> String
+    ) -> [FaultName] {
+        Kind.allCases.map { FaultName(name: $0.rawValue, explanation: explanation($0)) }
     }
 }
 
 /// A fault of the certificates of the next HTTPS connections.
-struct CertificateFault: Codable, Equatable, RequestBody {
+struct CertificateFault: CountedFault {
     var fault: Kind
-    /// The number of connections that the fault still applies to.
     @OneByDefault var count: Int
+
+    static let counted = "connections"
+    static let members: [BodyMember] = ["fault", "count"]
 
     enum Kind: String, Codable, Sendable, CaseIterable {
         case wrongHost = "wrong-host"
@@ -60,11 +97,67 @@ struct CertificateFault: Codable, Equatable, RequestBody {
         }
     }
 
-    static let members: [BodyMember] = ["fault", "count"]
+    func check() throws(StoreError) { try checkCount() }
+}
 
-    func check() throws(StoreError) {
-        guard (1...1_000_000).contains(count) else {
-            throw StoreError(.invalidValue, "'count' is 1 to 1000000 connections, not \(count).")
+extension ServiceState {
+    /// Signs all evidence of a transaction, and records it for later requests of `verifyReceipt`.
+    /// - Parameters:
+    ///   - version: of the transaction receipt.
+    ///   - faults: the faults to apply; without them, the faults that were set for the next evidence apply.
+    mutating func evidence(
+        of transaction: StoreTransaction, by issuer: EvidenceIssuer, version: TransactionReceiptVersion = .four,
+        faults: EvidenceFaults? = nil
+    ) throws -> TransactionEvidence {
+        let app = try store.app(transaction.bundleID)
+        let customer = try store.customer(transaction.customerID)
+        let product = try store.product(transaction.productID, of: transaction.bundleID)
+        let receipt = try store.receipt(of: app.bundleID, for: customer.customerID).containing(transaction, in: store)
+        let signed = try SignedTransactionTemplate(transaction, in: store, isForDevice: true)
+        let renewalInfo = store.state.subscriptions[transaction.originalTransactionID].map {
+            RenewalInfoTemplate(
+                $0, transaction: signed, currency: product.currency, signedDate: store.signingTime,
+                invitations: transaction.seats?.invitations)
         }
+        let appTransaction = AppTransactionTemplate(
+            receipt, app: app, customer: customer, signedDate: store.signingTime)
+        let transactionReceipt = try issuer.transactionReceipt(
+            transaction, in: store, version: version,
+            fault: faults?.transactionReceipt ?? takeFault(.transactionReceipt))
+        evidence[transactionReceipt.record.digest] = transactionReceipt.record
+        return TransactionEvidence(
+            appReceipt: try appReceipt(receipt, by: issuer, fault: faults?.appReceipt),
+            transactionReceipt: Data(transactionReceipt.bytes).base64EncodedString(),
+            signedTransaction: try issuer.signed(
+                signed, fault: faults?.signedTransaction ?? takeFault(.signedTransaction)),
+            signedRenewalInfo: try renewalInfo.map {
+                try issuer.signed($0, fault: faults?.signedRenewalInfo ?? takeFault(.signedRenewalInfo))
+            },
+            appTransaction: try issuer.signed(
+                appTransaction, fault: faults?.appTransaction ?? takeFault(.appTransaction)))
     }
+
+    /// Signs the receipt on a customer's device, in base64.
+    mutating func appReceipt(
+        _ receipt: StoreReceipt, by issuer: EvidenceIssuer, fault: String? = nil
+    ) throws -> String {
+        let issued = try issuer.appReceipt(
+            receipt, transactions: receipt.transactions, in: store, creationDate: receipt.creationDate,
+            fault: fault ?? takeFault(.appReceipt))
+        evidence[issued.record.digest] = issued.record
+        return Data(issued.bytes).base64EncodedString()
+    }
+}
+
+struct TransactionEvidence: Encodable, Sendable {
+    /// The customer's app receipt, in base64.
+    var appReceipt: String
+    /// The transaction receipt (iOS 6 kind), in base64.
+    var transactionReceipt: String
+    /// Compact JWS.
+    var signedTransaction: String
+    /// Compact JWS; only of subscriptions.
+    var signedRenewalInfo: String?
+    /// Compact JWS.
+    var appTransaction: String
 }

@@ -6,7 +6,7 @@ extension ServiceState {
     /// - Parameter earlier: the number of the last event before.
     mutating func scheduleNotifications(after earlier: Int) {
         let last = store.state.summary.events
-        guard notificationSettings.url != nil, earlier < last else { return }
+        guard settings.notifications.url != nil, earlier < last else { return }
         for number in (earlier + 1)...last {
             guard let event = store.state.events["\(number)"], var scheduled = notification(of: event) else { continue }
             scheduled.fault = takeFault(.notification)
@@ -44,7 +44,7 @@ extension ServiceState {
     /// - Throws: `unknown_event`, `wrong_state`.
     mutating func sendAgain(_ number: Int) throws(StoreError) {
         let event = try store.event(number)
-        guard notificationSettings.url != nil else {
+        guard settings.notifications.url != nil else {
             throw StoreError(
                 .wrongState, "The simulator knows no server for notifications; set one with /control/notifications/url."
             )
@@ -63,15 +63,10 @@ extension ServiceState {
     ) -> [ScheduledNotification] {
         var copies: [ScheduledNotification] = []
         for kind in NotificationFault.Kind.allCases {
-            guard
-                let index = notificationSettings.faults.firstIndex(where: {
-                    $0.kind == kind && $0.concerns(notification.type)
-                })
-            else { continue }
-            let fault = notificationSettings.faults[index]
-            notificationSettings.faults[index].count -= 1
-            if notificationSettings.faults[index].count <= 0 { notificationSettings.faults.remove(at: index) }
-            guard fault.hits(notification), notification.state != .dropped else { continue }
+            let fault = NotificationFault.take(from: &settings.notifications.faults) {
+                $0.kind == kind && $0.concerns(notification.type)
+            }
+            guard let fault, fault.hits(notification), notification.state != .dropped else { continue }
             if let copy = fault.apply(to: &notification) { copies.append(copy) }
         }
         return copies
@@ -79,7 +74,7 @@ extension ServiceState {
 
     /// The earliest time at which an attempt is due; nil if none is.
     func earliestAttempt(except sent: Set<String>) -> Date? {
-        guard notificationSettings.url != nil else { return nil }
+        guard settings.notifications.url != nil else { return nil }
         return notifications.values.lazy.filter { !sent.contains($0.key) }.compactMap(\.nextAttempt).min()
     }
 
@@ -87,8 +82,8 @@ extension ServiceState {
     /// random order on the places of the shuffled ones.
     /// - Parameter sent: the keys of notifications that are being sent.
     func dueNotifications(except sent: Set<String>, limit: Int) -> [OutgoingNotification] {
-        guard notificationSettings.url != nil else { return [] }
-        let settings = notificationSettings
+        guard settings.notifications.url != nil else { return [] }
+        let addresses = settings.notifications
         let now = store.now
         var due = notifications.values
             .filter { ($0.nextAttempt.map { $0 <= now } ?? false) && !sent.contains($0.key) }
@@ -102,7 +97,7 @@ extension ServiceState {
         }
         for (place, notification) in zip(places, shuffled) { due[place] = notification }
         return due.prefix(limit).compactMap { notification in
-            guard let url = settings.url(for: notification.environment) else { return nil }
+            guard let url = addresses.url(for: notification.environment) else { return nil }
             return store.state.events["\(notification.number)"].map {
                 OutgoingNotification(
                     key: notification.key, url: url, event: $0, store: store, fault: notification.fault,

@@ -1,18 +1,13 @@
 import EvidenceMint
 import Foundation
 
-/// The whole state of a simulator: the store, its clock, the issued evidence, and the pending faults.
+/// The whole state of a simulator: the store, its clock, the issued evidence, and what testers and developers set.
 struct ServiceState: Sendable {
     var store: AppStore
     var evidence = StoreTable<IssuedEvidence>()
     var clock: StoreClock
-    var answerFaults: [AnswerFault] = []
-    var evidenceFaults: [EvidenceFault] = []
-    var certificateFaults: [CertificateFault] = []
-    var payments = PendingPayments()
-    var notificationSettings = NotificationSettings()
     var notifications = StoreTable<ScheduledNotification>()
-    var serverAPI = ServerAPIState()
+    var settings = Settings()
     /// The requests of the last seconds; not stored.
     var limits = ServerAPILimits()
     /// The moment when a fault asked for stale answers; not stored.
@@ -20,10 +15,31 @@ struct ServiceState: Sendable {
     /// The number of changes of content since the simulator started. Time alone does not count.
     private(set) var revision = 0
 
-    /// A new state.
+    /// Everything that is not in a table.
+    struct Settings: Codable, Equatable, Sendable {
+        var answerFaults: [AnswerFault] = []
+        var evidenceFaults: [EvidenceFault] = []
+        var certificateFaults: [CertificateFault] = []
+        var payments = PendingPayments()
+        var notifications = NotificationSettings()
+        var serverAPI = ServerAPIState()
+    }
+
     init(clock: StoreClock, firstTransaction: UInt64) {
         store = AppStore(startingAt: clock.storeTime, firstTransaction: firstTransaction)
         self.clock = clock
+    }
+
+    /// Deletes all content. Identifiers are not reused.
+    mutating func reset(_ world: Date, to initialClock: StoreClock) {
+        store.state.removeAll(now: initialClock.rate == 0 ? initialClock.storeTime : world.inWholeSeconds)
+        evidence.removeAll()
+        notifications.removeAll()
+        let addresses = (settings.notifications.url, settings.notifications.sandboxAddress)
+        settings = Settings()
+        (settings.notifications.url, settings.notifications.sandboxAddress) = addresses
+        (limits, frozen) = (ServerAPILimits(), nil)
+        setClock(world, rate: initialClock.rate)
     }
 
     /// Advances the store to the time of its clock.
@@ -36,20 +52,17 @@ struct ServiceState: Sendable {
         if store.now < target { clock = StoreClock(storeTime: store.now, worldTime: world, rate: clock.rate) }
     }
 
-    /// Runs a change, and counts it if it changed rows or faults.
+    /// Runs a change, and counts it if it changed rows or settings.
     mutating func counting<Value>(_ body: (inout ServiceState) throws -> Value) rethrows -> Value {
-        let before = (changeCount, answerFaults, evidenceFaults, certificateFaults, payments, notificationSettings)
-        let serverAPIBefore = serverAPI
+        let before = (changeCount, settings)
         let value = try body(&self)
-        let after = (changeCount, answerFaults, evidenceFaults, certificateFaults, payments, notificationSettings)
-        if before != after || serverAPIBefore != serverAPI { revision += 1 }
+        if before != (changeCount, settings) { revision += 1 }
         return value
     }
 
     /// The number of rows that changed since the changes were last written.
     private var changeCount: Int { store.state.changeCount + notifications.changedKeys.count }
 
-    /// Moves the store's clock.
     mutating func moveClock(to date: Date, _ world: Date) throws(StoreError) {
         try store.moveClock(to: date)
         setClock(world)
@@ -62,34 +75,12 @@ struct ServiceState: Sendable {
 
     /// Takes the next fault for a kind of evidence.
     mutating func takeFault(_ kind: EvidenceFault.Kind) -> String? {
-        guard let index = evidenceFaults.firstIndex(where: { $0.kind == kind }) else { return nil }
-        let fault = evidenceFaults[index].fault
-        evidenceFaults[index].count -= 1
-        if evidenceFaults[index].count <= 0 { evidenceFaults.remove(at: index) }
-        return fault
+        EvidenceFault.take(from: &settings.evidenceFaults) { $0.kind == kind }?.fault
     }
 
-    /// Takes the next fault for an answer, by the store's clock.
-    mutating func takeAnswerFault() -> AnswerFault? {
-        let now = store.now
-        return AnswerFault.take(from: &answerFaults, at: now)
-    }
-
-    /// Takes the next fault for the certificate of a connection.
-    mutating func takeCertificateFault() -> CertificateFault.Kind? {
-        guard let fault = certificateFaults.first?.fault else { return nil }
-        certificateFaults[0].count -= 1
-        if certificateFaults[0].count <= 0 { certificateFaults.removeFirst() }
-        return fault
-    }
-
-    /// Forgets all faults.
     mutating func removeFaults() {
-        answerFaults = []
-        evidenceFaults = []
-        certificateFaults = []
-        notificationSettings.faults = []
-        serverAPI.faults = []
+        (settings.answerFaults, settings.evidenceFaults, settings.certificateFaults) = ([], [], [])
+        (settings.notifications.faults, settings.serverAPI.faults) = ([], [])
         frozen = nil
     }
 }
@@ -97,25 +88,11 @@ struct ServiceState: Sendable {
 // MARK: Storage
 
 extension ServiceState {
-    private struct Settings: Codable, Equatable {
+    /// The row of the table of settings.
+    private struct SettingsRow: Codable, Equatable {
         var summary: StoreState.Summary
         var clock: StoreClock
-        var answerFaults: [AnswerFault]
-        var evidenceFaults: [EvidenceFault]
-        /// Absent in files of older versions.
-        var certificateFaults: [CertificateFault]?
-        /// Absent in the state of an older version.
-        var payments: PendingPayments?
-        /// Absent in the state of an older version.
-        var notifications: NotificationSettings?
-        /// Absent in the state of an older version.
-        var serverAPI: ServerAPIState?
-
-        enum CodingKeys: String, CodingKey {
-            case summary, clock, answerFaults, evidenceFaults, certificateFaults, payments, notifications
-            // The storage would not read a name in capitals again.
-            case serverAPI = "serverApi"
-        }
+        var settings: Settings
     }
 
     private static let settingsKey = "simulator"
@@ -123,9 +100,9 @@ extension ServiceState {
     /// The stored state; nil if nothing is stored.
     init?(_ tables: [StateTable: [String: Data]]) throws {
         guard let data = tables[.settings]?[Self.settingsKey] else { return nil }
-        let settings = try StoreJSON.decode(Settings.self, from: data)
-        var state = StoreState(now: settings.summary.now)
-        state.summary = settings.summary
+        let row = try StoreJSON.decode(SettingsRow.self, from: data)
+        var state = StoreState(now: row.summary.now)
+        state.summary = row.summary
         state.apps = try Self.table(tables[.apps])
         state.products = try Self.table(tables[.products])
         state.customers = try Self.table(tables[.customers])
@@ -135,14 +112,9 @@ extension ServiceState {
         state.events = try Self.table(tables[.events])
         store = AppStore(state: state)
         evidence = try Self.table(tables[.evidence])
-        clock = settings.clock
-        answerFaults = settings.answerFaults
-        evidenceFaults = settings.evidenceFaults
-        certificateFaults = settings.certificateFaults ?? []
-        payments = settings.payments ?? PendingPayments()
-        notificationSettings = settings.notifications ?? NotificationSettings()
+        clock = row.clock
+        settings = row.settings
         notifications = try Self.table(tables[.notifications])
-        serverAPI = settings.serverAPI ?? ServerAPIState()
     }
 
     private static func table<Row: Codable & Equatable & Sendable>(_ rows: [String: Data]?) throws -> StoreTable<Row> {
@@ -167,9 +139,9 @@ extension ServiceState {
         try Self.add(.events, state.events, to: &changes)
         try Self.add(.evidence, evidence, to: &changes)
         try Self.add(.notifications, notifications, to: &changes)
-        if previous?.settings != settings {
+        if previous?.settingsRow != settingsRow {
             changes.append(
-                StateChange(table: .settings, key: Self.settingsKey, content: try StoreJSON.encode(settings)))
+                StateChange(table: .settings, key: Self.settingsKey, content: try StoreJSON.encode(settingsRow)))
         }
         return changes
     }
@@ -180,16 +152,11 @@ extension ServiceState {
         notifications.forgetChanges()
     }
 
-    private var settings: Settings {
-        Settings(
-            summary: store.state.summary, clock: clock, answerFaults: answerFaults, evidenceFaults: evidenceFaults,
-            certificateFaults: certificateFaults, payments: payments, notifications: notificationSettings,
-            serverAPI: serverAPI)
+    private var settingsRow: SettingsRow {
+        SettingsRow(summary: store.state.summary, clock: clock, settings: settings)
     }
 
-    private static func add<Row>(
-        _ name: StateTable, _ table: StoreTable<Row>, to changes: inout [StateChange]
-    ) throws {
+    private static func add<Row>(_ name: StateTable, _ table: StoreTable<Row>, to changes: inout [StateChange]) throws {
         for key in table.changedKeys.sorted() {
             changes.append(
                 StateChange(table: name, key: key, content: try table[key].map { try StoreJSON.encode($0) }))

@@ -37,10 +37,7 @@ actor StoreService {
         world: @escaping @Sendable () -> Date
     ) throws {
         issuer = EvidenceIssuer(authority: authority)
-        self.environmentNames = environmentNames
-        self.storage = storage
-        self.world = world
-        self.time = time
+        (self.environmentNames, self.storage, self.world, self.time) = (environmentNames, storage, world, time)
         (notices, notice) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let now = world()
         instance = String(UInt64(max(0, now.timeIntervalSince1970 * 1000)), radix: 36)
@@ -52,9 +49,9 @@ actor StoreService {
                 clock: initialClock, firstTransaction: firstTransaction ?? Self.firstTransaction(at: now))
             try storage.save(try current.changes(since: nil))
         }
-        if let notificationURL, notificationURL != current.notificationSettings.url {
+        if let notificationURL, notificationURL != current.settings.notifications.url {
             let earlier = current
-            current.notificationSettings.url = notificationURL
+            current.settings.notifications.url = notificationURL
             try storage.save(try current.changes(since: earlier))
         }
         time?.follow(current.clock)
@@ -72,14 +69,18 @@ actor StoreService {
         next.forgetChanges()
         current = next
         time?.follow(next.clock)
-        if next.notificationSettings.url != nil { notice.yield() }
+        if next.settings.notifications.url != nil { notice.yield() }
         return value
     }
 
     /// Takes the fault of the certificate of a new connection.
     func takeCertificateFault() throws -> CertificateFault.Kind? {
         // Without a fault there is nothing to store.
-        current.certificateFaults.isEmpty ? nil : try change { state, _ in state.takeCertificateFault() }
+        current.settings.certificateFaults.isEmpty
+            ? nil
+            : try change { state, _ in
+                CertificateFault.take(from: &state.settings.certificateFaults)?.fault
+            }
     }
 
     /// A hundred numbers for each millisecond of real time: more than the store can sell.
@@ -87,20 +88,10 @@ actor StoreService {
         UInt64(max(0, world.timeIntervalSince1970 * 1000)) * 100
     }
 
-    /// Deletes all content, with the clock at its initial time. Identifiers are not reused.
+    /// Deletes all content, with the clock at its initial time.
     func reset() throws {
         let initialClock = initialClock
-        try change { state, world in
-            let isStill = initialClock.rate == 0
-            state.store.state.removeAll(now: isStill ? initialClock.storeTime : world.inWholeSeconds)
-            state.evidence.removeAll()
-            state.notifications.removeAll()
-            state.removeFaults()
-            state.payments = PendingPayments()
-            state.serverAPI = ServerAPIState()
-            state.limits = ServerAPILimits()
-            state.setClock(world, rate: initialClock.rate)
-        }
+        try change { state, world in state.reset(world, to: initialClock) }
     }
 }
 
@@ -109,7 +100,7 @@ actor StoreService {
 extension StoreService {
     /// Sets the server that gets notifications; nil for none.
     func setNotificationURL(_ url: String?) throws {
-        try change { state, _ in state.notificationSettings.url = url }
+        try change { state, _ in state.settings.notifications.url = url }
     }
 
     /// Takes notifications that are due, in the order in which they are sent. They are not taken again until their
@@ -137,7 +128,7 @@ extension StoreService {
     /// The real time until a notification is due, or until a subscription falls due, which may cause one; nil if that
     /// depends on a change of the clock.
     func untilDue() -> Duration? {
-        guard current.notificationSettings.url != nil else { return nil }
+        guard current.settings.notifications.url != nil else { return nil }
         let now = current.clock.now(world())
         let attempt = current.earliestAttempt(except: sent)
         if let attempt, attempt <= now { return .zero }
@@ -162,4 +153,55 @@ public final class SimulatorTime: Sendable {
     }
 
     func follow(_ clock: StoreClock) { self.clock.withLock { $0 = clock } }
+}
+
+/// An app with products, for a store that opens with something to buy.
+public struct SampleShop: Sendable {
+    public var bundleID: String
+    /// The App Store's number of the app; nil takes the next free number.
+    public var appID: UInt64?
+    /// The secret that `verifyReceipt` requires; nil requires none.
+    public var sharedSecret: String?
+    /// The products by id; nil for coins, a lasting product and a subscription by the month.
+    public var products: [String: StoreProduct.Kind]?
+
+    public init(bundleID: String) { self.bundleID = bundleID }
+}
+
+extension ServiceState {
+    /// Adds what the store does not have yet: the app, its products, and the customer `alice`.
+    mutating func open(_ shop: SampleShop, _ names: EnvironmentNames) throws {
+        guard let month = StorePeriod(1, .month) else { return }
+        let bundleID = shop.bundleID
+        if store.state.apps[bundleID] == nil {
+            try store.addApp(
+                bundleID: bundleID, appID: shop.appID, sharedSecret: shop.sharedSecret, gracePeriodDays: 16,
+                environmentNames: names)
+        }
+        if store.state.customers["alice"] == nil { try store.addCustomer("alice", environment: .production) }
+        func isMissing(_ productID: String) -> Bool {
+            store.state.products[StoreState.key(bundleID, productID)] == nil
+        }
+        guard let products = shop.products else {
+            let terms = StoreProduct.Terms(groupID: "club", period: month)
+            let standard: [(String, StoreProduct.Kind, price: Int64, StoreProduct.Terms?)] = [
+                ("coins", .consumable, 990, nil), ("pro", .nonConsumable, 9990, nil),
+                ("monthly", .autoRenewable, 4990, terms),
+            ]
+            for (productID, kind, price, terms) in standard where isMissing(productID) {
+                try store.addProduct(
+                    bundleID: bundleID, productID: productID, kind: kind, price: price,
+                    isFamilyShareable: kind == .nonConsumable, subscription: terms)
+            }
+            return
+        }
+        for (productID, kind) in products.sorted(by: { $0.key < $1.key }) where isMissing(productID) {
+            // Settings do not state the terms of a subscription. Each is its own group, so that all can be bought
+            // together.
+            let terms = StoreProduct.Terms(groupID: productID, period: month)
+            try store.addProduct(
+                bundleID: bundleID, productID: productID, kind: kind,
+                subscription: kind == .autoRenewable ? terms : nil)
+        }
+    }
 }

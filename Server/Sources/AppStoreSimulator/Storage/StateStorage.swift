@@ -132,28 +132,14 @@ struct SQLiteStateStorage: StateStorage {
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration(firstMigration) { database in
-            let tables = [
-                "settings", "apps", "products", "customers", "transactions", "subscriptions", "receipts", "events",
-                "evidence",
-            ]
-            for table in tables {
+            for table in StateTable.allCases {
                 try database.execute(
                     sql: """
-                        CREATE TABLE \(table) (
-                            key TEXT NOT NULL PRIMARY KEY,
-                            content TEXT NOT NULL CHECK (json_valid(content))
+                        CREATE TABLE \(table.rawValue) (
+                            key TEXT NOT NULL PRIMARY KEY, content TEXT NOT NULL CHECK (json_valid(content))
                         ) STRICT, WITHOUT ROWID
                         """)
             }
-        }
-        migrator.registerMigration("2: keep notifications and the attempts to send them") { database in
-            try database.execute(
-                sql: """
-                    CREATE TABLE notifications (
-                        key TEXT NOT NULL PRIMARY KEY,
-                        content TEXT NOT NULL CHECK (json_valid(content))
-                    ) STRICT, WITHOUT ROWID
-                    """)
         }
         return migrator
     }

@@ -28,11 +28,9 @@ extension AppStore {
         guard target < Self.latestDate, target > Self.earliestDate else {
             throw StoreError(.invalidValue, "The clock shows years from 1990 to 9000.")
         }
-        guard target >= now || state.events.count == 0 else {
-            throw StoreError(
-                .clockBackwards,
-                "The clock shows \(now.internet) and the store has events; it cannot go back to \(target.internet).")
-        }
+        try require(
+            target >= now || state.events.count == 0, .clockBackwards,
+            "The clock shows \(now.internet) and the store has events; it cannot go back to \(target.internet).")
         var due = state.subscriptions.values.compactMap { DueSubscription($0) }.filter { $0.date <= target }
         due.sort(by: >)
         var handled = 0

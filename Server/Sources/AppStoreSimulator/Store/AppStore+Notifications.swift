@@ -14,11 +14,9 @@ extension AppStore {
         let customer = try (transaction?.customerID ?? request.customerID).map { id throws(StoreError) in
             try self.customer(id)
         }
-        guard transaction.map({ $0.bundleID == request.bundleID }) ?? true else {
-            throw StoreError(
-                .invalidValue,
-                "The transaction '\(transaction?.transactionID ?? "")' is of another app than '\(request.bundleID)'.")
-        }
+        try require(
+            transaction.map({ $0.bundleID == request.bundleID }) ?? true, .invalidValue,
+            "The transaction '\(transaction?.transactionID ?? "")' is of another app than '\(request.bundleID)'.")
         let environment = customer?.environment ?? request.environment ?? .sandbox
         var content = StoreEvent.Notification(
             type: request.type, subtype: request.subtype, notificationUUID: "", environment: environment)
@@ -50,11 +48,8 @@ extension AppStore {
             transaction.flatMap { state.subscriptions[$0.originalTransactionID] }, bundleID: request.bundleID,
             customerID: customer?.customerID, notify: (request.type, request.subtype)
         ) { notification in
-            notification.environment = content.environment
-            notification.object = content.object
-            notification.summary = content.summary
-            notification.externalPurchaseToken = content.externalPurchaseToken
-            notification.unclaimedSeats = content.unclaimedSeats
+            content.notificationUUID = notification.notificationUUID
+            notification = content
         }
         return try event(state.summary.events)
     }
@@ -74,9 +69,7 @@ extension AppStore {
         storefronts: [String]? = nil, requestIdentifier: String? = nil, hasCustomersLimits: Bool = false
     ) throws(StoreError) -> StoreEvent {
         _ = try product(productID, of: bundleID)
-        guard (1...90).contains(days) else {
-            throw StoreError(.invalidValue, "A subscription is extended by 1 to 90 days, not \(days).")
-        }
+        try require((1...90).contains(days), .invalidValue, "A subscription is extended by 1 to 90 days, not \(days).")
         let subscribers = state.subscriptions.sorted {
             $0.bundleID == bundleID && $0.productID == productID && $0.sharedFrom == nil && $0.status != .expired
                 && $0.status != .revoked
@@ -97,8 +90,7 @@ extension AppStore {
             } else {
                 record(
                     .extensionFailed, "\(subscription.productID) of \(subscription.customerID) cannot be extended",
-                    state.transactions[subscription.transactionID], subscription,
-                    notify: ("RENEWAL_EXTENSION", "FAILURE"))
+                    of: subscription, notify: ("RENEWAL_EXTENSION", "FAILURE"))
                 failed += 1
             }
         }
@@ -121,7 +113,7 @@ extension AppStore {
     /// Checks the form of a type or subtype.
     static func checkWord(_ word: String, _ what: String) throws(StoreError) {
         let isFine = word.utf8.allSatisfy {
-            (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+            $0.isCapital || $0.isDigit
                 || $0 == UInt8(ascii: "_")
         }
         guard isFine, (1...64).contains(word.utf8.count) else {
@@ -137,11 +129,9 @@ extension AppStore {
             .lowercased()
         let id = request.externalPurchaseID ?? (environment == .sandbox ? "SANDBOX_\(random)" : random)
         // Only the beginning of the identifier states the environment.
-        guard (1...255).contains(id.utf8.count), id.hasPrefix("SANDBOX") == (environment == .sandbox) else {
-            throw StoreError(
-                .invalidValue,
-                "An external purchase id has 1 to 255 bytes, and begins with SANDBOX in the sandbox and only there.")
-        }
+        try require(
+            (1...255).contains(id.utf8.count) && id.hasPrefix("SANDBOX") == (environment == .sandbox), .invalidValue,
+            "An external purchase id has 1 to 255 bytes, and begins with SANDBOX in the sandbox and only there.")
         return StoreEvent.Notification.ExternalPurchaseToken(
             externalPurchaseID: id, creationDate: now, expirationDate: request.tokenExpirationDate,
             tokenType: request.tokenType)
@@ -161,16 +151,14 @@ extension AppStore {
 }
 
 /// A notification that a tester causes without anything else.
-public struct NotificationRequest: Sendable {
+public struct NotificationRequest: Decodable, Sendable {
     /// `notificationType`, known or not.
     public var type: String
     /// `subtype`, known or not.
     public var subtype: String?
-    /// The app.
     public var bundleID: String
     /// The environment, if neither a transaction nor a customer has one; the sandbox by default.
     public var environment: StoreEnvironment?
-    /// The purchase that it is about.
     public var transactionID: String?
     /// The customer that it is about; of `RESCIND_CONSENT`.
     public var customerID: String?
@@ -189,8 +177,6 @@ public struct NotificationRequest: Sendable {
 
     /// A notification about an app.
     public init(type: String, subtype: String? = nil, bundleID: String) {
-        self.type = type
-        self.subtype = subtype
-        self.bundleID = bundleID
+        (self.type, self.subtype, self.bundleID) = (type, subtype, bundleID)
     }
 }

@@ -73,19 +73,10 @@ extension AppStore {
         var original = transaction
         original.restoredAs = transactionID
         state.transactions[original.transactionID] = original
-        let isSubscription = transaction.kind == .autoRenewable
-        var copy = StoreTransaction(
-            transactionID: transactionID, originalTransactionID: transaction.originalTransactionID,
-            bundleID: transaction.bundleID, customerID: transaction.customerID, productID: transaction.productID,
-            kind: transaction.kind, quantity: transaction.quantity,
-            // A period of a subscription keeps its dates; any other copy has the date of the restore as its purchase
-            // date.
-            purchaseDate: isSubscription ? transaction.purchaseDate : now,
-            originalPurchaseDate: transaction.originalPurchaseDate, expiresDate: transaction.expiresDate,
-            webOrderLineItemID: transaction.webOrderLineItemID, subscriptionGroupID: transaction.subscriptionGroupID,
-            offer: transaction.offer, ownership: transaction.ownership, appAccountToken: transaction.appAccountToken,
-            reason: transaction.reason, price: transaction.price, currency: transaction.currency,
-            environment: transaction.environment, restoredFrom: transaction.transactionID)
+        var copy = transaction.copy(as: transactionID)
+        copy.restoredFrom = transaction.transactionID
+        // A period of a subscription keeps its dates; any other copy has the date of the restore as its purchase date.
+        if transaction.kind != .autoRenewable { copy.purchaseDate = now }
         copy.upgradeDate = transaction.upgradeDate
         copy.sharedFromTransactionID = transaction.sharedFromTransactionID
         state.transactions[transactionID] = copy
@@ -101,10 +92,8 @@ extension AppStore {
 
 /// The app receipt on a customer's device, as the store last made it.
 public struct StoreReceipt: Codable, Hashable, Sendable {
-    /// The app.
     public let bundleID: String
     public let customerID: String
-    /// When it was made.
     public let creationDate: Date
     /// The version of the app then.
     public let applicationVersion: String

@@ -29,16 +29,12 @@ public struct AppStore: Sendable {
     /// Apple's.
     public static let maximumFirstTransaction: UInt64 = 400_000_000_000_000
 
-    init(state: StoreState) {
-        self.state = state
-    }
+    init(state: StoreState) { self.state = state }
 
     /// The time of the store's clock.
     public var now: Date { state.summary.now }
 
-    /// The apps on sale.
     public var apps: [StoreApp] { state.apps.sorted }
-    /// The products of all apps.
     public var products: [StoreProduct] { state.products.sorted }
     public var customers: [StoreCustomer] { state.customers.sorted }
     /// All purchases, renewals and restored copies, oldest first within each environment.
@@ -49,58 +45,50 @@ public struct AppStore: Sendable {
 
     /// - Throws: `unknown_app`.
     public func app(_ bundleID: String) throws(StoreError) -> StoreApp {
-        guard let app = state.apps[bundleID] else {
-            throw StoreError(.unknownApp, "There is no app '\(bundleID)'.")
-        }
-        return app
+        try found(state.apps[bundleID], .unknownApp, "There is no app '\(bundleID)'.")
     }
 
     /// - Throws: `unknown_product`.
     public func product(_ productID: String, of bundleID: String) throws(StoreError) -> StoreProduct {
-        guard let product = state.products[StoreState.key(bundleID, productID)] else {
-            throw StoreError(.unknownProduct, "The app '\(bundleID)' has no product '\(productID)'.")
-        }
-        return product
+        try found(
+            state.products[StoreState.key(bundleID, productID)], .unknownProduct,
+            "The app '\(bundleID)' has no product '\(productID)'.")
     }
 
     /// - Throws: `unknown_customer`.
     public func customer(_ customerID: String) throws(StoreError) -> StoreCustomer {
-        guard let customer = state.customers[customerID] else {
-            throw StoreError(.unknownCustomer, "There is no customer '\(customerID)'.")
-        }
-        return customer
+        try found(state.customers[customerID], .unknownCustomer, "There is no customer '\(customerID)'.")
     }
 
     /// - Throws: `unknown_transaction`.
     public func transaction(_ transactionID: String) throws(StoreError) -> StoreTransaction {
-        guard let transaction = state.transactions[transactionID] else {
-            throw StoreError(.unknownTransaction, "There is no transaction '\(transactionID)'.")
-        }
-        return transaction
+        try found(state.transactions[transactionID], .unknownTransaction, "There is no transaction '\(transactionID)'.")
     }
 
     /// - Throws: `unknown_subscription`.
     public func subscription(_ originalTransactionID: String) throws(StoreError) -> StoreSubscription {
-        guard let subscription = state.subscriptions[originalTransactionID] else {
-            throw StoreError(.unknownSubscription, "There is no subscription '\(originalTransactionID)'.")
-        }
-        return subscription
+        try found(
+            state.subscriptions[originalTransactionID], .unknownSubscription,
+            "There is no subscription '\(originalTransactionID)'.")
     }
 
     /// - Throws: `unknown_event`.
     public func event(_ number: Int) throws(StoreError) -> StoreEvent {
-        guard let event = state.events["\(number)"] else {
-            throw StoreError(.unknownEvent, "There is no event \(number).")
-        }
-        return event
+        try found(state.events["\(number)"], .unknownEvent, "There is no event \(number).")
     }
+}
+
+/// A row of the store, or the error that it does not have it.
+private func found<Row>(
+    _ row: Row?, _ code: StoreError.Code, _ message: @autoclosure () -> String
+) throws(StoreError) -> Row {
+    guard let row else { throw StoreError(code, message()) }
+    return row
 }
 
 extension Date {
     /// The time without its fraction of a second.
-    var inWholeSeconds: Date {
-        Date(timeIntervalSince1970: timeIntervalSince1970.rounded(.down))
-    }
+    var inWholeSeconds: Date { Date(timeIntervalSince1970: timeIntervalSince1970.rounded(.down)) }
 }
 
 extension AppStore {
@@ -147,5 +135,125 @@ extension AppStore {
             sold.append(try buy(productID, of: bundleID, by: customer.customerID))
         }
         return sold
+    }
+}
+
+extension AppStore {
+    /// Puts an app on sale.
+    /// - Parameters:
+    ///   - appID: its number; nil takes the next free number.
+    ///   - sharedSecret: the secret that `verifyReceipt` requires; nil requires none.
+    ///   - gracePeriodDays: 0, 3, 16 or 28, as the store offers them.
+    /// - Throws: `already_exists`, `invalid_value`.
+    @discardableResult
+    public mutating func addApp(
+        bundleID: String, appID: UInt64? = nil, name: String? = nil, version: String = "1.0",
+        sharedSecret: String? = nil, gracePeriodDays: Int = 0, environmentNames: EnvironmentNames = .simulator
+    ) throws(StoreError) -> StoreApp {
+        try Self.check(bundleID, "bundle id")
+        guard [0, 3, 16, 28].contains(gracePeriodDays) else {
+            throw StoreError(.invalidValue, "A grace period has 0, 3, 16 or 28 days, not \(gracePeriodDays).")
+        }
+        try require(state.apps[bundleID] == nil, .alreadyExists, "The app '\(bundleID)' already exists.")
+        state.summary.apps += 1
+        let app = StoreApp(
+            bundleID: bundleID, appID: appID ?? 1_600_000_000 + UInt64(state.summary.apps),
+            name: name ?? bundleID, version: version, sharedSecret: sharedSecret, gracePeriodDays: gracePeriodDays,
+            environmentNames: environmentNames)
+        state.apps[bundleID] = app
+        return app
+    }
+
+    /// Releases an app, or makes it one that was never released: production refuses its API tokens then.
+    /// - Throws: `unknown_app`.
+    @discardableResult
+    mutating func setReleased(_ isReleased: Bool, _ bundleID: String) throws(StoreError) -> StoreApp {
+        var app = try app(bundleID)
+        app.isReleased = isReleased
+        state.apps[bundleID] = app
+        return app
+    }
+
+    /// Puts a product on sale.
+    /// - Parameters:
+    ///   - price: in thousandths of the currency.
+    ///   - subscription: the terms; needed for auto-renewable subscriptions, and for no other kind.
+    /// - Throws: `unknown_app`, `already_exists`, `invalid_value`.
+    @discardableResult
+    public mutating func addProduct(
+        bundleID: String, productID: String, kind: StoreProduct.Kind, price: Int64 = 990, currency: String = "USD",
+        isFamilyShareable: Bool = false, subscription: StoreProduct.Terms? = nil
+    ) throws(StoreError) -> StoreProduct {
+        _ = try app(bundleID)
+        try Self.check(productID, "product id")
+        try require(
+            (0...1_000_000_000).contains(price), .invalidValue, "A price is 0 to 1000000000 thousandths, not \(price).")
+        guard (kind == .autoRenewable) == (subscription != nil) else {
+            throw StoreError(.invalidValue, "Auto-renewable subscriptions need terms; other products have none.")
+        }
+        for offer in subscription?.offers ?? [] {
+            guard (1...60).contains(offer.periods), (0...1_000_000_000).contains(offer.price) else {
+                throw StoreError(.invalidValue, "The offer '\(offer.offerID)' has an invalid length or price.")
+            }
+        }
+        guard state.products[StoreState.key(bundleID, productID)] == nil else {
+            throw StoreError(.alreadyExists, "The app '\(bundleID)' already has a product '\(productID)'.")
+        }
+        state.summary.products += 1
+        let product = StoreProduct(
+            bundleID: bundleID, productID: productID, kind: kind,
+            productNumber: 1_700_000_000 + UInt64(state.summary.products), price: price, currency: currency,
+            isFamilyShareable: isFamilyShareable, isForSale: true, subscription: subscription)
+        state.products[StoreState.key(bundleID, productID)] = product
+        return product
+    }
+
+    /// Removes a product from sale, or puts it on sale again. Existing purchases stay valid; renewals stop.
+    /// - Throws: `unknown_product`.
+    @discardableResult
+    public mutating func setForSale(
+        _ isForSale: Bool, _ productID: String, of bundleID: String
+    ) throws(StoreError) -> StoreProduct {
+        var product = try product(productID, of: bundleID)
+        product.isForSale = isForSale
+        state.products[StoreState.key(bundleID, productID)] = product
+        return product
+    }
+
+    /// Opens an account.
+    /// - Parameters:
+    ///   - customerID: nil takes the next free `customer-1`, `customer-2`, ….
+    ///   - deviceID: a UUID; nil derives it from the customer's identifier.
+    /// - Throws: `already_exists`, `invalid_value`.
+    @discardableResult
+    public mutating func addCustomer(
+        _ customerID: String? = nil, environment: StoreEnvironment = .sandbox, deviceID: String? = nil,
+        storefront: String = "USA"
+    ) throws(StoreError) -> StoreCustomer {
+        state.summary.customers += 1
+        let customerID = customerID ?? "customer-\(state.summary.customers)"
+        try Self.check(customerID, "customer id")
+        try require(state.customers[customerID] == nil, .alreadyExists, "The customer '\(customerID)' already exists.")
+        let device: UUID?
+        if let deviceID {
+            device = UUID(uuidString: deviceID)
+        } else {
+            device = UUID(derivedFrom: "device|\(customerID)")
+        }
+        guard let device else { throw StoreError(.invalidValue, "A device id is a UUID.") }
+        let customer = StoreCustomer(
+            customerID: customerID, environment: environment, deviceID: device.uuidString, storefront: storefront)
+        state.customers[customerID] = customer
+        return customer
+    }
+
+    private static func check(_ identifier: String, _ what: String) throws(StoreError) {
+        // Keys are joined with a vertical bar, and control characters would garble output for people.
+        let isFine = identifier.unicodeScalars.allSatisfy {
+            $0.value > 0x20 && $0.value != 0x7F && $0 != "|" && $0 != "/"
+        }
+        guard isFine, (1...255).contains(identifier.utf8.count) else {
+            throw StoreError(.invalidValue, "A \(what) has 1 to 255 bytes, and no space, '|' or '/'.")
+        }
     }
 }

@@ -7,7 +7,6 @@ public struct StoreApp: Codable, Hashable, Sendable {
     public let bundleID: String
     /// The number of the app in the store (`adam_id`).
     public var appID: UInt64
-    /// The name that people see.
     public var name: String
     /// The version that customers have.
     public var version: String
@@ -41,7 +40,6 @@ public enum StoreEnvironment: String, Codable, Hashable, Sendable, CaseIterable 
     /// Testers, who pay nothing.
     case sandbox
 
-    /// Reads one of the words above.
     public init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
 }
 
@@ -55,7 +53,6 @@ public enum EnvironmentNames: String, Codable, Hashable, Sendable, CaseIterable 
     /// Apple's.
     case apple
 
-    /// Reads one of the words above.
     public init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
 
     /// The name in signed data (`environment`) and in answers of `verifyReceipt`.

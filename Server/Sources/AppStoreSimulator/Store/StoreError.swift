@@ -1,6 +1,5 @@
 /// The reasons why the store refuses a call.
 public struct StoreError: Error, Hashable, Sendable {
-    /// The stable code.
     public let code: Code
     /// The reason in words, with the facts.
     public let message: String
@@ -14,19 +13,13 @@ public struct StoreError: Error, Hashable, Sendable {
         case unknownOffer = "unknown_offer"
         case unknownEvent = "unknown_event"
         case unknownPayment = "unknown_payment"
-        /// The device has no receipt.
         case noReceipt = "no_receipt"
-        /// The identifier already exists.
         case alreadyExists = "already_exists"
-        /// The customer has this subscription already.
         case alreadySubscribed = "already_subscribed"
         /// The action is not possible in the present state.
         case wrongState = "wrong_state"
-        /// The product is not for sale.
         case notForSale = "not_for_sale"
-        /// The customer is not eligible for the offer.
         case notEligible = "not_eligible"
-        /// The product cannot be shared with a family.
         case notShareable = "not_shareable"
         /// A value has a format or size that the store does not accept.
         case invalidValue = "invalid_value"
@@ -36,15 +29,23 @@ public struct StoreError: Error, Hashable, Sendable {
         case tooManyRenewals = "too_many_renewals"
     }
 
-    init(_ code: Code, _ message: String) {
-        self.code = code
-        self.message = message
-    }
+    init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
+}
+
+/// Refuses a call unless a condition holds.
+func require(_ condition: Bool, _ code: StoreError.Code, _ message: @autoclosure () -> String) throws(StoreError) {
+    if !condition { throw StoreError(code, message()) }
 }
 
 extension StoreError: CustomStringConvertible {
-    /// The reason in words.
     public var description: String { message }
+}
+
+extension UInt8 {
+    /// The small letter of a capital one in ASCII, and any other byte unchanged.
+    var small: UInt8 { isCapital ? self | 0x20 : self }
+    var isCapital: Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) }
+    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }
 
 /// The reason why a value cannot be read, in words for the client. Foundation's own descriptions name Swift types.

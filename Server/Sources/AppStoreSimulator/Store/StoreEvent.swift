@@ -9,16 +9,12 @@ public struct StoreEvent: Codable, Hashable, Sendable {
     /// The milliseconds after `date` at which it is signed: events of the same second are signed one after the other,
     /// as Apple signs them, so that the order of their evidence is clear; nil is 0.
     public let milliseconds: Int?
-    /// The kind of the event.
     public let kind: Kind
     /// A description for people.
     public let summary: String
-    /// The app.
     public let bundleID: String?
     public let customerID: String?
-    /// The transaction as it was then.
     public let transaction: StoreTransaction?
-    /// The subscription as it was then.
     public let subscription: StoreSubscription?
     /// The notification that a server would receive; nil if there is none.
     public let notification: Notification?
@@ -26,7 +22,6 @@ public struct StoreEvent: Codable, Hashable, Sendable {
     /// When its notification is signed.
     var signedAt: Date { date.addingTimeInterval(Double(milliseconds ?? 0) / 1000) }
 
-    /// The kinds of events.
     public enum Kind: String, Codable, Hashable, Sendable, CaseIterable {
         case purchased, subscribed, resubscribed, renewed, recovered, expired, restored, finished, shared, refunded,
             revoked
@@ -57,7 +52,7 @@ public struct StoreEvent: Codable, Hashable, Sendable {
         /// Such as `BILLING_RECOVERY`.
         public let subtype: String?
         /// The same wherever the same script has run.
-        public let notificationUUID: String
+        public var notificationUUID: String
         /// The environment, if the notification is about no transaction and no customer.
         public var environment: StoreEnvironment?
         /// The object of the notification; nil is `data`.
@@ -95,7 +90,6 @@ public struct StoreEvent: Codable, Hashable, Sendable {
         public struct ExternalPurchaseToken: Codable, Hashable, Sendable {
             /// In the sandbox it begins with `SANDBOX`.
             public let externalPurchaseID: String
-            /// When the token was made.
             public let creationDate: Date
             /// When it expires; only tokens for custom links do.
             public let expirationDate: Date?

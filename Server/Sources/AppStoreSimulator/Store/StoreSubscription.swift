@@ -4,9 +4,7 @@ public import Foundation
 public struct StoreSubscription: Codable, Hashable, Sendable {
     /// The first transaction; it names the subscription.
     public let originalTransactionID: String
-    /// The app.
     public let bundleID: String
-    /// The subscriber.
     public let customerID: String
     /// The group of products of the subscription.
     public let groupID: String
@@ -14,13 +12,11 @@ public struct StoreSubscription: Codable, Hashable, Sendable {
     public var productID: String
     /// The transaction of the present period, or of the last one.
     public var transactionID: String
-    /// The status of the subscription.
     public var status: Status
     /// The end of the present period, or of the last one.
     public var expiresDate: Date
     /// The end of the grace period, until which it continues without a renewal.
     public var gracePeriodExpiresDate: Date?
-    /// Whether the customer wants it renewed.
     public var autoRenews = true
     /// The product of the next period.
     public var autoRenewProductID: String
@@ -44,7 +40,6 @@ public struct StoreSubscription: Codable, Hashable, Sendable {
     /// When the developer extended it for this customer, oldest first; nil if never.
     public var extensions: [Date]?
 
-    /// The statuses of a subscription.
     public enum Status: String, Codable, Hashable, Sendable, CaseIterable {
         /// Paid.
         case active
@@ -73,21 +68,18 @@ public struct StoreSubscription: Codable, Hashable, Sendable {
     public struct PriceIncrease: Codable, Hashable, Sendable {
         /// The new price in thousandths of the currency.
         public let price: Int64
-        /// Whether the customer agreed.
         public var isAccepted: Bool
     }
 
     /// An offer with periods that are still to come.
     public struct RemainingOffer: Codable, Hashable, Sendable {
         public let offerID: String
-        /// The number of remaining periods.
         public var periodsLeft: Int
     }
 
     /// The customer of an app who has it.
     var owner: String { StoreState.key(bundleID, customerID) }
 
-    /// Whether it can be used.
     public var isUsable: Bool { status == .active || status == .gracePeriod }
 
     /// The time at which the store must act on it next; nil if it never must.

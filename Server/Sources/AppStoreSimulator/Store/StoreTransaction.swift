@@ -4,39 +4,38 @@ import PurchaseAPI
 /// A transaction: a purchase, a renewal, or a restored copy.
 public struct StoreTransaction: Codable, Hashable, Sendable {
     /// Its identifier; no two transactions have the same.
-    public let transactionID: String
+    public var transactionID: String
     /// The first transaction of the purchase that this one belongs to.
-    public let originalTransactionID: String
-    /// The app.
-    public let bundleID: String
+    public var originalTransactionID: String
+    public var bundleID: String
     /// The customer who bought it, or with whom it is shared.
-    public let customerID: String
-    public let productID: String
-    public let kind: StoreProduct.Kind
-    public let quantity: UInt64
+    public var customerID: String
+    public var productID: String
+    public var kind: StoreProduct.Kind
+    public var quantity: UInt64
     /// When it was bought, renewed or restored.
-    public let purchaseDate: Date
+    public var purchaseDate: Date
     /// When the original transaction was made.
-    public let originalPurchaseDate: Date
+    public var originalPurchaseDate: Date
     /// When the period that it pays for ends.
     public var expiresDate: Date?
     /// The number of the period, the same on every device and in every restored copy.
-    public let webOrderLineItemID: UInt64?
-    public let subscriptionGroupID: String?
+    public var webOrderLineItemID: UInt64?
+    public var subscriptionGroupID: String?
     /// The offer that the period was sold under.
-    public let offer: Offer?
+    public var offer: Offer?
     /// Whether it was bought, or is shared by a family member.
-    public let ownership: Ownership
+    public var ownership: Ownership
     /// The app's identifier of the buyer, a UUID.
     public var appAccountToken: String?
     /// Whether the customer did something, or the store did.
-    public let reason: Reason
+    public var reason: Reason
     /// The paid price, in thousandths of the currency.
-    public let price: Int64
+    public var price: Int64
     /// ISO 4217.
-    public let currency: String
+    public var currency: String
     /// The side of the store.
-    public let environment: StoreEnvironment
+    public var environment: StoreEnvironment
     /// When and why it ended before its time.
     public var revocation: Revocation?
     /// When the customer changed to a higher level before the period ended.
@@ -44,7 +43,7 @@ public struct StoreTransaction: Codable, Hashable, Sendable {
     /// Whether the app reported that it delivered the purchase.
     public var isFinished = false
     /// The transaction that it is a restored copy of.
-    public let restoredFrom: String?
+    public var restoredFrom: String?
     /// The restored copy that replaced it in receipts.
     public var restoredAs: String?
     /// The family member's transaction that it is shared from.
@@ -61,25 +60,23 @@ public struct StoreTransaction: Codable, Hashable, Sendable {
 
     /// The seats of a transaction. Its quantity is their number, and its price the average price of one.
     public struct Seats: Codable, Hashable, Sendable {
-        /// Who invites the members.
         public let invitations: SeatInvitations
         /// The number of seats that were refunded.
         public var revoked: UInt64 = 0
     }
 
-    /// The offer of a period.
     public struct Offer: Codable, Hashable, Sendable {
-        /// Its identifier.
         public let offerID: String
         /// The customers who are eligible for the offer.
         public let kind: StoreOffer.Kind
         /// The way of payment of the offer.
         public let mode: StoreOffer.Mode
+
+        init(_ offer: StoreOffer) { (offerID, kind, mode) = (offer.offerID, offer.kind, offer.mode) }
     }
 
     /// The type of ownership, in Apple's words.
     public enum Ownership: String, Codable, Hashable, Sendable {
-        /// The customer's own.
         case purchased = "PURCHASED"
         /// A family member's.
         case familyShared = "FAMILY_SHARED"
@@ -89,15 +86,12 @@ public struct StoreTransaction: Codable, Hashable, Sendable {
 
     /// The reason for the transaction, in Apple's words.
     public enum Reason: String, Codable, Hashable, Sendable {
-        /// The customer bought.
         case purchase = "PURCHASE"
-        /// The store renewed.
         case renewal = "RENEWAL"
     }
 
     /// A refund, or the end of sharing.
     public struct Revocation: Codable, Hashable, Sendable {
-        /// When.
         public let date: Date
         /// 1 for a problem with the app, 0 for anything else (`cancellation_reason`).
         public let reason: Int
@@ -110,18 +104,27 @@ public struct StoreTransaction: Codable, Hashable, Sendable {
         /// All of a transaction, in thousandths of a percent.
         public static let wholePercentage: Int64 = 100_000
 
-        /// Whether it is a partial refund.
         public var isPartial: Bool { percentage.map { $0 < Self.wholePercentage } ?? false }
 
         /// The ways in which a transaction ends before its time.
         public enum Kind: String, Codable, Hashable, Sendable {
-            /// The price was refunded.
             case refund
             /// The family member stopped sharing, or left.
             case familySharing = "family-sharing"
             /// The purchaser took the seat back.
             case assignment
         }
+    }
+
+    /// A transaction with the same content, to which nothing has happened yet.
+    func copy(as transactionID: String) -> StoreTransaction {
+        var copy = self
+        copy.transactionID = transactionID
+        (copy.revocation, copy.upgradeDate, copy.isFinished) = (nil, nil, false)
+        (copy.restoredFrom, copy.restoredAs, copy.sharedFromTransactionID) = (nil, nil, nil)
+        copy.seats = seats.map { Seats(invitations: $0.invitations) }
+        (copy.seatsAddedTo, copy.additionalReason, copy.lastChange) = (nil, nil, nil)
+        return copy
     }
 
     /// The customer of an app who has it.

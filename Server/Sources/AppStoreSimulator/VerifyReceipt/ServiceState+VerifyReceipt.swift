@@ -13,7 +13,7 @@ extension ServiceState {
     mutating func verifyReceipt(
         _ body: Data, at environment: StoreEnvironment, by issuer: EvidenceIssuer, _ world: Date
     ) throws -> VerifyReceiptAnswer {
-        let fault = takeAnswerFault()
+        let fault = AnswerFault.take(from: &settings.answerFaults, at: store.now)
         let request: VerifyReceiptRequest
         do {
             try WrittenJSON.checkLimits(of: [UInt8](body))
@@ -50,7 +50,6 @@ extension ServiceState {
         return empty
     }
 
-    /// The true answer.
     private mutating func truth(
         _ request: VerifyReceiptRequest, _ sent: [UInt8]?, _ record: IssuedEvidence?,
         at environment: StoreEnvironment, by issuer: EvidenceIssuer, _ world: Date
@@ -85,10 +84,7 @@ extension ServiceState {
         _ record: IssuedEvidence, _ app: StoreApp, requestDate: AppleDate
     ) throws -> VerifyReceiptResponse.Receipt {
         let customer = try store.customer(record.customerID)
-        let receipt = StoreReceipt(
-            bundleID: record.bundleID, customerID: record.customerID, creationDate: record.creationDate,
-            applicationVersion: record.applicationVersion, originalPurchaseDate: record.originalPurchaseDate,
-            transactions: record.transactions)
+        let receipt = record.receipt(record.transactions, at: record.creationDate)
         let product = { (transaction: StoreTransaction) -> StoreProduct? in
             // If the product is unknown, its evidence uses the fields of the transaction.
             try? store.product(transaction.productID, of: transaction.bundleID)
@@ -119,10 +115,7 @@ extension ServiceState {
             }
             return VerifyReceiptResponse.InAppPurchase(transaction, isLatest: true)
         }
-        let receipt = StoreReceipt(
-            bundleID: record.bundleID, customerID: record.customerID, creationDate: store.now,
-            applicationVersion: record.applicationVersion, originalPurchaseDate: record.originalPurchaseDate,
-            transactions: current)
+        let receipt = record.receipt(current, at: store.now)
         let latest = try issuer.appReceipt(
             receipt, transactions: current, in: store, creationDate: store.now, sentDate: record.creationDate)
         evidence[latest.record.digest] = latest.record
@@ -230,4 +223,141 @@ struct VerifyReceiptAnswer: Sendable {
     let json: [UInt8]
     /// The fault of the transport.
     let fault: AnswerFault?
+}
+
+extension AppleDate {
+    init(_ date: Date) {
+        self.init(millisecondsSince1970: Int64((date.timeIntervalSince1970 * 1000).rounded()))
+    }
+}
+
+extension VerifyReceiptResponse.Receipt {
+    /// The receipt as it was signed.
+    init(_ record: IssuedEvidence, template: AppReceiptTemplate, requestDate: AppleDate) {
+        self.init()
+        receiptType = template.receiptType
+        adamID = template.adamID
+        bundleID = template.bundleID
+        applicationVersion = template.applicationVersion
+        downloadID = template.downloadID
+        versionExternalIdentifier = template.versionExternalIdentifier
+        receiptCreationDate = template.creationDate.map { AppleDate($0) }
+        self.requestDate = requestDate
+        originalPurchaseDate = template.originalPurchaseDate.map { AppleDate($0) }
+        originalApplicationVersion = template.originalApplicationVersion
+        expirationDate = template.expirationDate.map { AppleDate($0) }
+        inApp = record.transactions.map { VerifyReceiptResponse.InAppPurchase($0, isLatest: false) }
+    }
+}
+
+extension VerifyReceiptResponse.InAppPurchase {
+    /// A transaction in Apple's words.
+    /// - Parameter isLatest: whether the entry has the present state of the store, which has more fields than a
+    ///   receipt.
+    init(_ transaction: StoreTransaction, isLatest: Bool) {
+        self.init(productID: transaction.productID, transactionID: transaction.transactionID)
+        quantity = transaction.quantity
+        originalTransactionID = transaction.originalTransactionID
+        purchaseDate = AppleDate(transaction.purchaseDate)
+        originalPurchaseDate = AppleDate(transaction.originalPurchaseDate)
+        cancellationDate = transaction.receiptCancellationDate.map { AppleDate($0) }
+        isTrialPeriod = transaction.isTrialPeriod
+        inAppOwnershipType = transaction.ownership.rawValue
+        promotionalOfferID = transaction.promotionalOfferID
+        if transaction.kind == .autoRenewable {
+            expiresDate = transaction.expiresDate.map { AppleDate($0) }
+            webOrderLineItemID = transaction.webOrderLineItemID
+            isInIntroOfferPeriod = transaction.isInIntroOfferPeriod
+        }
+        guard isLatest else { return }
+        cancellationReason = cancellationDate.map { _ in transaction.revocation?.reason ?? 0 }
+        isUpgraded = transaction.isUpgraded
+        subscriptionGroupIdentifier = transaction.subscriptionGroupID
+        appAccountToken = transaction.appAccountToken
+        if transaction.offer?.kind == .offerCode { offerCodeRefName = transaction.offer?.offerID }
+    }
+}
+
+extension VerifyReceiptResponse.PendingRenewalInfo {
+    /// The expected renewal of a subscription.
+    init(_ subscription: StoreSubscription, offer: StoreTransaction.Offer?) {
+        self.init(
+            productID: subscription.productID, originalTransactionID: subscription.originalTransactionID,
+            autoRenewProductID: subscription.autoRenewProductID, autoRenews: subscription.autoRenews)
+        expirationIntent = subscription.expirationIntent
+        if subscription.expirationIntent != nil {
+            isInBillingRetryPeriod = subscription.status == .billingRetry || subscription.status == .gracePeriod
+        }
+        gracePeriodExpiresDate = subscription.gracePeriodExpiresDate.map { AppleDate($0) }
+        // Only while the customer has to agree.
+        if subscription.isUsable, subscription.priceIncrease?.isAccepted == false { isPriceConsentGiven = false }
+        isPriceIncreaseAccepted = subscription.priceIncrease?.isAccepted
+        guard subscription.offer != nil, let offer else { return }
+        if offer.kind == .offerCode { offerCodeRefName = offer.offerID }
+        if offer.kind == .promotional { promotionalOfferID = offer.offerID }
+    }
+}
+
+extension FlatReceipt {
+    /// The content of a transaction receipt.
+    init(_ template: TransactionReceiptTemplate) {
+        self.init(attributes: template.entries().map { (key: $0.key, value: $0.value) })
+    }
+}
+
+extension AnswerFault.Edit {
+    /// 2099-12-12T12:00:00Z, a date that forgers of answers use.
+    private static let lateExpiry = AppleDate(millisecondsSince1970: 4_100_760_000_000)
+
+    /// A true answer with the field changed; the rest stays the same, byte for byte.
+    func applied(to json: [UInt8]) throws -> [UInt8] {
+        var response = try VerifyReceiptResponse(json: json)
+        switch self {
+        case .bundle:
+            response.receipt?.bundleID = "com.example.other"
+            response.flatReceipt?["bid"] = "com.example.other"
+        case .environment:
+            response.environment = response.environment.map {
+                $0.utf8.elementsEqual("Production".utf8) ? "Sandbox" : "Production"
+            }
+        case .empty:
+            response.receipt?.inApp = []
+            response.latestReceiptInfo = response.latestReceiptInfo.map { _ in [] }
+        case .product, .expiry, .transaction, .quantity, .cancellation:
+            let purchases = (response.receipt?.inApp ?? []).map(edited)
+            response.receipt?.inApp = purchases
+            response.latestReceiptInfo = response.latestReceiptInfo?.map(edited)
+            edit(&response.flatReceipt)
+            edit(&response.latestFlatReceiptInfo)
+        }
+        return response.json()
+    }
+
+    private func edited(_ purchase: VerifyReceiptResponse.InAppPurchase) -> VerifyReceiptResponse.InAppPurchase {
+        var purchase = purchase
+        switch self {
+        case .product: purchase.productID += ".lifetime"
+        case .expiry: purchase.expiresDate = Self.lateExpiry
+        case .transaction: purchase.transactionID += "7"
+        case .quantity: purchase.quantity = (purchase.quantity ?? 1) + 10
+        case .cancellation:
+            purchase.cancellationDate = nil
+            purchase.cancellationReason = nil
+        case .bundle, .environment, .empty: break
+        }
+        return purchase
+    }
+
+    private func edit(_ receipt: inout FlatReceipt?) {
+        guard var edited = receipt else { return }
+        switch self {
+        case .product: edited["product_id"] = (edited["product_id"] ?? "") + ".lifetime"
+        case .expiry: edited["expires_date"] = "\(Self.lateExpiry.millisecondsSince1970)"
+        case .transaction: edited["transaction_id"] = (edited["transaction_id"] ?? "") + "7"
+        case .quantity: edited["quantity"] = "11"
+        case .cancellation: edited["cancellation_date"] = nil
+        case .bundle, .environment, .empty: break
+        }
+        receipt = edited
+    }
 }

@@ -2,6 +2,152 @@ import Foundation
 import TextFormats
 
 extension AppStore {
+    /// Shares a non-consumable or the present period of a subscription with a family member, who gets their own
+    /// transactions.
+    /// - Throws: `unknown_transaction`, `unknown_customer`, `not_shareable`, `wrong_state`.
+    @discardableResult
+    public mutating func share(_ transactionID: String, with customerID: String) throws(StoreError) -> StoreTransaction
+    {
+        let transaction = try transaction(transactionID)
+        let member = try customer(customerID)
+        let product = try product(transaction.productID, of: transaction.bundleID)
+        guard product.isFamilyShareable, product.kind == .nonConsumable || product.kind == .autoRenewable else {
+            throw StoreError(.notShareable, "The product '\(product.productID)' cannot be shared with a family.")
+        }
+        guard transaction.revocation == nil, transaction.ownership == .purchased, transaction.customerID != customerID,
+            member.environment == transaction.environment,
+            !copies(of: transactionID).flatMap(sharedTransactions).contains(where: { $0.customerID == customerID })
+        else {
+            throw StoreError(
+                .wrongState,
+                "The transaction '\(transactionID)' cannot be shared with '\(customerID)', or is already shared.")
+        }
+        let subscription = state.subscriptions[transaction.originalTransactionID]
+        if product.kind == .autoRenewable {
+            guard let subscription, subscription.isUsable, subscription.transactionID == transactionID else {
+                throw StoreError(.wrongState, "Only the present period of a subscription can be shared.")
+            }
+        }
+        let shared = mintShared(from: transaction, for: customerID, original: nil)
+        let follower = subscription.map { openFollower(of: $0, shared) }
+        record(
+            .shared, "\(transaction.productID) is shared with \(customerID)", shared, follower,
+            notify: product.kind == .autoRenewable ? ("SUBSCRIBED", "INITIAL_BUY") : ("ONE_TIME_CHARGE", nil))
+        makeReceipt(shared.bundleID, member)
+        return shared
+    }
+
+    /// Opens the subscription of a member, which always has the state of the one that it is shared from.
+    mutating func openFollower(of subscription: StoreSubscription, _ shared: StoreTransaction) -> StoreSubscription {
+        var follower = StoreSubscription(
+            originalTransactionID: shared.transactionID, bundleID: shared.bundleID, customerID: shared.customerID,
+            groupID: subscription.groupID, productID: shared.productID, transactionID: shared.transactionID,
+            status: subscription.status, expiresDate: subscription.expiresDate, autoRenewProductID: shared.productID,
+            renewalPrice: 0, recentStartDate: now, sharedFrom: subscription.originalTransactionID)
+        follower.gracePeriodExpiresDate = subscription.gracePeriodExpiresDate
+        follower.expirationIntent = subscription.expirationIntent
+        store(follower)
+        return follower
+    }
+
+    /// Ends the sharing of a transaction with a family member.
+    /// - Parameter transactionID: the member's transaction.
+    /// - Throws: `unknown_transaction`, `wrong_state`.
+    @discardableResult
+    public mutating func revokeSharing(of transactionID: String) throws(StoreError) -> StoreTransaction {
+        let transaction = try transaction(transactionID)
+        guard transaction.ownership != .purchased, transaction.revocation == nil else {
+            throw StoreError(.wrongState, "The transaction '\(transactionID)' is not shared.")
+        }
+        revokeShared(transaction)
+        return try self.transaction(transactionID)
+    }
+
+    /// Ends the sharing of a transaction and of its restored copies.
+    mutating func revokeShared(_ shared: StoreTransaction) {
+        let revocation = StoreTransaction.Revocation(
+            date: now, reason: 0, kind: shared.ownership == .assigned ? .assignment : .familySharing, percentage: nil)
+        var subscription: StoreSubscription?
+        for copy in copies(of: shared.transactionID) {
+            state.transactions[copy]?.revocation = revocation
+            subscription = revokeSubscription(of: copy)
+        }
+        record(
+            .revoked, "\(shared.productID) is no longer shared with \(shared.customerID)",
+            state.transactions[shared.transactionID], subscription, notify: ("REVOKE", nil))
+    }
+
+    /// Gives family members the period that the paying member just got.
+    mutating func shareWithFamily(_ subscription: StoreSubscription, _ transaction: StoreTransaction) {
+        for var follower in followers(of: subscription) where follower.status != .revoked && follower.status != .expired
+        {
+            if transaction.purchaseDate < follower.expiresDate { markUpgraded(follower.transactionID) }
+            let shared = mintShared(from: transaction, for: follower.customerID, original: follower)
+            follower.productID = shared.productID
+            follower.autoRenewProductID = shared.productID
+            follower.transactionID = shared.transactionID
+            follower.expiresDate = subscription.expiresDate
+            follower.status = .active
+            follower.gracePeriodExpiresDate = nil
+            follower.expirationIntent = nil
+            store(follower)
+            record(
+                .renewed, "\(shared.productID) is renewed for \(follower.customerID), too", shared, follower,
+                notify: ("DID_RENEW", nil))
+        }
+    }
+
+    /// Updates the subscriptions of family members to the state of the paying member's.
+    mutating func followSuit(
+        _ subscription: StoreSubscription, _ kind: StoreEvent.Kind, notify: (type: String, subtype: String?)
+    ) {
+        for var follower in followers(of: subscription) where follower.isUsable || follower.status == .billingRetry {
+            follower.status = subscription.status
+            follower.expirationIntent = subscription.expirationIntent
+            follower.gracePeriodExpiresDate = subscription.gracePeriodExpiresDate
+            store(follower)
+            record(
+                kind, "\(follower.productID) of \(follower.customerID) follows the subscription that it is shared from",
+                of: follower, notify: notify)
+        }
+    }
+
+    /// The subscriptions of family members, oldest first.
+    func followers(of subscription: StoreSubscription) -> [StoreSubscription] {
+        state.subscriptions.sorted { $0.sharedFrom == subscription.originalTransactionID }
+    }
+
+    /// The family members' copies of a transaction: the same product at the same time, not revoked.
+    func sharedTransactions(from transactionID: String) -> [StoreTransaction] {
+        state.transactions.sorted {
+            $0.ownership != .purchased && $0.revocation == nil && $0.sharedFromTransactionID == transactionID
+        }
+    }
+
+    /// Mints the transaction of a family member, or of a member with a seat.
+    mutating func mintShared(
+        from transaction: StoreTransaction, for customerID: String, original: StoreSubscription?,
+        as ownership: StoreTransaction.Ownership = .familyShared
+    ) -> StoreTransaction {
+        let transactionID = nextTransactionID(transaction.environment)
+        let first = original.flatMap { state.transactions[$0.originalTransactionID] }
+        let isSubscription = transaction.kind == .autoRenewable
+        var shared = transaction.copy(as: transactionID)
+        shared.originalTransactionID = first?.transactionID ?? transactionID
+        shared.customerID = customerID
+        shared.sharedFromTransactionID = transaction.transactionID
+        shared.purchaseDate = isSubscription ? transaction.purchaseDate : now
+        shared.originalPurchaseDate = first?.purchaseDate ?? now
+        shared.webOrderLineItemID = isSubscription ? nextLineItemID(transaction.environment) : nil
+        shared.ownership = first?.ownership ?? ownership
+        shared.reason = original == nil ? .purchase : .renewal
+        (shared.quantity, shared.price, shared.offer, shared.appAccountToken) = (1, 0, nil, nil)
+        state.transactions[transactionID] = shared
+        return shared
+    }
+}
+
+extension AppStore {
     /// The largest number of seats of one transaction.
     public static let maximumSeats: UInt64 = 10_000
 
@@ -27,15 +173,11 @@ extension AppStore {
         }
         let product = try product(subscription.productID, of: subscription.bundleID)
         let transactionID = nextTransactionID(first.environment)
-        var added = StoreTransaction(
-            transactionID: transactionID, originalTransactionID: originalTransactionID, bundleID: first.bundleID,
-            customerID: first.customerID, productID: first.productID, kind: first.kind, quantity: seats,
-            purchaseDate: now, originalPurchaseDate: first.originalPurchaseDate, expiresDate: subscription.expiresDate,
-            webOrderLineItemID: nextLineItemID(first.environment), subscriptionGroupID: first.subscriptionGroupID,
-            offer: nil, ownership: .purchased, appAccountToken: first.appAccountToken, reason: .purchase,
-            price: product.price, currency: product.currency, environment: first.environment, restoredFrom: nil)
-        added.seats = first.seats.map { StoreTransaction.Seats(invitations: $0.invitations) }
-        added.seatsAddedTo = first.transactionID
+        var added = first.copy(as: transactionID)
+        (added.quantity, added.seatsAddedTo, added.reason, added.offer) = (seats, first.transactionID, .purchase, nil)
+        (added.purchaseDate, added.expiresDate) = (now, subscription.expiresDate)
+        added.webOrderLineItemID = nextLineItemID(first.environment)
+        (added.price, added.currency) = (product.price, product.currency)
         state.transactions[transactionID] = added
         for transaction in periodTransactions(of: subscription) {
             state.transactions[transaction.transactionID]?.additionalReason = Self.seatAddition
@@ -76,7 +218,7 @@ extension AppStore {
         record(
             .renewalSeatsChanged,
             "the next period of \(subscription.productID) of \(subscription.customerID) has \(counted(seats, "seat"))",
-            state.transactions[subscription.transactionID], subscription,
+            of: subscription,
             notify: notificationType.map { ($0, seats > earlier ? "INCREASE_QUANTITY" : "DECREASE_QUANTITY") })
         return subscription
     }
@@ -92,15 +234,11 @@ extension AppStore {
         guard let revoked = transaction.seats?.revoked else {
             throw StoreError(.wrongState, "The product '\(transaction.productID)' has no seats.")
         }
-        guard reason == 0 || reason == 1 else {
-            throw StoreError(.invalidValue, "The reason is 0 or 1, not \(reason).")
-        }
+        try require(reason == 0 || reason == 1, .invalidValue, "The reason is 0 or 1, not \(reason).")
         let left = transaction.quantity - revoked
-        guard (1...left).contains(seats) else {
-            throw StoreError(
-                .invalidValue,
-                "The transaction '\(transactionID)' has \(counted(left, "seat")) to refund, not \(seats).")
-        }
+        try require(
+            (1...left).contains(seats), .invalidValue,
+            "The transaction '\(transactionID)' has \(counted(left, "seat")) to refund, not \(seats).")
         if seats == left {
             transaction.revocation = StoreTransaction.Revocation(
                 date: now, reason: reason, kind: .refund, percentage: nil)
@@ -171,14 +309,7 @@ extension AppStore {
                 members.count == 1 ? "The one seat is assigned." : "All \(members.count) seats are assigned.")
         }
         let shared = mintShared(from: first, for: customerID, original: nil, as: .assigned)
-        var follower = StoreSubscription(
-            originalTransactionID: shared.transactionID, bundleID: shared.bundleID, customerID: customerID,
-            groupID: subscription.groupID, productID: shared.productID, transactionID: shared.transactionID,
-            status: subscription.status, expiresDate: subscription.expiresDate, autoRenewProductID: shared.productID,
-            renewalPrice: 0, recentStartDate: now, sharedFrom: subscription.originalTransactionID)
-        follower.gracePeriodExpiresDate = subscription.gracePeriodExpiresDate
-        follower.expirationIntent = subscription.expirationIntent
-        store(follower)
+        let follower = openFollower(of: subscription, shared)
         record(
             .seatAssigned, "\(customerID) has a seat of \(shared.productID)", shared, follower,
             notify: ("SUBSCRIBED", "INITIAL_BUY"))
@@ -210,9 +341,8 @@ extension AppStore {
     private func subscriptionWithSeats(_ originalTransactionID: String) throws(StoreError) -> StoreSubscription {
         let subscription = try subscription(originalTransactionID)
         try refuseFollower(subscription)
-        guard subscription.renewalSeats != nil else {
-            throw StoreError(.wrongState, "The product '\(subscription.productID)' has no seats.")
-        }
+        try require(
+            subscription.renewalSeats != nil, .wrongState, "The product '\(subscription.productID)' has no seats.")
         return subscription
     }
 
