@@ -290,8 +290,8 @@ struct OperatorCommandTests {
             ("list orders --state lost", "--state is 'lost'"), ("list timeline", "needs --customer"),
             ("list orders alice", "takes no 'alice'"), ("list events --after 12", "not the id of an event"),
             ("orders list", "'assay orders' is 'assay list orders' or 'assay show ORDER' now"),
-            ("customers show alice", "'assay show' is 'assay show CUSTOMER' now"),
-            ("rebuild", "'assay database rebuild' is 'assay database rebuild' now"), ("keys list", "is 'assay list keys' now"),
+            ("customers show alice", "'assay customers show' is 'assay show CUSTOMER' now"),
+            ("rebuild", "'assay rebuild' is 'assay database rebuild' now"), ("keys list", "is 'assay list keys' now"),
         ])
     func wrongArguments(_ command: String, _ words: String) async throws {
         try await Program.inTemporaryFolder { folder in
