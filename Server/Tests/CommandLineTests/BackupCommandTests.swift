@@ -35,7 +35,7 @@ struct BackupCommandTests {
             let mode = try await Program.shell("stat -c %a copy.sqlite", in: folder)
             #expect(mode.output == "600\n")
             // Checkpoints that the server signed after the backup would raise the alarm.
-            for command in ["audit verify --signing-key none.key", "database rebuild", "list testers --app game"] {
+            for command in ["audit verify --evidence --signing-key none.key", "list testers --app game"] {
                 let answer = try await Program.shell(
                     "assay \(command) --database sqlite:copy.sqlite", in: folder,
                     environment: ["ASSAY_TRUST": "assay-authority/trust.pem"])

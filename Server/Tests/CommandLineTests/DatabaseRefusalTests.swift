@@ -6,8 +6,8 @@ import Testing
 struct DatabaseRefusalTests {
     private static let commands = [
         "serve --port 0", "database migrate", "list keys", "keys create --app game --scope client",
-        "list testers --app game",
-        "show --app game alice", "audit verify", "audit export", "database rebuild --repair",
+        "list testers --app game", "show --app game alice", "audit verify", "audit export",
+        "database rebuild --to sqlite:new.sqlite",
     ]
 
     private static func refuse(_ script: String, _ words: String) async throws {

@@ -207,8 +207,8 @@ struct OperatorCommandTests {
                 let claim = try await Self.claim("r.b64", "1", customer, server, folder)
                 #expect(claim.contains(#""code":"purchase_erased""#), "\(claim)")
             }
-            let rebuilt = try await Self.output("database rebuild \(trust)", folder)
-            #expect(rebuilt.status == 0 && rebuilt.output.contains("equal the rebuild"), "\(rebuilt.output)")
+            let audited = try await Self.output("audit verify --evidence \(trust)", folder)
+            #expect(audited.status == 0 && audited.output.contains("the tables agree"), "\(audited.output)")
         }
     }
 
@@ -268,8 +268,8 @@ struct OperatorCommandTests {
                 let result = try await Self.output(command, folder)
                 #expect(result.status == 0, "\(command): \(result.output)")
             }
-            let rebuilt = try await Self.output("database rebuild", folder)
-            #expect(rebuilt.status == 0 && rebuilt.output.contains("equal the rebuild"), "\(rebuilt.output)")
+            let audited = try await Self.output("audit verify --evidence", folder)
+            #expect(audited.status == 0 && audited.output.contains("the tables agree"), "\(audited.output)")
         }
     }
 

@@ -97,8 +97,9 @@ struct PurchaseServerProcessTests {
             let accepted = try await Program.shell(
                 #"grep -l '"verdict":"accepted"' answers/*.json | wc -l"#, in: folder
             ).output.trimmingCharacters(in: .whitespacesAndNewlines)
-            let rebuilt = try await Program.shell("assay database rebuild --trust assay-authority/root.pem", in: folder)
-            #expect(rebuilt.status == 0, "\(rebuilt.output)")
+            let audited = try await Program.shell(
+                "assay audit verify --evidence --trust assay-authority/root.pem", in: folder)
+            #expect(audited.status == 0, "\(audited.output)")
             let shown = try await Program.shell("assay show --app game alice --json 2>/dev/null", in: folder)
             let json = try #require(try JSONSerialization.jsonObject(with: Data(shown.output.utf8)) as? [String: Any])
             let balance = (json["entitlements"] as? [[String: Any]])?.first?["balance"] as? Int ?? 0
@@ -131,8 +132,9 @@ struct PurchaseServerProcessTests {
                     #expect(counts == ["60", "120"], "\(result.output)")
                 }
             }
-            let rebuilt = try await Program.shell("assay database rebuild --trust assay-authority/root.pem", in: folder)
-            #expect(rebuilt.status == 0, "\(rebuilt.output)")
+            let audited = try await Program.shell(
+                "assay audit verify --evidence --trust assay-authority/root.pem", in: folder)
+            #expect(audited.status == 0, "\(audited.output)")
         }
     }
 

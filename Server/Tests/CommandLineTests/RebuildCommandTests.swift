@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `assay database rebuild` on changed databases.
@@ -47,89 +48,116 @@ struct RebuildCommandTests {
         try #require(result.status == 0, "\(result.output)")
     }
 
-    private static func rebuild(in folder: URL, _ options: String = "") async throws -> Program.Result {
-        try await Program.shell("assay database rebuild \(options) 2>/dev/null", in: folder)
+    private static func rebuild(_ options: String = "", to target: String = "sqlite:new.sqlite", in folder: URL)
+        async throws -> Program.Result
+    {
+        try await Program.shell("assay database rebuild --to '\(target)' \(options) 2>&1", in: folder)
     }
 
-    @Test("A changed row, a missing row and an added row are listed; --repair restores them and records it")
-    func repair() async throws {
-        try await Self.with { folder in
-            #expect(try await Self.rebuild(in: folder).status == 0)
-            try await Self.change(
-                """
-                UPDATE entitlements SET balance = 1000000;
-                DELETE FROM ownership_acts WHERE original_key = (SELECT min(original_key) FROM ownership_acts);
-                INSERT INTO testers SELECT app_key, customer_key, 1 FROM customers LIMIT 1;
-                """, folder)
-            let found = try await Self.rebuild(in: folder)
-            #expect(found.status == 1)
-            for finding in ["row_differs  entitlements", "row_missing  ownership_acts", "row_unknown  testers"] {
-                #expect(found.output.contains(finding), "\(found.output)")
+    /// Every row and definition of the old file.
+    private static func dump(_ folder: URL) async throws -> String {
+        let script = "import sqlite3; print(*sqlite3.connect(\"assay.sqlite\").iterdump())"
+        return try await Program.shell("python3 -c '\(script)' | sha256sum", in: folder).output
+    }
+
+    /// What a ledger says of its purchases, and whether its whole audit is clean.
+    private static func content(_ database: String, _ folder: URL) async throws -> String {
+        try await Program.shell(
+            """
+            for c in 'show --app game alice' 'audit export' 'list events --app game' 'audit verify --evidence'; do
+                assay $c --database '\(database)' 2>/dev/null || echo "status $?"
+            done
+            """, in: folder
+        ).output
+    }
+
+    @Test("Damaged tables are listed and rebuilt to a new file or to PostgreSQL, and the old file stays as it is")
+    func rebuild() async throws {
+        try await ThrowawayPostgreSQL.withDatabase { place in
+            try await Self.with { folder in
+                let before = try await Self.content("sqlite:assay.sqlite", folder)
+                #expect(before.contains("active  60") && !before.contains("status"), "\(before)")
+                try await Self.change(
+                    """
+                    UPDATE entitlements SET balance = 1000000;
+                    DELETE FROM ownership_acts WHERE original_key = (SELECT min(original_key) FROM ownership_acts);
+                    DELETE FROM events WHERE event_key = 3;
+                    INSERT INTO testers SELECT app_key, customer_key, 1 FROM customers LIMIT 1;
+                    DROP INDEX events_by_app;
+                    """, folder)
+                let damaged = try await Self.dump(folder)
+                let server = place.url()
+                for target in ["sqlite:new.sqlite", server] {
+                    let result = try await Self.rebuild(to: target, in: folder)
+                    #expect(result.status == 0, "\(result.output)")
+                    for finding in [
+                        "row_differs  entitlements", "1000000 instead of 60", "row_missing  ownership_acts",
+                        "row_missing  events", "row_unknown  testers", "schema_missing  index events_by_app",
+                    ] {
+                        #expect(result.output.contains(finding), "\(finding): \(result.output)")
+                    }
+                    #expect(try await Self.content(target, folder) == before)
+                }
+                #expect(try await Self.dump(folder) == damaged)
+                let again = try await Self.rebuild(in: folder)
+                #expect(again.status == 2 && again.output.contains("backup_file_exists"), "\(again.output)")
+                let filled = try await Self.rebuild(to: server, in: folder)
+                #expect(filled.status == 1 && filled.output.contains("copy_target_not_empty"), "\(filled.output)")
+                try await RunningServer.run("assay serve --port 0 --database sqlite:new.sqlite", in: folder) { _ in
+                    let used = try await Self.rebuild(
+                        "--database sqlite:new.sqlite", to: "sqlite:third.sqlite", in: folder)
+                    #expect(used.status == 1 && used.output.contains("copy_source_in_use"), "\(used.output)")
+                }
+                #expect(try await Self.content("sqlite:new.sqlite", folder).contains("active  60"))
             }
-            #expect(found.output.contains("1000000 instead of 60"), "\(found.output)")
-            // A rebuild without --repair changes nothing.
-            #expect(try await Self.rebuild(in: folder).output == found.output)
-            #expect(try await Program.shell("assay audit verify", in: folder).status == 1)
-            let repaired = try await Self.rebuild(in: folder, "--repair")
-            #expect(
-                repaired.status == 0 && repaired.output.contains("were replaced by the rebuild"),
-                "\(repaired.output)")
-            let after = try await Self.rebuild(in: folder)
-            #expect(after.status == 0, "\(after.output)")
-            let export = try await Program.shell("assay audit export 2>/dev/null | tail -1", in: folder).output
-            #expect(export.contains(#""kind":"rules""#) && export.contains("3 findings"), "\(export)")
         }
     }
 
-    @Test("A changed journal or changed evidence is listed, and --repair changes nothing")
+    @Test("A changed journal, log or evidence is named, and nothing is written")
     func damagedJournal() async throws {
         for (sql, finding) in [
             ("DROP TRIGGER journal_no_update; UPDATE journal SET details = x'7b7d' WHERE kind = 3", "details_changed"),
             ("DROP TRIGGER evidence_no_update; UPDATE evidence SET content = x'00'", "evidence_changed"),
+            ("DROP TRIGGER log_entries_no_delete; DELETE FROM log_entries WHERE leaf = 0", "leaf_missing"),
         ] {
             try await Self.with { folder in
                 try await Self.change("UPDATE entitlements SET balance = 7; \(sql);", folder)
-                let result = try await Program.shell("assay database rebuild --repair", in: folder)
+                let result = try await Self.rebuild(in: folder)
                 #expect(result.status == 1 && result.output.contains(finding), "\(result.output)")
-                #expect(result.output.contains("assay: nothing was repaired"), "\(result.output)")
-                let shown = try await Program.shell("assay show --app game alice 2>/dev/null", in: folder)
-                #expect(shown.output.contains("active  7"), "\(shown.output)")
+                #expect(result.output.contains("assay: nothing was written"), "\(result.output)")
+                #expect(try await Program.shell("ls", in: folder).output.contains("new.sqlite") == false)
             }
         }
     }
 
-    @Test("Without the certificates of the server, evidence counts as refused, and --repair changes nothing")
+    @Test("Without the certificates of the server, evidence counts as refused, and nothing is written")
     func withoutTrust() async throws {
         try await Self.with { folder in
-            let command = "assay database rebuild --repair --config /dev/null --database sqlite:assay.sqlite 2>&1"
-            let result = try await Program.shell(command, in: folder)
+            let options = "--config /dev/null --database sqlite:assay.sqlite"
+            let result = try await Self.rebuild(options, in: folder)
             #expect(result.status == 1 && result.output.contains("evidence_refused  "), "\(result.output)")
-            #expect(result.output.contains("name the certificates with --trust"), "\(result.output)")
-            #expect(try await Self.rebuild(in: folder).status == 0)
-            let named = try await Program.shell(
-                "\(command) --trust assay-authority/trust.pem", in: folder)
+            #expect(result.output.contains("the certificates with --trust"), "\(result.output)")
+            let named = try await Self.rebuild("\(options) --trust assay-authority/trust.pem", in: folder)
             #expect(named.status == 0, "\(named.output)")
         }
     }
 
-    @Test("A repair that is killed leaves the tables either unchanged or repaired")
+    @Test("A rebuild that is killed leaves no file with the new name, or a complete one")
     func killed() async throws {
         try await Self.with { folder in
+            let before = try await Self.content("sqlite:assay.sqlite", folder)
             for delay in ["0.05", "0.1", "0.2", "0.4"] {
-                try await Self.change("UPDATE entitlements SET balance = 7;", folder)
-                let before = try await Self.rebuild(in: folder)
-                #expect(before.status == 1)
                 let kill = """
-                    mkdir -p tmp; TMPDIR=tmp assay database rebuild --repair >killed 2>&1 & p=$!; sleep \(delay); kill -KILL $p
-                    wait $p; echo $?
+                    mkdir -p tmp; TMPDIR=tmp assay database rebuild --to sqlite:new.sqlite >killed 2>&1 & p=$!; sleep \(delay)
+                    kill -KILL $p; wait $p; ls
                     """
-                let status = try await Program.shell(kill, in: folder).output
-                let after = try await Self.rebuild(in: folder)
-                // Killed before or after the commit; a program that was not killed has repaired the tables.
-                #expect(after.status == 0 || after.output == before.output, "\(status) \(after.output)")
-                #expect(try await Self.rebuild(in: folder, "--repair").status == 0)
-                #expect(try await Self.rebuild(in: folder).status == 0)
+                guard try await Program.shell(kill, in: folder).output.contains("new.sqlite\n") else { continue }
+                #expect(try await Self.content("sqlite:new.sqlite", folder) == before)
+                _ = try await Program.shell("rm new.sqlite", in: folder)
             }
+            _ = try await Program.shell("rm -f new.sqlite.partial*", in: folder)
+            #expect(try await Self.rebuild(in: folder).status == 0)
+            #expect(try await Self.content("sqlite:new.sqlite", folder) == before)
         }
     }
 }

@@ -171,11 +171,6 @@ struct EventTypeTests {
         try await history.expect(.groundAdded)
         try await world.ledger.perform(EndGround(app: "example", customerID: "bob", id: ground.id))
         try await history.expect(.groundEnded)
-        try await world.database.write { connection in
-            _ = try connection.execute("UPDATE entitlements SET balance = 77 WHERE balance = 2", [])
-        }
-        _ = try await world.ledger.repair()
-        try await history.expect(.corrected, .corrected)
     }
 
     private func seats(_ history: inout EventHistory) async throws {

@@ -65,23 +65,6 @@ struct RebuildTests {
         return balances.filter { !merged.contains($0.key) }
     }
 
-    @Test(
-        "A repair replaces changed tables by the rebuild, and the journal says so",
-        .enabled(if: TestEngine.ownsTables))
-    func repair() async throws {
-        try await LedgerWorld.with { world in
-            _ = try await world.claim("1", try LedgerWorld.signed("1") { $0.quantity = 3 })
-            _ = try await world.consume(1, "c")
-            try await world.database.write { connection in
-                try connection.execute("UPDATE entitlements SET balance = 1000", [])
-                try connection.execute("DELETE FROM ownership_acts", [])
-            }
-            #expect(try await world.ledger.repair().findings.count == 2)
-            #expect(try await world.entitlement()?.balance == 2)
-            #expect(try await world.ledger.audit().findings.isEmpty)
-        }
-    }
-
     @Test("Purchases with the same id are distinct: in Xcode, where ids start again at 0, and in two environments")
     func equalIDs() async throws {
         try await LedgerWorld.with({
@@ -114,23 +97,6 @@ struct RebuildTests {
                     }
                 }
             }
-        }
-    }
-
-    @Test(
-        "A repair lists each entitlement that changes as the event corrected",
-        .enabled(if: TestEngine.ownsTables))
-    func corrected() async throws {
-        try await LedgerWorld.with { world in
-            _ = try await world.claim("1", try LedgerWorld.signed("1"))
-            _ = try await world.claim(
-                "2", product: LedgerWorld.pro, customer: "bob",
-                try LedgerWorld.signed("2", product: LedgerWorld.pro, kind: .nonConsumable))
-            try await world.database.write { connection in
-                _ = try connection.execute("UPDATE entitlements SET balance = 7 WHERE timeline IS NULL", [])
-            }
-            _ = try await world.ledger.repair()
-            #expect(try await world.events().count { $0 == "corrected" } == 1)
         }
     }
 

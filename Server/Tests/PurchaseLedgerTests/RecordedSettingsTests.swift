@@ -119,22 +119,29 @@ struct RecordedSettingsTests {
     }
 
     @Test(
-        "Evidence that is refused now is a finding, and nothing is repaired",
+        "Evidence that is refused now is a finding, and nothing is rebuilt",
         .enabled(if: TestEngine.ownsTables))
     func refusedEvidence() async throws {
         try await LedgerWorld.with { world in
             _ = try await world.claim("1", try LedgerWorld.signed("1"))
             let distrusting = try await PurchaseLedger.openRecorded(
                 database: world.database, verifier: PurchaseVerifier(), clock: { world.clock.now })
-            let report = try await distrusting.repair()
-            #expect(report.findings.contains { $0.kind == .evidenceRefused })
-            #expect(report.findings.contains { $0.kind.isOfTables })
-            #expect(try await world.entitlement()?.balance == 1)
-            #expect(try await world.ledger.audit().findings.isEmpty)
+            let kinds = try await refusal(of: distrusting)
+            #expect(kinds.contains(.evidenceRefused) && kinds.contains(where: \.isMendedByRebuild))
         }
     }
 
-    @Test("Changed evidence is a finding, and nothing is repaired")
+    /// The findings with which a ledger is not rebuilt.
+    private func refusal(of ledger: PurchaseLedger) async throws -> [AuditFinding.Kind] {
+        try await TemporaryFolder.with { folder in
+            let outcome = try await ledger.rebuild(to: folder.appending(path: "rebuilt.sqlite").path, in: folder)
+            #expect(!outcome.isWritten)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+            return outcome.report.findings.map(\.kind)
+        }
+    }
+
+    @Test("Changed evidence is a finding, and nothing is rebuilt")
     func changedEvidence() async throws {
         try await TemporaryFolder.with { folder in
             let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
@@ -144,9 +151,7 @@ struct RecordedSettingsTests {
                 try connection.execute("DROP TRIGGER evidence_no_update", [])
                 try connection.execute("UPDATE evidence SET content = x'00'", [])
             }
-            let report = try await world.ledger.repair()
-            #expect(report.findings.contains { $0.kind == .evidenceChanged })
-            #expect(try await world.entitlement()?.balance == 1)
+            #expect(try await refusal(of: world.ledger).contains(.evidenceChanged))
             try await database.close()
         }
     }

@@ -6,7 +6,7 @@ import Testing
 /// The rights that docs/postgresql.md gives to the role of a server, and the statements that a server sends.
 @Suite("Rights of the server's role", .tags(.everyEngine))
 struct ServerRoleRightsTests {
-    /// Folders and files whose statements run as the owner of the tables: migrations, repairs, copies and backups.
+    /// Folders and files whose statements run as the owner of the tables: migrations, audits, copies and backups.
     private static let ofOwner = [
         "Schema/", "Audit/", "Copy/", "Store/CopyMark.swift",
     ]

@@ -182,8 +182,6 @@ extension EventMessage {
         public static let notConfirmed = Kind(rawValue: "not_confirmed")
         /// A customer claimed a purchase that belongs to another customer.
         public static let claimConflict = Kind(rawValue: "claim_conflict")
-        /// Newer rules, or a repair, give another result than before.
-        public static let corrected = Kind(rawValue: "corrected")
         /// Webhooks only: an event of the customer was given up.
         public static let gap = Kind(rawValue: "gap")
     }

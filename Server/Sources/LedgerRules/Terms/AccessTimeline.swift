@@ -88,14 +88,6 @@ public struct AccessTimeline: Sendable, Hashable {
         self.steps = steps
     }
 
-    /// Whether two timelines give the same access for the same reasons at all times, without the tolerance of starts.
-    package func isSame(as other: AccessTimeline) -> Bool {
-        steps.elementsEqual(other.steps) { left, right in
-            left.at == right.at && left.reason == right.reason && left.until == right.until
-                && left.transaction == right.transaction
-        }
-    }
-
     /// The timeline of several sources of one ground, such as a purchase and a shared copy of it.
     package static func joined(_ timelines: [AccessTimeline]) -> AccessTimeline {
         if timelines.count == 1 { return timelines[0] }

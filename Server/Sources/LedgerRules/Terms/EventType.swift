@@ -61,6 +61,4 @@ public enum EventType: String, Sendable, CaseIterable {
     case seatUnclaimed = "seat_unclaimed"
     /// A product was registered, so its known purchases now count.
     case registered
-    /// Newer rules, or a repair, gave a different result.
-    case corrected
 }

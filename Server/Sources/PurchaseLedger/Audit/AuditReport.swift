@@ -9,8 +9,6 @@ public struct AuditReport: Sendable, Equatable {
     public var findings: [AuditFinding]
     /// The number of further findings; a lower bound.
     public var omitted = 0
-    /// What was wrong with indexes before a repair made them again.
-    public var repairedIndexes: [AuditFinding] = []
 }
 
 /// The progress of an audit.
@@ -103,17 +101,4 @@ public struct NewEntriesReport: Sendable, Equatable {
         "indexes and the schema",
         "tiles of the log before the checkpoint, except the hashes that its root needs",
     ]
-}
-
-/// The refusal of a repair because a server wrote to the database after the rebuild was computed. Nothing was written.
-public struct RepairOvertaken: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The table that grew, with both numbers of rows.
-    let growth: String
-
-    public var description: String {
-        """
-        repair_overtaken: a server wrote to the database during the rebuild (\(growth)), so nothing was repaired; stop the \
-        server and run the command again
-        """
-    }
 }

@@ -26,6 +26,12 @@ package enum ComparedTables {
         "hourly_counts",
     ]
 
+    /// What identifies an event, besides its figures.
+    static let eventKey = [
+        "entry_key", "type", "app_key", "customer_key", "former_key", "environment", "product_key", "transaction_key",
+        "original_key", "order_key",
+    ]
+
     /// What differs from the rule that every column is compared, by table.
     private static let differences: [String: TableDump.Difference] = [
         "evidence": .init(only: ["sha256"]),
@@ -46,10 +52,7 @@ package enum ComparedTables {
         "extension_requests": .init(without: ["next_at", "attempts", "leased_until"]),
         "events": .init(
             without: ["event_key"],
-            key: [
-                "entry_key", "type", "app_key", "customer_key", "former_key", "environment", "product_key",
-                "transaction_key", "original_key", "order_key",
-            ],
+            key: eventKey,
             condition: recomputedEvents),
     ]
 
@@ -61,6 +64,16 @@ package enum ComparedTables {
         }
         // It is compared, except after an erasure.
         return names.subtracting(["account_tokens.entry_key"])
+    }
+
+    /// The columns of a table that change without a journal entry.
+    static func work(of table: String) -> Set<String> {
+        table == "events" ? [] : differences[table]?.without ?? []
+    }
+
+    /// A query of the numbers of the events that are compared.
+    static func comparedEvents() throws(LedgerStorageError) -> String {
+        try all().filter { $0.name == "events" }.map { $0.query("events.event_key") }.joined()
     }
 
     /// Every table that the journal determines.
@@ -85,12 +98,12 @@ package enum ComparedTables {
         }
     }
 
-    /// Some events cannot be computed again: the corrections of a repair, and those that an erasure removed. These are
-    /// the events of erased customers, of originals with an erased purchase, and of customers who owned such a purchase
-    /// before, since it was part of their balances. Who is told of a rescinded consent depends on a download of the
-    /// app, which an erasure deletes from the entry.
+    /// Some events cannot be computed again: those that an erasure removed. These are the events of erased customers, of
+    /// originals with an erased purchase, and of customers who owned such a purchase before, since it was part of their
+    /// balances. Who is told of a rescinded consent depends on a download of the app, which an erasure deletes from the
+    /// entry.
     private static let recomputedEvents = """
-        events.type <> 'corrected' AND (events.type <> 'consent_rescinded' OR events_entry_key.details IS NOT NULL)
+        (events.type <> 'consent_rescinded' OR events_entry_key.details IS NOT NULL)
         AND (events.customer_key IS NULL OR events_customer_key.customer_key IS NULL
         OR events_customer_key.name IS NOT NULL)
         AND (events.transaction_key IS NULL OR events_transaction_key.transaction_key IS NULL

@@ -16,26 +16,7 @@ extension PurchaseLedger {
     ) async throws -> AuditReport {
         try await LedgerAudit(
             ledger: underAudit, folder: folder, isVerifyingEvidence: isVerifyingEvidence, progress: progress
-        ).run(isRepairing: false)
-    }
-
-    /// Audits the ledger. If only tables differ, replaces them by the rebuild and records that in the journal.
-    ///
-    /// A rebuild from a changed journal, or without evidence that is missing or refused, would lose purchases, so it is
-    /// not written.
-    ///
-    /// The indexes are made again first: the rebuild is written by them.
-    ///
-    /// - Returns: the findings before the repair.
-    public func repair(
-        in folder: URL = FileManager.default.temporaryDirectory,
-        progress: @escaping @Sendable (AuditProgress) -> Void = { _ in }
-    ) async throws -> AuditReport {
-        let indexes = try await IndexAudit(database: database).repair()
-        var report = try await LedgerAudit(ledger: underAudit, folder: folder, progress: progress).run(
-            isRepairing: true)
-        report.repairedIndexes = indexes
-        return report
+        ).run()
     }
 }
 
@@ -60,8 +41,10 @@ struct LedgerAudit {
 
     /// Audits the ledger.
     ///
-    /// - Parameter isRepairing: whether differences are corrected.
-    func run(isRepairing: Bool) async throws -> AuditReport {
+    /// - Parameter body: called with the rebuild and the report before the rebuild is deleted.
+    func run(
+        _ body: (_ rebuilt: SQLiteDatabase, Erasures, AuditReport) async throws -> Void = { _, _, _ in }
+    ) async throws -> AuditReport {
         let file = folder.appending(path: "assay-rebuild-\(UUID().uuidString).sqlite")
         let rebuilt = try SQLiteDatabase(path: file.path)
         defer {
@@ -89,29 +72,24 @@ struct LedgerAudit {
                 // A replay notes the order and the transaction of a claim after it was applied.
                 _ = try connection.execute("DROP TRIGGER journal_no_update", [])
             }
+            var erasures = Erasures()
             do {
-                let erasures = try await ledger.database.read(.lists) { try Erasures(of: $0) }
+                erasures = try await ledger.database.read(.lists) { try Erasures(of: $0) }
                 async let checked = checkEvidence(erasures)
                 try await replay(into: rebuilt, erasures, &report)
                 let evidence = try await checked
                 add(evidence.findings, to: &report)
                 (report.evidence, report.pending) = (evidence.count, evidence.pending)
                 report.omitted += evidence.omitted
+                // Before the tables, whose differences can be so many that later findings are only counted.
+                if isVerifyingEvidence { add(try await RuleAudit(rebuilt).findings(), to: &report) }
                 try await compare(rebuilt, erasures, &report)
-                if isVerifyingEvidence {
-                    add(try await RuleAudit(rebuilt).findings(), to: &report)
-                }
             } catch {
                 guard AuditFinding.isFinding(error) else { throw error }
                 add([AuditFinding(kind: .auditIncomplete, detail: "\(error)")], to: &report)
             }
             add(try await indexes, to: &report)
-            let differences = report.findings.count { $0.kind.isOfTables }
-            if isRepairing, differences == report.findings.count, differences > 0 {
-                let content = try await rebuilt.read(.lists) { try LedgerRepair.content($0) }
-                try await ledger.perform(
-                    Repair(content: content, findings: differences, renumbering: ledger.database.dialect.renumbering))
-            }
+            try await body(rebuilt, erasures, report)
         } catch {
             try await rebuilt.close()
             throw error
@@ -122,18 +100,6 @@ struct LedgerAudit {
 
     private static func unread(_ row: JournalRow, _ error: any Error) -> AuditFinding {
         AuditFinding(kind: .auditIncomplete, detail: "entry \(row.key): \(error)")
-    }
-
-    /// Writes a rebuild.
-    private struct Repair: LedgerOperation {
-        let content: LedgerRepair.Content
-        let findings: Int
-        let renumbering: [String]
-
-        func perform(_ transaction: LedgerTransaction) throws {
-            try LedgerRepair.write(content, findings: findings, transaction)
-            for sql in renumbering { try transaction.connection.execute(sql, []) }
-        }
     }
 
     private func compareSchema(_ report: inout AuditReport) async throws {
@@ -316,9 +282,6 @@ struct LedgerAudit {
     private func compare(
         _ rebuilt: SQLiteDatabase, _ erasures: Erasures, _ report: inout AuditReport
     ) async throws {
-        add(
-            try await Corrections(ledger: ledger.database, rebuilt: rebuilt, erasures: erasures)
-                .findings(knowsProducts: isVerifyingEvidence), to: &report)
         for table in try isVerifyingEvidence ? ComparedTables.all() : ComparedTables.ofEntries() {
             var (findings, unexamined) = try await TableComparison(
                 table: table, ledger: ledger.database, rebuilt: rebuilt

@@ -77,19 +77,15 @@ struct TableDump: Sendable {
     }
 
     /// Text is compared as bytes: names that are equal in Unicode can be two rows.
-    private static func exact(_ values: ArraySlice<LedgerValue>) -> [LedgerValue] {
+    static func exact(_ values: ArraySlice<LedgerValue>) -> [LedgerValue] {
         values.map { value in
             if case .text(let text) = value { .blob(Array(text.utf8)) } else { value }
         }
     }
 
-    /// The rows by their keys.
-    func rows(_ connection: any LedgerConnection) throws(LedgerStorageError) -> [[LedgerValue]: [LedgerValue]] {
-        var rows: [[LedgerValue]: [LedgerValue]] = [:]
-        for row in try connection.rows("SELECT \(columns) FROM \(source)", []) {
-            add(Self.exact(row.values[...]), to: &rows)
-        }
-        return rows
+    /// A query of a column of the rows that are compared.
+    func query(_ column: String) -> String {
+        "SELECT \(column) FROM \(source)" + (condition.map { " WHERE \($0)" } ?? "")
     }
 
     /// Adds a row. Of two rows with the same key both are compared; otherwise one would hide the other.

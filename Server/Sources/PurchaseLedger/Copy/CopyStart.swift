@@ -115,7 +115,7 @@ struct CopyStart {
             return
         }
         try await LedgerMigrations.requireCurrent(source)
-        try await requireNoOtherProcess()
+        try await LedgerCopy.requireUnused(source)
         try await requireSigned()
         let ledger = copy.ledger(of: source)
         let sealing = try LogSealing(ledger: ledger, signer: nil)
@@ -137,21 +137,6 @@ struct CopyStart {
             if isStopped { return }
         }
         throw CopyError(.sourceInUse, "a server still writes to the source; stop all its servers and try again")
-    }
-
-    /// Reports servers that are still running before the source is stopped: they would answer from an outdated ledger.
-    private func requireNoOtherProcess() async throws {
-        guard let query = source.dialect.otherProcesses else { return }
-        let found = try await source.read(.keys) { connection in
-            var reader = try connection.rows(query, []).first?.reader
-            return try reader?.integer() ?? 0
-        }
-        guard found == 0 else {
-            throw CopyError(
-                .sourceInUse,
-                "\(counted(found, "connection")) of other processes of Assay \(found == 1 ? "is" : "are") open; stop the servers of the source and try again"
-            )
-        }
     }
 
     /// Checks that the key file is the one that the target's servers will need.

@@ -1,5 +1,3 @@
-import Crypto
-
 /// Copies a ledger of any engine to a new SQLite file while servers use it.
 ///
 /// Everything is read in one transaction, so the file is one committed state. It has the schema that the migrations
@@ -24,15 +22,31 @@ public struct LedgerBackup: Sendable {
     /// - Returns: the number of rows of the copy.
     /// - Throws: `SQLiteBackup.Failure`, `LedgerStorageError`.
     public func write(progress: @escaping @Sendable (CopyProgress) -> Void = { _ in }) async throws -> Int64 {
+        try await write(StoredTable.all(), reading: { _ in }, progress: progress) { _, _ in }
+    }
+
+    /// Copies some tables.
+    ///
+    /// - Parameters:
+    ///   - tables: these tables.
+    ///   - reading: reads something else of the same state.
+    ///   - completing: adds to the verified copy before it gets its name.
+    func write<Value: Sendable>(
+        _ tables: [StoredTable], reading: @escaping @Sendable (any LedgerConnection) throws -> Value,
+        progress: @escaping @Sendable (CopyProgress) -> Void = { _ in },
+        completing: (Value, BackupFile) async throws -> Void
+    ) async throws -> Int64 {
         try await LedgerMigrations.requireCurrent(database)
         try file.create()
         do {
             let (file, dialect) = (file, database.dialect)
-            let state = try await database.read(.lists) { source in
+            let tables = tables.map { TablePages(table: $0, limit: Self.pageRows) }
+            let (state, value) = try await database.read(.lists) { source in
                 for sql in dialect.unlimitedTime { try source.execute(sql, []) }
-                return try Self.copy(source, to: file, progress)
+                return (try Self.copy(tables, source, to: file, progress), try reading(source))
             }
-            try verify(state)
+            try verify(state, tables)
+            try await completing(value, file)
             try file.publish()
             return state.rows
         } catch {
@@ -43,17 +57,22 @@ public struct LedgerBackup: Sendable {
 
     /// The content that the copy must share with its source.
     private struct State: Sendable {
-        var rows: Int64
-        var digest: [UInt8]
+        var rows: Int64 = 0
+        /// The sum of the rows' fingerprints.
+        var sum: UInt128 = 0
+
+        mutating func add(_ rows: [LedgerRow]) {
+            self.rows += Int64(rows.count)
+            for row in rows { sum &+= row.fingerprint }
+        }
     }
 
     private static func copy(
-        _ source: any LedgerConnection, to file: BackupFile, _ progress: (CopyProgress) -> Void
+        _ tables: [TablePages], _ source: any LedgerConnection, to file: BackupFile,
+        _ progress: (CopyProgress) -> Void
     ) throws -> State {
-        let tables = try StoredTable.all().map { TablePages(table: $0, limit: pageRows) }
-        var state = CopyProgress(step: .copying, table: "", done: 0, doneBefore: 0, total: 0)
-        for pages in tables { state.total += try pages.count(source) }
-        var digest = RowDigest()
+        var (progressed, state) = (CopyProgress(step: .copying, table: "", done: 0, doneBefore: 0, total: 0), State())
+        for pages in tables { progressed.total += try pages.count(source) }
         try file.write { copy in
             try copy.execute("BEGIN", [])
             try LedgerMigrations.create(copy, SQLiteDialect())
@@ -65,71 +84,27 @@ public struct LedgerBackup: Sendable {
                 try copy.execute("DELETE FROM \(pages.table.name)", [])
             }
             for pages in tables {
-                state.table = pages.table.name
-                try Self.read(pages, source) { rows in
+                progressed.table = pages.table.name
+                try pages.forEach(source) { rows in
                     try pages.insert(rows, most: 1, copy)
-                    digest.add(rows)
-                    state.done += Int64(rows.count)
-                    progress(state)
+                    state.add(rows)
+                    progressed.done = state.rows
+                    progress(progressed)
                 }
             }
             try copy.execute("COMMIT", [])
         }
-        return State(rows: state.done, digest: digest.value)
-    }
-
-    private static func read(
-        _ pages: TablePages, _ connection: any LedgerConnection, _ body: ([LedgerRow]) throws -> Void
-    ) throws {
-        var key: [LedgerValue]?
-        while true {
-            let rows = try pages.page(after: key, connection)
-            guard let end = rows.last else { return }
-            try body(rows)
-            key = pages.key(of: end)
-        }
+        return state
     }
 
     /// Reads the whole copy.
-    private func verify(_ state: State) throws {
+    private func verify(_ state: State, _ tables: [TablePages]) throws {
         try file.check()
-        var found = State(rows: 0, digest: [])
-        var digest = RowDigest()
+        var found = State()
         try file.write { copy in
-            for table in try StoredTable.all() {
-                try Self.read(TablePages(table: table, limit: Self.pageRows), copy) { rows in
-                    digest.add(rows)
-                    found.rows += Int64(rows.count)
-                }
-            }
+            for pages in tables { try pages.forEach(copy) { found.add($0) } }
         }
-        found.digest = digest.value
         guard found.rows == state.rows else { throw BackupFile.differs("\(found.rows) rows instead of \(state.rows)") }
-        guard found.digest == state.digest else { throw BackupFile.differs("its rows have another SHA-256") }
-    }
-}
-
-/// SHA-256 of rows in order, with the types and lengths of their values.
-private struct RowDigest {
-    private var hash = SHA256()
-
-    var value: [UInt8] { Array(hash.finalize()) }
-
-    mutating func add(_ rows: [LedgerRow]) {
-        for row in rows {
-            for value in row.values {
-                switch value {
-                case .null: add(0, [])
-                case .integer(let number): add(1, withUnsafeBytes(of: number.bigEndian) { Array($0) })
-                case .text(let text): add(2, Array(text.utf8))
-                case .blob(let bytes): add(3, bytes)
-                }
-            }
-        }
-    }
-
-    private mutating func add(_ type: UInt8, _ bytes: [UInt8]) {
-        withUnsafeBytes(of: UInt64(bytes.count).bigEndian) { hash.update(data: Array($0) + [type]) }
-        hash.update(data: bytes)
+        guard found.sum == state.sum else { throw BackupFile.differs("it has other rows") }
     }
 }

@@ -1,4 +1,5 @@
 public import PurchaseVerification
+import TextFormats
 
 /// Moves a ledger to another database of any engine: from SQLite to PostgreSQL, back, or to a new file.
 ///
@@ -63,6 +64,21 @@ public struct LedgerCopy: Sendable {
             }
             try CopyMark.remove(connection)
             return mark.role == .moved
+        }
+    }
+
+    /// Reports servers that still run on a database: they would answer from an outdated ledger.
+    public static func requireUnused(_ database: any LedgerDatabase) async throws {
+        guard let query = database.dialect.otherProcesses else { return }
+        let found = try await database.read(.keys) { connection in
+            var reader = try connection.rows(query, []).first?.reader
+            return try reader?.integer() ?? 0
+        }
+        guard found == 0 else {
+            throw CopyError(
+                .sourceInUse,
+                "\(counted(found, "connection")) of other processes of Assay \(found == 1 ? "is" : "are") open; stop the servers of the source and try again"
+            )
         }
     }
 

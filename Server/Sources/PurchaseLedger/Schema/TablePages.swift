@@ -24,6 +24,17 @@ struct TablePages: Sendable {
             (key ?? []) + [.integer(Int64(limit))])
     }
 
+    /// Calls the body with each page.
+    func forEach(_ connection: any LedgerConnection, _ body: ([LedgerRow]) throws -> Void) throws {
+        var key: [LedgerValue]?
+        while true {
+            let rows = try page(after: key, connection)
+            guard let end = rows.last else { return }
+            try body(rows)
+            key = self.key(of: end)
+        }
+    }
+
     /// The number of rows of the next page, determined from the lengths of the bytes before they are read.
     private func rowsOfPage(
         after key: [LedgerValue]?, _ connection: any LedgerConnection
@@ -96,6 +107,19 @@ struct TablePages: Sendable {
 }
 
 extension LedgerRow {
+    /// A hash under random keys of this process, so that nobody can prepare another row with the same. Text counts by
+    /// its bytes.
+    var fingerprint: UInt128 {
+        let values = TableDump.exact(values[...])
+        let halves = [0, 1].map { half in
+            var hasher = Hasher()
+            hasher.combine(half)
+            hasher.combine(values)
+            return UInt64(bitPattern: Int64(hasher.finalize()))
+        }
+        return UInt128(halves[0]) << 64 | UInt128(halves[1])
+    }
+
     /// Whether two rows have the same values; text is compared by its bytes.
     func isSame(as other: LedgerRow) -> Bool {
         values.elementsEqual(other.values) { left, right in

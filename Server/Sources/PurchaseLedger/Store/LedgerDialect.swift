@@ -46,9 +46,6 @@ public protocol LedgerDialect: Sendable {
     /// Statements with which each transaction of an audit begins.
     var auditSettings: [String] { get }
 
-    /// Statements that make all indexes again from their tables.
-    var reindexing: [String] { get }
-
     /// Compares all indexes with their tables, in transactions that are not much longer than the reading of one table.
     ///
     /// - Returns: the differences, as sentences.

@@ -41,7 +41,7 @@ struct CustomersTable {
 
     let connection: any LedgerConnection
 
-    /// The customer with a reference. It scans the table; only a repair calls it.
+    /// The customer with a reference. It scans the table; only replays and erasures call it.
     func row(reference: [UInt8]) throws(LedgerStorageError) -> CustomerRow? {
         try CustomerRow.first("WHERE reference = ?1", [.blob(reference)], connection)
     }

@@ -5,11 +5,6 @@ import struct Foundation.UUID
 struct OrdersTable {
     let connection: any LedgerConnection
 
-    /// Fulfilled orders with a payment. It scans the table; only a repair calls it.
-    func fulfilled() throws(LedgerStorageError) -> [OrderRow] {
-        try OrderRow.all("WHERE status = 'fulfilled' AND paid_by IS NOT NULL ORDER BY order_key", [], connection)
-    }
-
     private static let byNumber = OrderRow.table.select("WHERE order_key = ?1")
     static let byID = ReadShape(
         OrderRow.table.select("WHERE order_id = ?1"), of: ReadScope(OrderRow.table.name, by: "order_id"), [.value])

@@ -45,8 +45,14 @@ public struct AuditFinding: Sendable, Equatable {
         /// The table has a row that a rebuild lacks.
         case rowUnknown = "row_unknown"
 
-        /// Whether a repair corrects it.
-        public var isOfTables: Bool { self == .rowDiffers || self == .rowMissing || self == .rowUnknown }
+        /// Whether a rebuild of the ledger into a new database ends it: it is about no entry and no evidence.
+        public var isMendedByRebuild: Bool {
+            switch self {
+            case .rowDiffers, .rowMissing, .rowUnknown, .schemaMissing, .schemaDiffers, .schemaUnknown, .indexDiffers:
+                true
+            default: false
+            }
+        }
     }
 
     /// Whether an error means that the content of the database is wrong, rather than that it cannot be read now.

@@ -60,7 +60,6 @@ extension EventMessage.Kind {
             case .seatClaimed: .seatClaimed
             case .seatUnclaimed: .seatUnclaimed
             case .registered: .registered
-            case .corrected: .corrected
             }
     }
 }

@@ -84,7 +84,7 @@ struct Copy: AsyncParsableCommand {
 
     private func copy(_ to: String) async throws {
         let place = try place(from)
-        try requireUnused(place)
+        try Self.requireUnused(place)
         let keys = place.recordKeys
         try await using(place.open(isCreating: false)) { source in
             let entryKey = try EntryKey(file: keys.entryKeyFile)
@@ -109,7 +109,7 @@ struct Copy: AsyncParsableCommand {
     }
 
     /// A server that has a SQLite file open holds a SQLite lock on it.
-    private func requireUnused(_ place: LedgerPlace) throws {
+    static func requireUnused(_ place: LedgerPlace) throws {
         let url = place.url
         guard !LedgerDatabases.isPostgreSQL(url) else { return }
         let path = LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count)))

@@ -1,73 +1,99 @@
 import ArgumentParser
+import Foundation
 import PurchaseLedger
+import PurchaseServer
+import PurchaseVerification
 import TextFormats
 
-/// `assay database rebuild`: computes facts, owners and entitlements again from the journal.
+/// `assay database rebuild`: writes the ledger again from its journal.
 struct Rebuild: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Computes all tables again from the journal, and lists what differs.",
+        abstract: "Writes the ledger again to a new database, with tables computed from the journal.",
         discussion: """
-            The journal and its evidence determine facts, owners, entitlements, orders, balances and keys. This command \
-            verifies the evidence again, computes all of these in a temporary database in TMPDIR, and compares. Without \
-            --repair nothing in the database is changed. Name the certificates with which the server verifies evidence \
-            (--trust, ASSAY_TRUST or server.trust); other evidence counts as refused.
+            For a ledger whose tables, indexes or schema somebody or a disk changed. Stop all servers first. The journal and \
+            its evidence determine facts, owners, entitlements, orders, balances, events and keys. This command verifies the \
+            evidence again, computes all of these in a temporary database in TMPDIR, lists what differs, and writes them to a \
+            new database, with a copy of the journal, the log, the evidence and all that the journal does not determine, such \
+            as webhooks and operators. Numbers, ids and cursors stay. The old database is only read; keep it. Then check the \
+            new one (assay audit verify --evidence --database NEW) and start the server on it.
 
-            --repair makes all indexes again, replaces the tables by the rebuild and records that in the journal. Stop the \
-            server first. It is \
-            refused if the journal or its evidence was changed, or if evidence that was accepted is refused now, because \
-            purchases would be lost: restore a backup, or name the certificates.
+            It is refused if the log, the journal or its evidence was changed, or if evidence that was accepted is refused now, \
+            because purchases would be lost: restore a backup, or name the certificates with which the server verifies \
+            evidence (--trust, ASSAY_TRUST or server.trust).
 
-            Exit status: 0 if nothing differs, or if everything that differed was repaired; 1 if something differs; 2 for \
-            wrong usage or I/O.
+            A new file gets its name when it is complete. An empty database of PostgreSQL gets the ledger by 'assay database copy' from \
+            a temporary file in TMPDIR, and servers refuse it until it is complete.
+
+            Exit status: 0 if the new database is complete, 1 if the rebuild is refused, 2 for wrong usage or I/O.
             """)
 
     @OptionGroup var options: LedgerDatabaseOptions
+    @OptionGroup var signing: SigningKeyOption
     @OptionGroup var trust: LedgerTrustOption
 
-    @Flag(name: .long, help: "Replace the tables by the rebuild if they differ.")
-    var repair = false
+    @Option(
+        name: .long, help: "The new database: sqlite:PATH of a new file, or the URL of an empty database of PostgreSQL."
+    )
+    var to: String
 
-    func run() async throws {
-        try await options.withLedger(repair ? .writing : .auditing, trust: trust) { ledger in
-            let report = try await report(on: ledger)
-            AuditOutput.write(report)
-            if !report.repairedIndexes.isEmpty {
-                for finding in report.repairedIndexes {
-                    Terminal.write("\(finding.kind.rawValue)  \(finding.detail.printable)\n")
-                }
-                Terminal.write(
-                    "assay: \(counted(report.repairedIndexes.count, "difference of an index was", "differences of indexes were")) repaired\n"
-                )
-            }
-            guard !report.findings.isEmpty else {
-                Terminal.write("assay: the tables equal the rebuild\n")
-                return
-            }
-            let others = report.findings.count { !$0.kind.isOfTables }
-            guard repair, others == 0 else {
-                if repair {
-                    Terminal.complain(
-                        "nothing was repaired: \(others) findings are about the journal or its evidence; restore a backup,"
-                            + " or name the certificates with --trust")
-                }
-                throw ExitCode.rejected
-            }
-            Terminal.write("assay: the tables were replaced by the rebuild\n")
+    func validate() throws {
+        guard LedgerDatabases.isPostgreSQL(to) || to.hasPrefix("sqlite:") else {
+            throw ValidationError("--to is '\(to)'. Write sqlite:PATH, or postgres://HOST/DATABASE.")
         }
     }
 
-    /// Audits or repairs, and shows the progress meanwhile.
-    private func report(on ledger: PurchaseLedger) async throws -> AuditReport {
-        let bar = AuditBar()
-        bar.begin()
-        defer { bar.clear() }
-        guard repair else { return try await ledger.audit { bar.show($0) } }
+    func run() async throws {
+        // PostgreSQL shows this name, so that the command does not take itself for a server.
+        setenv("PGAPPNAME", LedgerCopy.applicationName, 1)
+        let keys = try signing.keys(options)
         do {
-            return try await ledger.repair { bar.show($0) }
-        } catch let error as RepairOvertaken {
-            bar.clear()
+            try Copy.requireUnused(try options.place())
+            try await options.withDatabase(migrating: false) { try await LedgerCopy.requireUnused($0) }
+            guard LedgerDatabases.isPostgreSQL(to) else {
+                try await rebuild(to: LedgerDatabaseOptions.absolute(String(to.dropFirst("sqlite:".count))), keys)
+                return Terminal.write("assay: the ledger was rebuilt to \(to)\n")
+            }
+            let file = FileManager.default.temporaryDirectory.appending(
+                path: "assay-rebuilt-\(UUID().uuidString).sqlite")
+            defer {
+                for suffix in ["", "-wal", "-shm"] {
+                    // A leftover temporary file does no harm.
+                    try? FileManager.default.removeItem(atPath: file.path + suffix)
+                }
+            }
+            try await rebuild(to: file.path, keys)
+            let arguments = [
+                "--from", "sqlite:\(file.path)", "--to", to, "--entry-key", keys.entryKeyFile, "--signing-key",
+                keys.signingKeyFile,
+            ]
+            try await Copy.parse(arguments + (options.config.map { ["--config", $0] } ?? [])).run()
+        } catch let error as CopyError {
             Terminal.complain("\(error)")
+            throw ExitCode.rejected
+        } catch let failure as SQLiteBackup.Failure {
+            Terminal.complain("\(failure.code): \(failure.description)")
             throw ExitCode.unusable
+        } catch let error as LogError {
+            Terminal.complain("\(error)")
+            throw error.status
+        }
+    }
+
+    private func rebuild(to file: String, _ keys: RecordKeys) async throws {
+        let signed = try keys.lastSigned()?.checkpoint.map { [$0.checkpoint] } ?? []
+        try await options.withLedger(.auditing, trust: trust) { ledger in
+            let bar = AuditBar()
+            bar.begin()
+            defer { bar.clear() }
+            let outcome = try await ledger.rebuild(to: file, signed) { bar.show($0) }
+            bar.clear()
+            AuditOutput.write(outcome.log, checkpoints: signed.count, entryKeyFile: keys.entryKeyFile)
+            AuditOutput.write(outcome.report)
+            guard !outcome.isWritten else { return }
+            Terminal.complain(
+                "nothing was written: there are findings about the log, the journal or its evidence; restore a backup, or name"
+                    + " the certificates with --trust")
+            throw ExitCode.rejected
         }
     }
 }

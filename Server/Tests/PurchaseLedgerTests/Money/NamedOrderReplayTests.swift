@@ -56,30 +56,4 @@ struct NamedOrderReplayTests {
             try await world.requireConsistency()
         }
     }
-
-    @Test("A.5 A repair refuses to pay a second order with the purchase of a fulfilled one")
-    func repair() async throws {
-        try await TestEngine.withDatabases { database in
-            let world = try await LedgerWorld(database)
-            let order = try await world.order()
-            let evidence = try LedgerWorld.signed("1") {
-                $0.purchaseDate = MintedWorld.moment.addingTimeInterval(3600)
-            }
-            _ = try await world.claim("1", order: order.id, evidence)
-            _ = try await world.ledger.perform(FulfilOrder(app: "example", orderID: order.id))
-            world.clock.advance(seconds: 60)
-            let other = try await world.order()
-            // The tables say that the purchase of the first order paid the second, which is fulfilled.
-            try await world.database.write { connection in
-                let columns = try connection.rows("SELECT paid_by FROM orders WHERE paid_by IS NOT NULL", [])
-                let paying = try #require(columns.first?.values.first)
-                try connection.execute("UPDATE orders SET status = 'created', paid_by = NULL", [])
-                try connection.execute(
-                    "UPDATE orders SET status = 'fulfilled', paid_by = ?1 WHERE order_key = (SELECT max(order_key) FROM orders)",
-                    [paying])
-            }
-            await #expect(throws: LedgerStorageError.self) { _ = try await world.ledger.repair() }
-            #expect(try await world.order(other.id).status == .fulfilled)
-        }
-    }
 }

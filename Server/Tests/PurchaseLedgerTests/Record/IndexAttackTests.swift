@@ -58,7 +58,7 @@ struct IndexAttackTests {
         try await change(path, ["DROP TABLE kept"])
     }
 
-    @Test("A.3 A stale unique index that finds other rows than the table has is a finding; a repair makes it again")
+    @Test("A.3 A stale unique index that finds other rows than the table has is a finding; a rebuild has it right")
     func staleIndex() async throws {
         try await TemporaryFolder.with { folder in
             let path = folder.appending(path: "assay.sqlite").path
@@ -85,10 +85,10 @@ struct IndexAttackTests {
                     findings.contains { $0.kind.rawValue == "index_differs" && $0.detail.contains("transactions") },
                     "\(findings)")
             }
-            _ = try await world.ledger.repair()
-            try await world.requireConsistency()
-            let repaired = try await database.read(.lists) { try $0.rows(lookup, []).map(\.values) }
-            #expect(repaired == read)
+            try await world.rebuilt { rebuilt in
+                let found = try await rebuilt.database.read(.lists) { try $0.rows(lookup, []).map(\.values) }
+                #expect(found == read)
+            }
             try await database.close()
         }
     }
@@ -160,8 +160,7 @@ struct IndexAttackTests {
             #expect(
                 findings.contains { $0.kind.rawValue == "index_differs" && $0.detail.contains("transactions") },
                 "\(findings)")
-            _ = try await opened.ledger.repair()
-            try await opened.requireConsistency()
+            try await opened.rebuilt()
             try await again.close()
         }
     }

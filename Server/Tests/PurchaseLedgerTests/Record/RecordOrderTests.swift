@@ -35,9 +35,13 @@ struct RecordOrderTests {
             #expect(try await world.entitlement(of: "mallory", environment: .sandbox)?.balance == 3)
             #expect(try await ordered.findings().contains("order_differs"))
             #expect(try await ordered.findings(isVerifyingEvidence: false).contains("order_differs"))
-            // A repair does not adopt the order either.
-            _ = try await world.ledger.repair()
-            #expect(try await ordered.findings().contains("order_differs"))
+            // A rebuild does not adopt the order either.
+            try await TemporaryFolder.with { folder in
+                let path = folder.appending(path: "rebuilt.sqlite").path
+                let outcome = try await world.ledger.rebuild(to: path, in: folder)
+                #expect(!outcome.isWritten && !FileManager.default.fileExists(atPath: path))
+                #expect(outcome.report.findings.contains { $0.kind == .orderDiffers })
+            }
         }
     }
 
@@ -156,61 +160,6 @@ struct RecordOrderTests {
                 try await ordered.swapEverywhere(claims[pair], claims[pair + 1])
             }
             #expect(try await world.ledger.audit().findings == [])
-        }
-    }
-}
-
-/// Events of repairs that no repair wrote.
-@Suite("A.4 Events of repairs")
-struct CorrectionTests {
-    private static let event = """
-        INSERT INTO events (app_key, entry_key, type, customer_key, environment, product_key, figures)
-        SELECT app_key, %ENTRY, 'corrected', %CUSTOMER, environment, %PRODUCT, %FIGURES FROM events
-        WHERE type = 'corrected' LIMIT 1
-        """
-
-    @Test(
-        "A.4 An invented event corrected is a finding: without a repair, with another subject or content, or one too many",
-        .enabled(if: TestEngine.ownsTables))
-    func invented() async throws {
-        try await OrderedWorld.with { ordered in
-            let world = ordered.world
-            _ = try await world.claim("1", try LedgerWorld.signed("1"))
-            _ = try await world.claim(
-                "2", product: LedgerWorld.pro, customer: "bob",
-                try LedgerWorld.signed("2", product: LedgerWorld.pro, kind: .nonConsumable))
-            try await world.database.write { connection in
-                _ = try connection.execute("UPDATE entitlements SET balance = 7 WHERE timeline IS NULL", [])
-            }
-            #expect(try await world.ledger.repair().findings.count == 1)
-            try await ordered.sealing.round()
-            #expect(try await ordered.findings() == [])
-            let bob = "(SELECT customer_key FROM customers WHERE name = 'bob')"
-            for (entry, customer, product, figures) in [
-                ("(SELECT min(entry_key) FROM journal WHERE kind = 3)", "customer_key", "product_key", "figures"),
-                ("1", "customer_key", "product_key", "figures"),
-                ("entry_key", bob, "product_key", "figures"),
-                ("entry_key", "NULL", "product_key", "figures"),
-                ("entry_key", "customer_key", "NULL", "figures"),
-                ("entry_key", "customer_key", "product_key", "figures"),
-                (
-                    "entry_key", "customer_key", "product_key",
-                    "(SELECT figures FROM events WHERE type = 'granted' LIMIT 1)"
-                ),
-            ] {
-                let sql = Self.event.replacing("%ENTRY", with: entry).replacing("%CUSTOMER", with: customer)
-                    .replacing("%PRODUCT", with: product).replacing("%FIGURES", with: figures)
-                try await ordered.tamper { try $0.execute(sql, []) }
-                for evidence in [true, false] {
-                    #expect(try await ordered.findings(isVerifyingEvidence: evidence) == ["row_unknown"], "\(sql)")
-                }
-                try await ordered.tamper {
-                    try $0.execute("DELETE FROM events WHERE event_key = (SELECT max(event_key) FROM events)", [])
-                }
-            }
-            // An event that is missing is a finding as well.
-            try await ordered.tamper { try $0.execute("DELETE FROM events WHERE type = 'corrected'", []) }
-            #expect(try await ordered.findings() == ["row_missing"])
         }
     }
 }

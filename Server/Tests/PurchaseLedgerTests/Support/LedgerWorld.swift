@@ -75,6 +75,10 @@ struct LedgerWorld: Sendable {
             database: database, verifier: try Self.verifier(), apps: apps, clock: { clock.now }, entryKey: entryKey)
     }
 
+    private init(_ database: any LedgerDatabase, _ ledger: PurchaseLedger, _ clock: TestClock) {
+        (self.database, self.ledger, self.clock) = (database, ledger, clock)
+    }
+
     /// The same database under other settings.
     func restarted(_ apps: [RegisteredApp], entryKey: EntryKey? = nil) async throws -> LedgerWorld {
         try await LedgerWorld(database, clock: clock, apps: apps, entryKey: entryKey)
@@ -221,15 +225,21 @@ struct LedgerWorld: Sendable {
         try await ledger.answer(SubmissionList(app: "example", filter: filter, limit: 100_000)).entries
     }
 
-    /// Loses what the journal determines, and rebuilds it.
-    func rebuild() async throws {
-        _ = try await database.write { connection in
-            for table in ["entitlements", "ownership_acts", "lots"] {
-                _ = try connection.execute("DELETE FROM \(table)", [])
+    /// Calls the body with a ledger on a new file, to which this one is rebuilt.
+    func rebuilt(_ body: (LedgerWorld) async throws -> Void = { _ in }) async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.appending(path: "rebuilt.sqlite").path
+            let outcome = try await ledger.rebuild(to: path, in: folder)
+            #expect(outcome.isWritten, "\(outcome)")
+            let (file, clock) = (try SQLiteDatabase(path: path), clock)
+            let ledger = try await PurchaseLedger.openRecorded(database: file, verifier: try Self.verifier()) {
+                clock.now
             }
-            return try connection.execute("UPDATE transactions SET owner_key = NULL", [])
+            let world = LedgerWorld(file, ledger, clock)
+            try await world.requireConsistency()
+            try await body(world)
+            try await file.close()
         }
-        _ = try await ledger.repair()
     }
 
     /// The check at the end of every test: the tables equal a rebuild, and every hash is right.

@@ -1,7 +1,7 @@
 import PurchaseLedger
 import Synchronization
 
-/// A database to which another server writes just before a transaction that writes.
+/// A database to which another server writes just before a transaction that reads.
 final class OvertakingDatabase: LedgerDatabase {
     private let database: any LedgerDatabase
     private let act = Mutex<(next: (@Sendable () async throws -> Void)?, isUsed: Bool)>((nil, false))
@@ -23,19 +23,19 @@ final class OvertakingDatabase: LedgerDatabase {
     func read<Value: Sendable>(
         _ access: LedgerReadAccess, _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
     ) async throws -> Value {
-        try await database.read(access, body)
+        let overtaking = act.withLock { act in
+            defer { act.next = nil }
+            return act.next
+        }
+        try await overtaking?()
+        return try await database.read(access, body)
     }
 
     func write<Value: Sendable>(
         plan: @escaping @Sendable () -> LedgerWritePlan,
         _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
     ) async throws -> Value {
-        let overtaking = act.withLock { act in
-            defer { act.next = nil }
-            return act.next
-        }
-        try await overtaking?()
-        return try await database.write(plan: plan, body)
+        try await database.write(plan: plan, body)
     }
 
     func requireSchema(_ number: Int64) { database.requireSchema(number) }

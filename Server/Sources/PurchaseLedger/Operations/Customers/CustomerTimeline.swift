@@ -223,7 +223,6 @@ extension EventType {
         case .seatClaimed: "The customer got a seat of a subscription."
         case .seatUnclaimed: "The customer's seat of a subscription ended\(learned)."
         case .registered: "The product was added to the settings, so its purchases count."
-        case .corrected: "Newer rules, or a repair, gave another result than before."
         }
     }
 }

@@ -87,12 +87,6 @@ struct RegisterSettings: LedgerOperation {
 struct RulesDetails: LedgerInput {
     static var kind: JournalKind { .rules }
     var version: Int64
-    /// Why the tables were rewritten; `nil` if they were not.
-    var repair: String?
-    /// The number of events `corrected` that the repair wrote.
-    var corrections: Int64?
-    /// The hash of their subjects (`Corrections`).
-    var correctionsSHA256: String?
 
     func run(_ write: EntryWrite) throws {
         let rules = RulesTable(connection: write.connection)

@@ -86,19 +86,6 @@ struct PostgreSQLDialect: LedgerDialect {
         ]
     }
 
-    /// `REINDEX SCHEMA` cannot run in a transaction.
-    var reindexing: [String] {
-        [
-            """
-            DO $$ DECLARE place regclass; BEGIN
-            FOR place IN SELECT pg_class.oid FROM pg_class WHERE relkind = 'r' AND relnamespace = (
-            SELECT oid FROM pg_namespace WHERE nspname = current_schema()) LOOP
-            EXECUTE format('REINDEX TABLE %s', place);
-            END LOOP; END $$
-            """
-        ]
-    }
-
     func indexDifferences(_ database: any LedgerDatabase) async throws -> [String] {
         try await PostgreSQLIndexAudit(database: database).differences()
     }

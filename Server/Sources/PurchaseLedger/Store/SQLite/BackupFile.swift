@@ -12,9 +12,7 @@ struct BackupFile {
     ///
     /// - Throws: `SQLiteBackup.Failure` (`backup_file_exists`, `backup_file_unusable`).
     func create() throws {
-        guard !Self.exists(path) else {
-            throw SQLiteBackup.Failure(code: "backup_file_exists", description: "\(path) exists; name a new file")
-        }
+        try requireAbsent()
         let descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL, 0o600)
         guard descriptor >= 0 else {
             throw errno == EEXIST
@@ -24,6 +22,15 @@ struct BackupFile {
                 : Self.unusable(partial)
         }
         close(descriptor)
+    }
+
+    /// Checks that no file has the final name.
+    ///
+    /// - Throws: `SQLiteBackup.Failure` (`backup_file_exists`).
+    func requireAbsent() throws {
+        guard !Self.exists(path) else {
+            throw SQLiteBackup.Failure(code: "backup_file_exists", description: "\(path) exists; name a new file")
+        }
     }
 
     /// Flushes the file and gives it its name, unless that name exists by now.

@@ -43,8 +43,6 @@ struct SQLiteDialect: LedgerDialect {
         ]
     }
 
-    var reindexing: [String] { ["REINDEX"] }
-
     /// Each table is checked in a transaction of its own, so that the WAL does not grow behind all of them.
     func indexDifferences(_ database: any LedgerDatabase) async throws -> [String] {
         let tables = try await database.read(.lists) { connection in
