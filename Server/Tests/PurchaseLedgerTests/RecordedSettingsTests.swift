@@ -135,7 +135,7 @@ struct RecordedSettingsTests {
     private func refusal(of ledger: PurchaseLedger) async throws -> [AuditFinding.Kind] {
         try await TemporaryFolder.with { folder in
             let outcome = try await ledger.rebuild(to: folder.appending(path: "rebuilt.sqlite").path, in: folder)
-            #expect(!outcome.isWritten)
+            #expect(!outcome.isRebuilt)
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
             return outcome.report.findings.map(\.kind)
         }

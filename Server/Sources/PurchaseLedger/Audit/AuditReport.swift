@@ -9,6 +9,27 @@ public struct AuditReport: Sendable, Equatable {
     public var findings: [AuditFinding]
     /// The number of further findings; a lower bound.
     public var omitted = 0
+    /// The number of leaves of the kept fold that was continued; `nil` if everything was examined.
+    public var since: Int64?
+    /// The numbers of originals and of customers whose rows were compared, if a kept fold was continued.
+    public var originals = 0
+    public var customers = 0
+
+    /// What an audit that continues a kept fold does not examine.
+    public static let unexamined = [
+        "entries of the kept fold and their evidence", "purchases and customers that no newer entry touched",
+        "settings, keys, testers, tokens, notifications and events", "indexes and the schema",
+        "tiles of the log before the kept fold's end, except the hashes that its root needs",
+    ]
+}
+
+/// The result of an audit of the log and of the tables.
+public struct AuditOutcome: Sendable, Equatable {
+    public var log: LogAuditReport
+    public var report: AuditReport
+
+    /// Whether the ledger can be rebuilt: no finding is about what it is computed from.
+    public var isRebuilt: Bool { log.findings.isEmpty && report.findings.allSatisfy(\.kind.isMendedByRebuild) }
 }
 
 /// The progress of an audit.
@@ -73,32 +94,4 @@ public struct LogAuditReport: Sendable, Equatable {
     public var omitted = 0
     /// The checkpoints of ended origins that the log no longer covers, each with the recorded reason.
     public var continuations: [String] = []
-}
-
-/// The result of an audit of the entries after a checkpoint, and of the rows that they touched.
-public struct NewEntriesReport: Sendable, Equatable {
-    /// The number of leaves of the checkpoint.
-    public var since: Int64
-    /// The number of entries after it, with those that are not in the log yet.
-    public var entries = 0
-    /// The number of pieces of evidence of these entries.
-    public var evidence = 0
-    /// The number of originals that these entries are about.
-    public var originals = 0
-    /// The number of customers that these entries are about.
-    public var customers = 0
-    /// The findings, at most `NewEntriesAudit.findings`.
-    public var findings: [AuditFinding] = []
-    /// The number of further findings.
-    public var omitted = 0
-
-    /// What the audit did not examine.
-    public static let unexamined = [
-        "entries before the checkpoint and their evidence, except evidence of the purchases that newer entries touched",
-        "rows that no newer entry touched",
-        "the units that consumption took before the checkpoint",
-        "keys, settings and what they make count, testers, tokens, orders, notifications and events",
-        "indexes and the schema",
-        "tiles of the log before the checkpoint, except the hashes that its root needs",
-    ]
 }

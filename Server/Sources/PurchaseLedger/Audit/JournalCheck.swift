@@ -105,8 +105,13 @@ struct JournalCheck {
     func evidence(
         after key: Int64, limit: Int64
     ) throws(LedgerStorageError) -> (findings: [AuditFinding], last: Int64?, count: Int) {
-        var findings: [AuditFinding] = []
         let rows = try EvidenceTable(connection: connection).rows(after: key, limit: limit)
+        return (evidence(rows), rows.last?.key, rows.count)
+    }
+
+    /// The findings about pieces of evidence.
+    func evidence(_ rows: [EvidenceRow]) -> [AuditFinding] {
+        var findings: [AuditFinding] = []
         for row in rows {
             guard row.content != nil else {
                 guard !erasures.evidence.contains(row.sha256) else { continue }
@@ -119,7 +124,7 @@ struct JournalCheck {
                 findings.append(AuditFinding(kind: .evidenceChanged, detail: error.detail))
             }
         }
-        return (findings, rows.last?.key, rows.count)
+        return findings
     }
 
     /// The findings about shared parts of evidence after a key.

@@ -37,7 +37,34 @@ struct LedgerAudit {
     let ledger: PurchaseLedger
     let folder: URL
     var isVerifyingEvidence = true
+    /// The file to which the fold of all leaves is written; `nil` for none.
+    var keptPath: String?
+    /// Whether the fold of an earlier audit is continued.
+    private var isContinued = false
     var progress: @Sendable (AuditProgress) -> Void = { _ in }
+
+    init(
+        ledger: PurchaseLedger, folder: URL, isVerifyingEvidence: Bool = true,
+        progress: @escaping @Sendable (AuditProgress) -> Void
+    ) {
+        (self.ledger, self.folder, self.progress) = (ledger, folder, progress)
+        self.isVerifyingEvidence = isVerifyingEvidence
+    }
+
+    /// Audits what is new since a kept fold, or the ledger if there is none or an erasure came since.
+    func run(from kept: KeptFold?) async throws -> AuditReport {
+        guard let kept else { return try await run() }
+        defer { KeptFold.remove(kept.file) }
+        var audit = self
+        audit.isContinued = true
+        do {
+            return try await audit.run(kept.file) { fold, report in
+                try await audit.goOn(fold, kept, &report)
+            }
+        } catch is KeptFold.Ended {
+            return try await run()
+        }
+    }
 
     /// Audits the ledger.
     ///
@@ -45,57 +72,81 @@ struct LedgerAudit {
     func run(
         _ body: (_ rebuilt: SQLiteDatabase, Erasures, AuditReport) async throws -> Void = { _, _, _ in }
     ) async throws -> AuditReport {
-        let file = folder.appending(path: "assay-rebuild-\(UUID().uuidString).sqlite")
-        let rebuilt = try SQLiteDatabase(path: file.path)
-        defer {
-            for suffix in ["", "-wal", "-shm"] {
-                // A leftover temporary file does no harm.
-                try? FileManager.default.removeItem(atPath: file.path + suffix)
-            }
-        }
+        let file = folder.appending(path: "assay-rebuild-\(UUID().uuidString).sqlite").path
+        defer { KeptFold.remove(file) }
+        return try await run(file) { try await compareAll($0, file, &$1, body) }
+    }
+
+    private func run(
+        _ file: String, _ body: (SQLiteDatabase, inout AuditReport) async throws -> Void
+    ) async throws -> AuditReport {
+        let rebuilt = try SQLiteDatabase(path: file)
         var report = AuditReport(entries: 0, evidence: 0, pending: 0, findings: [])
         do {
             // The file is not needed after a crash.
             try await rebuilt.set("synchronous", to: "OFF")
-            try await LedgerMigrations.migrate(rebuilt, now: 0)
-            try await compareSchema(&report)
-            async let indexes = IndexAudit(database: ledger.database).findings()
-            try await rebuilt.write { connection in
-                // A replay reads none of the lists of an app, so it needs not write their indexes.
-                for index in Self.unusedIndexes {
-                    _ = try connection.execute("DROP INDEX IF EXISTS \(index)", [])
-                }
-                // An erasure refers to customers by reference.
-                _ = try connection.execute("CREATE INDEX customers_by_reference ON customers (reference)", [])
-                // The comparison with the rules reads the entitlements of one original at a time.
-                _ = try connection.execute("CREATE INDEX entitlements_by_ground ON entitlements (ground)", [])
-                // A replay notes the order and the transaction of a claim after it was applied.
-                _ = try connection.execute("DROP TRIGGER journal_no_update", [])
-            }
-            var erasures = Erasures()
-            do {
-                erasures = try await ledger.database.read(.lists) { try Erasures(of: $0) }
-                async let checked = checkEvidence(erasures)
-                try await replay(into: rebuilt, erasures, &report)
-                let evidence = try await checked
-                add(evidence.findings, to: &report)
-                (report.evidence, report.pending) = (evidence.count, evidence.pending)
-                report.omitted += evidence.omitted
-                // Before the tables, whose differences can be so many that later findings are only counted.
-                if isVerifyingEvidence { add(try await RuleAudit(rebuilt).findings(), to: &report) }
-                try await compare(rebuilt, erasures, &report)
-            } catch {
-                guard AuditFinding.isFinding(error) else { throw error }
-                add([AuditFinding(kind: .auditIncomplete, detail: "\(error)")], to: &report)
-            }
-            add(try await indexes, to: &report)
-            try await body(rebuilt, erasures, report)
+            try await body(rebuilt, &report)
         } catch {
             try await rebuilt.close()
             throw error
         }
         try await rebuilt.close()
         return report
+    }
+
+    /// Folds the entries since those of a kept fold, and compares the rows that they touch.
+    private func goOn(_ fold: SQLiteDatabase, _ kept: KeptFold, _ report: inout AuditReport) async throws {
+        report.since = kept.checkpoint.size
+        do {
+            let erasures = try await fold.read(.lists) { try Erasures(of: $0) }
+            try await replay(into: fold, kept.file, from: (kept.position, kept.state), erasures, &report)
+            let touched = try await TouchedRows(fold: fold, ledger: ledger.database).findings()
+            add(touched.findings, to: &report)
+            (report.originals, report.customers) = (touched.originals, touched.customers)
+        } catch {
+            guard AuditFinding.isFinding(error) else { throw error }
+            add([AuditFinding(kind: .auditIncomplete, detail: "\(error)")], to: &report)
+        }
+    }
+
+    /// Folds all entries, and compares all tables.
+    private func compareAll(
+        _ rebuilt: SQLiteDatabase, _ file: String, _ report: inout AuditReport,
+        _ body: (_ rebuilt: SQLiteDatabase, Erasures, AuditReport) async throws -> Void
+    ) async throws {
+        try await LedgerMigrations.migrate(rebuilt, now: 0)
+        try await compareSchema(&report)
+        async let indexes = IndexAudit(database: ledger.database).findings()
+        try await rebuilt.write { connection in
+            // A replay reads none of the lists of an app, so it needs not write their indexes.
+            for index in Self.unusedIndexes {
+                _ = try connection.execute("DROP INDEX IF EXISTS \(index)", [])
+            }
+            // An erasure refers to customers by reference.
+            _ = try connection.execute("CREATE INDEX customers_by_reference ON customers (reference)", [])
+            // The comparison with the rules reads the entitlements of one original at a time.
+            _ = try connection.execute("CREATE INDEX entitlements_by_ground ON entitlements (ground)", [])
+            // A replay notes the order and the transaction of a claim after it was applied.
+            _ = try connection.execute("DROP TRIGGER journal_no_update", [])
+        }
+        var erasures = Erasures()
+        do {
+            erasures = try await ledger.database.read(.lists) { try Erasures(of: $0) }
+            async let checked = checkEvidence(erasures)
+            try await replay(into: rebuilt, file, erasures, &report)
+            let evidence = try await checked
+            add(evidence.findings, to: &report)
+            report.evidence = evidence.count
+            report.omitted += evidence.omitted
+            // Before the tables, whose differences can be so many that later findings are only counted.
+            if isVerifyingEvidence { add(try await RuleAudit(rebuilt).findings(), to: &report) }
+            try await compare(rebuilt, erasures, &report)
+        } catch {
+            guard AuditFinding.isFinding(error) else { throw error }
+            add([AuditFinding(kind: .auditIncomplete, detail: "\(error)")], to: &report)
+        }
+        add(try await indexes, to: &report)
+        try await body(rebuilt, erasures, report)
     }
 
     private static func unread(_ row: JournalRow, _ error: any Error) -> AuditFinding {
@@ -131,12 +182,23 @@ struct LedgerAudit {
     /// Reads the journal in pages, checks each entry, and applies it to the rebuild. Meanwhile the evidence of the next
     /// page is verified on all processors.
     private func replay(
-        into rebuilt: SQLiteDatabase, _ erasures: Erasures, _ report: inout AuditReport
+        into rebuilt: SQLiteDatabase, _ file: String,
+        from former: (ReplayEntries.Position, ReplayState) = (ReplayEntries.Position(), ReplayState()),
+        _ erasures: Erasures, _ report: inout AuditReport
     ) async throws {
         let total = try await ledger.database.read(.lists) { try JournalTable(connection: $0).last() }
-        var state = ReplayState()
-        var page = try await readPage(after: ReplayEntries.Position(), erasures)
+        var (position, state) = former
+        var unsaved = keptPath
+        var page = try await readPage(after: position, erasures)
+        func save() async throws {
+            guard let path = unsaved else { return }
+            unsaved = nil
+            try await KeptFold.save(
+                rebuilt, file, at: path, size: position.leaf + 1, last: state.order.last, of: ledger.database)
+        }
         while let end = page.rows.last?.position {
+            // Pending entries follow all leaves. They can come in another order later.
+            if end.number != nil { try await save() }
             let (start, current, verifier) = (state, page, ledger.verifier)
             let isOfEntriesAlone = !isVerifyingEvidence
             async let following = readPage(after: end, erasures)
@@ -154,12 +216,16 @@ struct LedgerAudit {
                 }
                 return (replay.state, replay.findings.list)
             }
-            state = after
+            (position, state) = (end, after)
             report.entries += page.rows.count
+            if isContinued { report.evidence += page.rows.count { $0.examined != nil } }
             add(page.findings + findings, to: &report)
             progress(AuditProgress(done: Int64(report.entries), total: max(total, Int64(report.entries))))
             page = try await following
         }
+        try await save()
+        report.pending = Int(
+            try await ledger.database.read(.lists) { try LogStateTable(connection: $0).pending().count })
     }
 
     private func add(_ findings: [AuditFinding], to report: inout AuditReport) {
@@ -185,7 +251,7 @@ struct LedgerAudit {
     private func readPage(
         after position: ReplayEntries.Position, _ erasures: Erasures
     ) async throws -> Page {
-        let isVerifyingEvidence = isVerifyingEvidence
+        let (isVerifyingEvidence, isContinued) = (isVerifyingEvidence, isContinued)
         var page = try await ledger.database.read(.lists) { connection in
             var page = Page()
             var bytes = 0
@@ -195,6 +261,7 @@ struct LedgerAudit {
             let entries = ReplayEntries(connection: connection)
             for entry in try entries.page(after: position, limit: Int(Self.page)) {
                 var row = entry.row
+                if isContinued, row.kind == Int64(JournalKind.customerErased.rawValue) { throw KeptFold.Ended() }
                 var checked = JournalCheck.Entry()
                 do {
                     try check.check(row, apps: names, &checked)
@@ -205,7 +272,8 @@ struct LedgerAudit {
                 page.findings += checked.findings
                 var evidence: ReplayedEvidence?
                 if let stored = checked.evidence {
-                    // The check of the evidence reports rows that cannot be read.
+                    // A whole audit checks all evidence beside this, and reports what cannot be read.
+                    if isContinued { page.findings += check.evidence([stored]) }
                     do throws(LedgerStorageError) {
                         let bytes =
                             isVerifyingEvidence ? try EvidenceStore(connection: connection).bytes(stored) : nil
@@ -240,8 +308,6 @@ struct LedgerAudit {
         var findings: [AuditFinding] = []
         var omitted = 0
         var count = 0
-        /// The number of pending entries.
-        var pending = 0
 
         mutating func add(_ found: [AuditFinding]) {
             let room = max(0, LedgerAudit.findings - findings.count)
@@ -274,8 +340,6 @@ struct LedgerAudit {
             guard let end = page.last else { break }
             last = end
         }
-        checked.pending = Int(
-            try await ledger.database.read(.lists) { try LogStateTable(connection: $0).pending().count })
         return checked
     }
 

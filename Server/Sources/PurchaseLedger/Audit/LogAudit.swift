@@ -299,7 +299,9 @@ extension LogTilesTable {
 /// numbers of two entries must not stay unnoticed.
 struct EntryOrder: Sendable {
     /// The greatest number so far.
-    private var last: Int64 = 0
+    private(set) var last: Int64 = 0
+
+    init(last: Int64 = 0) { self.last = last }
 
     /// The finding if an entry has a lower number than an earlier one.
     mutating func finding(_ row: JournalRow, _ kind: JournalKind) -> AuditFinding? {

@@ -10,6 +10,8 @@ struct ReplayEntries {
         var leaf: Int64 = -1
         /// The number of the last entry without a leaf; `nil` while the log is read.
         var number: Int64?
+        /// The number after which entries without a leaf are looked for.
+        var lastFolded: Int64 = .min
     }
 
     /// An entry with its position.
@@ -33,35 +35,21 @@ struct ReplayEntries {
                 SELECT 1 FROM log_entries WHERE log_entries.entry_key = journal.entry_key
                 AND log_entries.leaf BETWEEN 0 AND ?2)
             ORDER BY entry_key LIMIT ?3
-            """, [.integer(position.number ?? .min), .integer(position.leaf), .integer(Int64(limit))], connection)
+            """, [.integer(position.number ?? position.lastFolded), .integer(position.leaf), .integer(Int64(limit))],
+            connection)
         return rows.map { Entry(row: $0, position: Position(leaf: position.leaf, number: $0.key)) }
     }
 
     private func leaves(after position: Position, limit: Int) throws(LedgerStorageError) -> [Entry] {
-        try read(after: position.leaf, limit: limit).map { Entry(row: $0.row, position: Position(leaf: $0.leaf)) }
-    }
-
-    /// The leaves after a number, in their order.
-    func read(
-        after leaf: Int64, limit: Int
-    ) throws(LedgerStorageError) -> [(leaf: Int64, row: JournalRow)] {
-        var rows: [(leaf: Int64, row: JournalRow)] = []
-        for row in try connection.rows(Self.query, [.integer(leaf), .integer(Int64(limit))]) {
+        var rows: [Entry] = []
+        for row in try connection.rows(Self.query, [.integer(position.leaf), .integer(Int64(limit))]) {
             var reader = row.reader
-            rows.append((try reader.integer(), try JournalRow(&reader)))
+            let leaf = try reader.integer()
+            var next = position
+            next.leaf = leaf
+            rows.append(Entry(row: try JournalRow(&reader), position: next))
         }
         return rows
-    }
-
-    /// The entries after a number that have no leaf yet.
-    static func pending(
-        after key: Int64, limit: Int64, _ connection: any LedgerConnection
-    ) throws(LedgerStorageError) -> [JournalRow] {
-        try JournalRow.all(
-            """
-            WHERE entry_key > ?1 ORDER BY entry_key LIMIT ?2
-            """, [.integer(max(key, try LogStateTable(connection: connection).row().sealedUpTo)), .integer(limit)],
-            connection)
     }
 
     private static let query: String = {

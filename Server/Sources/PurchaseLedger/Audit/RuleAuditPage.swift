@@ -11,13 +11,8 @@ struct RuleAuditPage {
     /// The key of the last item; `nil` if there are no more.
     private(set) var last: [Int64]?
 
-    /// Whether the rows of an original are looked for among all customers, and not only among those who own it or
-    /// acted on it. Only a rebuild has an index for that.
-    private let isOfWholeTables: Bool
-
-    init(_ connection: any LedgerConnection, isOfWholeTables: Bool = true) {
+    init(_ connection: any LedgerConnection) {
         self.connection = connection
-        self.isOfWholeTables = isOfWholeTables
         transaction = LedgerTransaction(connection: connection, now: .epoch, registry: Registry(apps: []))
     }
 
@@ -102,10 +97,9 @@ struct RuleAuditPage {
                 }
         }
         let claimants = Set(history.acts.flatMap { [$0.customerKey, $0.formerKey].compactMap(\.self) })
-        let owners = Set(history.records.compactMap(\.row.ownerKey))
         try compare(
-            expected, try self.rows(ofGround: key, among: claimants.union(owners).union(expected.keys.map(\.customer))),
-            ofGround: key, maybeNoted: claimants)
+            expected, try EntitlementRow.all("WHERE ground = ?1", [.integer(key)], connection), ofGround: key,
+            maybeNoted: claimants)
         try checkSeatAccess(history, Ownership(owners: rows.owners))
         try checkLot(rows, inputs.takes, history)
         for pass in rows.passes {
@@ -176,20 +170,6 @@ struct RuleAuditPage {
                 $0.timeline, $0.kind, of: chain.customer, product: chain.product, environment: chain.environment,
                 ground: ground)
         }
-    }
-
-    private func rows(
-        ofGround ground: Int64, among customers: Set<Int64>
-    ) throws(LedgerStorageError) -> [EntitlementRow] {
-        guard !isOfWholeTables else {
-            return try EntitlementRow.all("WHERE ground = ?1", [.integer(ground)], connection)
-        }
-        var rows: [EntitlementRow] = []
-        for customer in customers.sorted() {
-            rows += try EntitlementRow.all(
-                "WHERE customer_key = ?1 AND ground = ?2", [.integer(customer), .integer(ground)], connection)
-        }
-        return rows
     }
 
     /// - Parameter maybeNoted: those who claimed the original or had it transferred to them. A note that it belongs to

@@ -83,6 +83,21 @@ struct TableDump: Sendable {
         }
     }
 
+    /// The rows of a number, by their keys.
+    ///
+    /// - Parameter condition: a condition that begins with a column of the table.
+    func rows(
+        where condition: String, _ number: Int64, _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> [[LedgerValue]: [LedgerValue]] {
+        var rows: [[LedgerValue]: [LedgerValue]] = [:]
+        for row in try connection.rows(
+            "SELECT \(columns) FROM \(source) WHERE \(name).\(condition)", [.integer(number)])
+        {
+            add(Self.exact(row.values[...]), to: &rows)
+        }
+        return rows
+    }
+
     /// A query of a column of the rows that are compared.
     func query(_ column: String) -> String {
         "SELECT \(column) FROM \(source)" + (condition.map { " WHERE \($0)" } ?? "")

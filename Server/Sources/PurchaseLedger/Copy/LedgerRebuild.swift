@@ -16,28 +16,17 @@ extension PurchaseLedger {
     public func rebuild(
         to path: String, _ checkpoints: [Checkpoint] = [], in folder: URL = FileManager.default.temporaryDirectory,
         progress: @escaping @Sendable (AuditProgress) -> Void = { _ in }
-    ) async throws -> RebuildOutcome {
+    ) async throws -> AuditOutcome {
         try BackupFile(path: path).requireAbsent()
         let (ledger, log) = (underAudit, try await auditLog(checkpoints))
         let report = try await LedgerAudit(ledger: ledger, folder: folder, progress: progress).run {
             fold, erasures, report in
-            guard RebuildOutcome(log: log, report: report).isWritten else { return }
+            guard AuditOutcome(log: log, report: report).isRebuilt else { return }
             let hasErasures = !erasures.customers.isEmpty
             try await LedgerRebuild(ledger: ledger.database, fold: fold, hasErasures: hasErasures).write(to: path)
         }
-        return RebuildOutcome(log: log, report: report)
+        return AuditOutcome(log: log, report: report)
     }
-}
-
-/// The result of a rebuild.
-public struct RebuildOutcome: Sendable, Equatable {
-    /// The audit of the old database's log.
-    public var log: LogAuditReport
-    /// The audit of its tables.
-    public var report: AuditReport
-
-    /// Whether the new file was written: no finding is about what it is computed from.
-    public var isWritten: Bool { log.findings.isEmpty && report.findings.allSatisfy(\.kind.isMendedByRebuild) }
 }
 
 /// Writes a ledger again from a fold of its journal.

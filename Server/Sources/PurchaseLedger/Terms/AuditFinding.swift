@@ -1,5 +1,5 @@
 /// A difference between the database and its journal.
-public struct AuditFinding: Sendable, Equatable {
+public struct AuditFinding: Sendable, Hashable {
     public var kind: Kind
     /// The error, as a sentence.
     public var detail: String

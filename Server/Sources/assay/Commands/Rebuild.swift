@@ -89,7 +89,7 @@ struct Rebuild: AsyncParsableCommand {
             bar.clear()
             AuditOutput.write(outcome.log, checkpoints: signed.count, entryKeyFile: keys.entryKeyFile)
             AuditOutput.write(outcome.report)
-            guard !outcome.isWritten else { return }
+            guard !outcome.isRebuilt else { return }
             Terminal.complain(
                 "nothing was written: there are findings about the log, the journal or its evidence; restore a backup, or name"
                     + " the certificates with --trust")

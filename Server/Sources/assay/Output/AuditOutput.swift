@@ -12,23 +12,11 @@ enum AuditOutput {
         Terminal.write(
             "assay: \(counted(report.entries, "journal entry", "journal entries")), \(counted(report.evidence, "piece")) of "
                 + "evidence, \(counted(report.findings.count, "finding"))\(omitted)\n")
-    }
-
-    /// The audit of what is new since a checkpoint.
-    static func write(_ report: NewEntriesReport) {
-        for finding in report.findings {
-            Terminal.write("\(finding.kind.rawValue)  \(finding.detail.printable)\n")
-        }
-        let omitted = report.omitted > 0 ? ", and at least \(report.omitted) more" : ""
+        guard let since = report.since else { return }
         Terminal.write(
-            """
-            assay: since the checkpoint of \(counted(report.since, "leaf", "leaves")) \
-            \(counted(report.entries, "entry", "entries")), \(counted(report.evidence, "piece")) of evidence; \
-            \(counted(report.originals, "purchase")) and \(counted(report.customers, "customer")) compared; \
-            \(counted(report.findings.count, "finding"))\(omitted)
-
-            """)
-        for subject in NewEntriesReport.unexamined { Terminal.write("assay: not examined: \(subject)\n") }
+            "assay: since \(counted(since, "leaf", "leaves")); the rows of \(counted(report.originals, "purchase")) and "
+                + "\(counted(report.customers, "customer")) compared\n")
+        for subject in AuditReport.unexamined { Terminal.write("assay: not examined: \(subject)\n") }
     }
 
     /// The audit of the Merkle log.

@@ -39,7 +39,7 @@ struct RecordOrderTests {
             try await TemporaryFolder.with { folder in
                 let path = folder.appending(path: "rebuilt.sqlite").path
                 let outcome = try await world.ledger.rebuild(to: path, in: folder)
-                #expect(!outcome.isWritten && !FileManager.default.fileExists(atPath: path))
+                #expect(!outcome.isRebuilt && !FileManager.default.fileExists(atPath: path))
                 #expect(outcome.report.findings.contains { $0.kind == .orderDiffers })
             }
         }

@@ -11,8 +11,8 @@ private func key(of name: String) -> String { "(SELECT customer_key FROM custome
 
 /// Changes of rows that new entries touched, each with a finding.
 private let touchedChanges: [(String, AuditFinding.Kind)] = [
-    ("UPDATE transactions SET owner_key = NULL WHERE transaction_id = '3'", .ruleDiffers),
-    ("UPDATE transactions SET owner_key = \(key(of: "bob")) WHERE transaction_id = '4'", .ruleDiffers),
+    ("UPDATE transactions SET owner_key = NULL WHERE transaction_id = '3'", .rowDiffers),
+    ("UPDATE transactions SET owner_key = \(key(of: "bob")) WHERE transaction_id = '4'", .rowDiffers),
     (
         """
         UPDATE transactions SET facts = (SELECT facts FROM transactions WHERE transaction_id = '2')
@@ -30,13 +30,21 @@ private let touchedChanges: [(String, AuditFinding.Kind)] = [
     ("UPDATE transactions SET token = randomblob(16) WHERE transaction_id = '3'", .rowDiffers),
     (
         "UPDATE entitlements SET balance = balance + 1 WHERE customer_key = \(key(of: "alice")) AND ground = 0",
-        .ruleDiffers
+        .rowDiffers
     ),
-    ("DELETE FROM entitlements WHERE customer_key = \(key(of: "alice")) AND ground > 0", .ruleDiffers),
-    ("DELETE FROM entitlements WHERE customer_key = \(key(of: "carol")) AND timeline IS NOT NULL", .ruleDiffers),
+    ("DELETE FROM entitlements WHERE customer_key = \(key(of: "alice")) AND ground > 0", .rowMissing),
+    ("DELETE FROM entitlements WHERE customer_key = \(key(of: "carol")) AND timeline IS NOT NULL", .rowMissing),
+    ("UPDATE consumptions SET quantity = 1", .rowDiffers),
+    ("UPDATE customers SET token = randomblob(16) WHERE name = 'alice'", .rowDiffers),
+    (
+        """
+        INSERT INTO takes (ground, customer_key, units)
+        SELECT ground, customer_key, 1 FROM lots WHERE customer_key = \(key(of: "carol"))
+        """, .rowUnknown
+    ),
     (
         "UPDATE lots SET quantity = 99, available = available + 89 WHERE customer_key = \(key(of: "alice"))",
-        .ruleDiffers
+        .rowDiffers
     ),
     (
         "UPDATE journal SET details = CAST('{}' AS BLOB) WHERE entry_key = (SELECT max(entry_key) FROM log_entries)",
@@ -62,11 +70,22 @@ private let untouchedChanges: [String] = [
 ]
 
 /// The audit of what is new since a checkpoint.
-@Suite("The audit since a checkpoint", .tags(.everyEngine))
+@Suite("The audit that goes on with a kept fold", .tags(.everyEngine))
 struct SinceAuditTests {
     private static let monthly = LedgerWorld.monthly
 
-    /// Old purchases of three customers, a checkpoint, and new purchases of two of them.
+    /// Audits with a copy of a kept file.
+    private static func audit(_ ledger: PurchaseLedger, since kept: String) async throws -> AuditReport {
+        try await TemporaryFolder.with { folder in
+            let copy = folder.appending(path: "kept.sqlite").path
+            try FileManager.default.copyItem(atPath: kept, toPath: copy)
+            let outcome = try await ledger.audit(keeping: copy, in: folder)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["kept.sqlite"])
+            return outcome.report
+        }
+    }
+
+    /// Old purchases of three customers, a checkpoint with a kept fold, and new purchases of two of them.
     private static func story(_ world: SealedWorld, orders: Int = 10) async throws -> Checkpoint {
         let ledger = world.world
         _ = try await ledger.claim("1", try LedgerWorld.signed("1") { $0.quantity = 10 })
@@ -78,6 +97,8 @@ struct SinceAuditTests {
         try await world.write(orders)
         try await world.sealing.round()
         let checkpoint = try world.published().checkpoint
+        let first = try await ledger.ledger.audit(keeping: world.path("kept"))
+        #expect(first.report.since == nil && first.report.findings == [])
         _ = try await ledger.claim("3", try LedgerWorld.signed("3") { $0.quantity = 10 })
         _ = try await ledger.consume(4, "use")
         _ = try await ledger.claim(
@@ -96,9 +117,9 @@ struct SinceAuditTests {
         arguments: touchedChanges)
     func found(sql: String, kind: AuditFinding.Kind) async throws {
         try await SealedWorld.with { world in
-            let checkpoint = try await Self.story(world)
+            _ = try await Self.story(world)
             try await world.tamper(["DROP TRIGGER IF EXISTS evidence_no_update", sql])
-            let report = try await world.world.ledger.audit(since: checkpoint)
+            let report = try await Self.audit(world.world.ledger, since: world.path("kept"))
             #expect(report.findings.contains { $0.kind == kind }, "\(sql): \(report.findings)")
         }
     }
@@ -109,13 +130,13 @@ struct SinceAuditTests {
     func notFound(sql: String) async throws {
         try await SealedWorld.with { world in
             let checkpoint = try await Self.story(world)
-            let before = try await world.world.ledger.audit(since: checkpoint)
-            #expect(before.findings == [])
-            #expect((before.entries, before.evidence) == (5, 4))
-            #expect((before.originals, before.customers) == (4, 2))
+            let before = try await Self.audit(world.world.ledger, since: world.path("kept"))
+            #expect(before.findings == [] && before.since == checkpoint.size)
+            #expect((before.entries, before.evidence, before.pending) == (5, 4, 1))
+            #expect((before.originals, before.customers) == (5, 2))
             try await world.tamper([sql])
-            #expect(try await world.world.ledger.audit(since: checkpoint) == before)
-            #expect(NewEntriesReport.unexamined.contains("rows that no newer entry touched"))
+            #expect(try await Self.audit(world.world.ledger, since: world.path("kept")) == before)
+            #expect(AuditReport.unexamined.contains("purchases and customers that no newer entry touched"))
             #expect(try await world.world.ledger.audit().findings != [])
         }
     }
@@ -169,67 +190,104 @@ struct SinceAuditTests {
         }
     }
 
-    @Test("33.4 Since every checkpoint of a history with each kind of act there are no findings, on every engine")
+    @Test("33.4 A file with another fold, or with something else, is refused; findings leave the kept file as it is")
+    func otherFiles() async throws {
+        try await SealedWorld.with { world in
+            _ = try await Self.story(world)
+            let ledger = world.world.ledger
+            for name in ["assay.sqlite", "checkpoint"] {
+                await #expect(throws: LedgerStorageError.self) { try await ledger.audit(keeping: world.path(name)) }
+            }
+            let kept = try Data(contentsOf: URL(fileURLWithPath: world.path("kept")))
+            try await world.tamper(["UPDATE entitlements SET balance = balance + 1 WHERE ground = 0"])
+            #expect(try await ledger.audit(keeping: world.path("kept")).report.findings != [])
+            #expect(try Data(contentsOf: URL(fileURLWithPath: world.path("kept"))) == kept)
+            // Another ledger, whose log is longer.
+            try await SealedWorld.with { other in
+                _ = try await Self.story(other, orders: 30)
+                try FileManager.default.copyItem(atPath: world.path("kept"), toPath: other.path("foreign"))
+                let outcome = try await other.world.ledger.audit(keeping: other.path("foreign"))
+                #expect(outcome.log.findings.map(\.kind) == [.recordRewritten])
+            }
+        }
+    }
+
+    @Test("33.4 Since every place of a history with each kind of act there are no findings, on every engine")
     func everyStart() async throws {
         try await OrderedWorld.with { ordered in
-            let (world, ledger) = (ordered.world, ordered.world.ledger)
-            var starts: [Checkpoint] = []
-            func seal() async throws {
-                if let signed = try await ordered.sealing.round().checkpoint { starts.append(signed.checkpoint) }
-            }
-            try await seal()
-            _ = try await world.claim("1", try LedgerWorld.signed("1") { $0.quantity = 10 })
-            try await seal()
-            _ = try await world.consume(4, "use")
-            try await seal()
-            try await world.observe(
-                try LedgerWorld.signed("1") {
-                    $0.quantity = 10
-                    $0.signedDate = MintedWorld.moment.addingTimeInterval(7200)
-                    $0.revocationDate = MintedWorld.moment.addingTimeInterval(5400)
-                    $0.revocationReason = 0
-                })
-            try await seal()
-            for (id, start) in [("10", 0.0), ("11", 30), ("12", 60)] {
-                _ = try await world.claim(
-                    id, product: Self.monthly, try LedgerWorld.period(id, original: "10", from: start))
+            try await TemporaryFolder.with { folder in
+                let (world, ledger) = (ordered.world, ordered.world.ledger)
+                var starts: [(checkpoint: Checkpoint, file: String)] = []
+                func seal() async throws {
+                    guard let signed = try await ordered.sealing.round().checkpoint else { return }
+                    let file = folder.appending(path: "\(starts.count)").path
+                    #expect(try await ledger.audit(keeping: file).report.findings == [])
+                    starts.append((signed.checkpoint, file))
+                }
                 try await seal()
-            }
-            let receipt = try LedgerWorld.coinReceipt(3)
-            for customer in ["bob", "alice"] {
-                _ = try await ledger.restore(
-                    RestoreSubmission(app: "example", customerID: customer, evidence: [receipt]))
+                _ = try await world.claim("1", try LedgerWorld.signed("1") { $0.quantity = 10 })
                 try await seal()
-            }
-            _ = try await ledger.perform(
-                MovePurchase(app: "example", transactionID: "1", to: "carol", reason: "the customer asked for it"))
-            try await seal()
-            _ = try await ledger.perform(
-                GrantByHand(
-                    app: "example", customerID: "carol", productID: LedgerWorld.pro, quantity: 1, reason: "a gift"))
-            try await seal()
-            for id in ["30", "31"] {
-                _ = try await world.claim(
-                    id, product: LedgerWorld.pass, customer: "dora",
-                    try LedgerWorld.signed(id, product: LedgerWorld.pass, kind: .nonRenewingSubscription))
-            }
-            try await seal()
-            _ = try await ledger.perform(MergeCustomers(app: "example", customerID: "dora", into: "alice"))
-            try await seal()
-            _ = try await ledger.perform(EraseCustomer(app: "example", customerID: "bob", reason: "asked"))
-            try await seal()
-            let last = try #require(starts.last)
-            #expect(starts.count == 14)
-            for start in starts {
-                let report = try await ledger.audit(since: start)
-                #expect(report.findings == [], "since \(start.size)")
-                #expect(Int64(report.entries) == last.size - start.size)
-                // Checkpoints before the start are compared by proofs of consistency.
-                let log = try await ledger.auditLog(starts, since: start)
-                #expect(log.findings == [] && log.since == start.size)
-                var wrong = starts
-                wrong[0].root = .leaf([9])
-                #expect(try await ledger.auditLog(wrong, since: start).findings.map(\.kind) == [.recordRewritten])
+                _ = try await world.consume(4, "use")
+                try await seal()
+                try await world.observe(
+                    try LedgerWorld.signed("1") {
+                        $0.quantity = 10
+                        $0.signedDate = MintedWorld.moment.addingTimeInterval(7200)
+                        $0.revocationDate = MintedWorld.moment.addingTimeInterval(5400)
+                        $0.revocationReason = 0
+                    })
+                try await seal()
+                for (id, start) in [("10", 0.0), ("11", 30), ("12", 60)] {
+                    _ = try await world.claim(
+                        id, product: Self.monthly, try LedgerWorld.period(id, original: "10", from: start))
+                }
+                try await seal()
+                let receipt = try LedgerWorld.coinReceipt(3)
+                for customer in ["bob", "alice"] {
+                    _ = try await ledger.restore(
+                        RestoreSubmission(app: "example", customerID: customer, evidence: [receipt]))
+                }
+                try await seal()
+                _ = try await ledger.perform(
+                    MovePurchase(app: "example", transactionID: "1", to: "carol", reason: "the customer asked for it"))
+                _ = try await ledger.perform(
+                    GrantByHand(
+                        app: "example", customerID: "carol", productID: LedgerWorld.pro, quantity: 1, reason: "a gift"))
+                try await seal()
+                for id in ["30", "31"] {
+                    _ = try await world.claim(
+                        id, product: LedgerWorld.pass, customer: "dora",
+                        try LedgerWorld.signed(id, product: LedgerWorld.pass, kind: .nonRenewingSubscription))
+                }
+                try await seal()
+                _ = try await ledger.perform(MergeCustomers(app: "example", customerID: "dora", into: "alice"))
+                try await seal()
+                let last = try #require(starts.last).checkpoint
+                #expect(starts.count == 9)
+                for start in starts {
+                    let report = try await Self.audit(ledger, since: start.file)
+                    #expect(report.findings == [] && report.since == start.checkpoint.size)
+                    #expect(Int64(report.entries) == last.size - start.checkpoint.size)
+                    // Checkpoints before the start are compared by proofs of consistency.
+                    let checkpoints = starts.map(\.checkpoint)
+                    let log = try await ledger.auditLog(checkpoints, since: start.checkpoint)
+                    #expect(log.findings == [] && log.since == start.checkpoint.size)
+                    var wrong = checkpoints
+                    wrong[0].root = .leaf([9])
+                    #expect(
+                        try await ledger.auditLog(wrong, since: start.checkpoint).findings.map(\.kind) == [
+                            .recordRewritten
+                        ])
+                }
+                // An erasure changes what entries before it mean, so the next audit is whole.
+                _ = try await ledger.perform(EraseCustomer(app: "example", customerID: "bob", reason: "asked"))
+                let whole = try await Self.audit(ledger, since: starts[2].file)
+                #expect(whole.findings == [] && whole.since == nil && Int64(whole.entries) == last.size + 1)
+                try await seal()
+                try await world.observe(receipt)
+                _ = try await world.claim("40", customer: "dora", try LedgerWorld.signed("40"))
+                let after = try await Self.audit(ledger, since: starts[9].file)
+                #expect(after.findings == [] && after.since == last.size + 1 && after.entries == 2)
             }
         }
     }
@@ -249,20 +307,22 @@ struct SinceAuditTests {
                 let sealing = try LogSealing(
                     ledger: world.ledger, signer: try CheckpointSigner(keyFile: signingKey), publishers: [])
                 for _ in 0..<old { _ = try await world.order("other") }
-                let start = try #require(try await sealing.round().checkpoint).checkpoint
+                _ = try await sealing.round()
+                let kept = folder.appending(path: "kept").path
+                #expect(try await world.ledger.audit(keeping: kept).report.since == nil)
                 _ = try await world.claim("1", try LedgerWorld.signed("1"))
                 _ = try await world.claim(
                     "10", product: Self.monthly, try LedgerWorld.period("10", original: "10", from: 0))
                 _ = try await sealing.round()
                 _ = recorder.take()
-                #expect(try await world.ledger.auditLog([], since: start).findings == [])
-                #expect(try await world.ledger.audit(since: start).entries == 2)
+                let outcome = try await world.ledger.audit(keeping: kept)
+                #expect(outcome.log.findings == [] && outcome.report.findings == [] && outcome.report.entries == 2)
                 let calls = recorder.takeCalls()
                 costs.append(try StatementCost(of: calls, in: try DatabaseQueue(path: path)))
                 try await recorder.close()
             }
         }
-        print("audit since a checkpoint: \(costs.map(\.steps)) steps")
+        print("audit that goes on with a kept fold: \(costs.map(\.steps)) steps")
         #expect(costs[1].steps <= costs[0].steps * 5 / 4 + 300)
     }
 }

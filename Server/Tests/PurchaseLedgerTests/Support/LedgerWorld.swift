@@ -230,7 +230,7 @@ struct LedgerWorld: Sendable {
         try await TemporaryFolder.with { folder in
             let path = folder.appending(path: "rebuilt.sqlite").path
             let outcome = try await ledger.rebuild(to: path, in: folder)
-            #expect(outcome.isWritten, "\(outcome)")
+            #expect(outcome.isRebuilt, "\(outcome)")
             let (file, clock) = (try SQLiteDatabase(path: path), clock)
             let ledger = try await PurchaseLedger.openRecorded(database: file, verifier: try Self.verifier()) {
                 clock.now

@@ -21,10 +21,12 @@ struct VerifyAudit: AsyncParsableCommand {
             the server verifies (--trust, ASSAY_TRUST or server.trust); other evidence counts as refused. The server may \
             run meanwhile, but its writes during the audit can be listed as differences.
 
-            With --since it examines only what is new since a checkpoint: it proves from the stored tiles that the log \
-            extends the checkpoint, checks the entries after it, verifies their evidence, and compares the purchases, \
-            entitlements, lots and balances that they touched with their evidence and the rules. The report names what \
-            was not examined, so run a whole audit from time to time.
+            With --since FILE it does the same as with --evidence, and keeps what it computed in FILE if there are no \
+            findings. The next time it goes on with FILE: it proves from the stored tiles that the log extends the part that \
+            FILE covers, checks the entries after it, verifies their evidence, and compares the rows of the purchases and \
+            customers that they touched. The report names what was not examined, so delete FILE and run a whole audit from time \
+            to time. After an erasure the next audit is whole. FILE is as large as the database and has its customers: keep it \
+            where only the auditor can write.
 
             Entries that wait for the log are not a finding. Exit status: 0 if everything agrees, 1 if there are findings, \
             2 for wrong usage or I/O.
@@ -40,8 +42,7 @@ struct VerifyAudit: AsyncParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Examine only what is new since a checkpoint: a file, or the number of leaves of one of --checkpoint or of the last signed one.",
-            valueName: "checkpoint"))
+            "Examine only what is new since the audit that wrote this file, and write it anew.", valueName: "file"))
     var since: String?
 
     @OptionGroup var keys: LogKeyOption
@@ -51,21 +52,20 @@ struct VerifyAudit: AsyncParsableCommand {
 
     func validate() throws {
         guard since == nil || !evidence else {
-            throw ValidationError("--since verifies the evidence of the new entries; leave out --evidence")
+            throw ValidationError("--since verifies evidence, too; leave out --evidence")
         }
     }
 
     func run() async throws {
         let keys = try signing.keys(options)
         let own = try lastSigned(keys)
-        let checkpoints = try checkpoints(keys, own: own.checkpoint)
-        let start = try since.map { try startingCheckpoint($0, checkpoints, keys) }
+        let checkpoints = try checkpoints(keys, own: own.checkpoint).map(\.checkpoint)
         try await options.withLedger(.auditing, trust: trust) { ledger in
-            if let start {
-                return try await verify(ledger, since: start.checkpoint, checkpoints.map(\.checkpoint), keys)
+            if let since {
+                return try await verify(ledger, keeping: LedgerDatabaseOptions.absolute(since), checkpoints, keys)
             }
             try await Self.verify(
-                ledger, checkpoints.map(\.checkpoint), endedKeys: try endedKeys(keys), keys, evidence: evidence)
+                ledger, checkpoints, endedKeys: try endedKeys(keys), keys, evidence: evidence)
         }
         // Without them the log is compared with less than was signed.
         guard own.areHeadsMissing else { return }
@@ -101,49 +101,33 @@ struct VerifyAudit: AsyncParsableCommand {
                 : "assay: the log, the hashes of the evidence and the tables agree\n")
     }
 
+    /// Audits what is new since a kept fold.
     private func verify(
-        _ ledger: PurchaseLedger, since start: Checkpoint, _ checkpoints: [Checkpoint], _ keys: RecordKeys
+        _ ledger: PurchaseLedger, keeping path: String, _ checkpoints: [Checkpoint], _ keys: RecordKeys
     ) async throws {
-        let log = try await ledger.auditLog(checkpoints, since: start)
-        AuditOutput.write(log, checkpoints: checkpoints.count, entryKeyFile: keys.entryKeyFile)
-        guard log.since != nil else {
-            Terminal.complain("the log does not extend the checkpoint, so nothing else was compared")
-            throw ExitCode.rejected
-        }
         let bar = AuditBar()
         bar.begin()
-        let report = try await ledger.audit(since: start) { bar.show($0) }
+        defer { bar.clear() }
+        let ended = try endedKeys(keys)
+        let outcome: AuditOutcome
+        do {
+            outcome = try await ledger.audit(keeping: path, checkpoints, endedKeys: ended) { bar.show($0) }
+        } catch let failure as SQLiteBackup.Failure {
+            Terminal.complain("\(failure.code): \(failure.description)")
+            throw ExitCode.unusable
+        }
         bar.clear()
-        AuditOutput.write(report)
-        guard log.findings.isEmpty, report.findings.isEmpty else { throw ExitCode.rejected }
-        Terminal.write("assay: the log extends the checkpoint, and the rows that newer entries touched agree\n")
+        AuditOutput.write(outcome.log, checkpoints: checkpoints.count, entryKeyFile: keys.entryKeyFile)
+        AuditOutput.write(outcome.report)
+        guard outcome.log.findings.isEmpty, outcome.report.findings.isEmpty else { throw ExitCode.rejected }
+        Terminal.write(
+            "assay: the journal, its evidence and the compared rows agree; \(path) was written for the next audit\n")
     }
 
     /// The given keys. The origin of this server's own key has not ended: it is still used.
     private func endedKeys(_ keys: RecordKeys) throws -> [LogVerifierKey] {
         let own = try keys.verifier()
         return try self.keys.keys().filter { $0 != own }
-    }
-
-    /// The checkpoint of `--since`.
-    private func startingCheckpoint(
-        _ since: String, _ checkpoints: [SignedCheckpoint], _ keys: RecordKeys
-    ) throws -> SignedCheckpoint {
-        guard let size = Int64(since) else {
-            do {
-                return try CheckpointInput.read(
-                    since, keys: try self.keys.keys(own: try keys.verifier()))
-            } catch let error as LogError {
-                Terminal.complain("\(error)")
-                throw error.status
-            }
-        }
-        guard let known = checkpoints.first(where: { $0.checkpoint.size == size }) else {
-            let sizes = checkpoints.map { "\($0.checkpoint.size)" }.joined(separator: ", ")
-            throw ValidationError(
-                "no checkpoint of \(size) leaves is known (\(sizes.isEmpty ? "none" : sizes)); name its file")
-        }
-        return known
     }
 
     /// The checkpoint that this server signed last. Missing heads are written as a finding.

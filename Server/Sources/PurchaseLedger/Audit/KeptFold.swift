@@ -1,0 +1,130 @@
+public import Foundation
+import PurchaseVerification
+
+extension PurchaseLedger {
+    /// Audits what is new since an audit that kept its fold, or the whole ledger with all evidence if there is no such
+    /// file, and keeps the fold if there are no findings. It needs time in proportion to what is new, except for two
+    /// copies of the file.
+    ///
+    /// - Parameters:
+    ///   - path: the file, which is written anew.
+    ///   - checkpoints: the checkpoints that the log must agree with.
+    ///   - endedKeys: the public keys whose origins may have ended, for a whole audit.
+    ///   - folder: where the fold goes on in a temporary database.
+    ///   - progress: called after each page of the journal.
+    /// - Throws: `LedgerStorageError`, `SQLiteBackup.Failure`.
+    public func audit(
+        keeping path: String, _ checkpoints: [Checkpoint] = [], endedKeys: [LogVerifierKey] = [],
+        in folder: URL = FileManager.default.temporaryDirectory,
+        progress: @escaping @Sendable (AuditProgress) -> Void = { _ in }
+    ) async throws -> AuditOutcome {
+        let kept = try await KeptFold.continued(path, in: folder)
+        defer { KeptFold.remove(path + KeptFold.next) }
+        var audit = LedgerAudit(ledger: underAudit, folder: folder, progress: progress)
+        audit.keptPath = path
+        let report = try await audit.run(from: kept)
+        // Last, so that it examines every leaf of the fold.
+        let since = report.since == nil ? nil : kept?.checkpoint
+        let outcome = AuditOutcome(
+            log: try await auditLog(checkpoints, since: since, endedKeys: endedKeys), report: report)
+        guard outcome.log.findings.isEmpty, report.findings.isEmpty else { return outcome }
+        guard rename(path + KeptFold.next, path) == 0 else {
+            throw LedgerStorageError(.unavailable, "\(path): \(String(cString: strerror(errno)))")
+        }
+        return outcome
+    }
+}
+
+/// The fold of a ledger as far as its log went at an earlier audit, with which a later one goes on.
+///
+/// The file has the tables of the fold and a checkpoint of the log. Who can change it can hide changes of the ledger.
+struct KeptFold: Sendable {
+    /// An entry since then changes what earlier ones mean: an erasure, which a fold reads first.
+    struct Ended: Error {}
+
+    /// The ending of a file that is not complete yet.
+    static let next = ".next"
+
+    /// A temporary copy of the file.
+    let file: String
+    /// The log that the fold covers.
+    let checkpoint: Checkpoint
+    let state: ReplayState
+
+    /// The position of the last entry of the fold.
+    var position: ReplayEntries.Position {
+        ReplayEntries.Position(leaf: checkpoint.size - 1, lastFolded: state.order.last)
+    }
+
+    /// A copy of a file, to go on with.
+    ///
+    /// - Returns: `nil` if there is no file, or one of another schema or version of the rules.
+    static func continued(_ path: String, in folder: URL) async throws -> KeptFold? {
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        let file = folder.appending(path: "assay-rebuild-\(UUID().uuidString).sqlite").path
+        do {
+            try FileManager.default.copyItem(atPath: path, toPath: file)
+            let fold = try SQLiteDatabase(path: file)
+            do {
+                let kept = try await continued(fold, path, file)
+                try await fold.close()
+                return kept
+            } catch {
+                try await fold.close()
+                throw error
+            }
+        } catch {
+            remove(file)
+            guard let error = error as? LedgerStorageError, [.schemaTooOld, .schemaTooNew].contains(error.kind) else {
+                throw error
+            }
+            return nil
+        }
+    }
+
+    private static func continued(_ fold: SQLiteDatabase, _ path: String, _ file: String) async throws -> KeptFold {
+        guard try await fold.read(.lists, { try SQLiteDialect().has(table: "kept_fold", $0) }) else {
+            throw LedgerStorageError(.other, "\(path) is not a file that an audit kept; name another one")
+        }
+        try await LedgerMigrations.requireCurrent(fold)
+        return try await fold.write { connection in
+            guard var reader = try connection.rows("SELECT size, root, last, rules FROM kept_fold", []).first?.reader
+            else { throw LedgerStorageError(.schemaTooOld, "it is not complete") }
+            let (size, root, last) = (try reader.integer(), try reader.blob(), try reader.integer())
+            guard try reader.integer() == SchemaNumber.rules, let hash = MerkleHash(root) else {
+                throw LedgerStorageError(.schemaTooOld, "it is of other rules")
+            }
+            try TouchedRows.watch(connection)
+            return KeptFold(
+                file: file, checkpoint: Checkpoint(origin: path, size: size, root: hash),
+                state: ReplayState(registry: try Registry(recordedIn: connection), order: EntryOrder(last: last)))
+        }
+    }
+
+    /// Writes a fold of all leaves, without pending entries, beside a file.
+    static func save(
+        _ fold: SQLiteDatabase, _ file: String, at path: String, size: Int64, last: Int64, of ledger: any LedgerDatabase
+    ) async throws {
+        let root = try await ledger.read(.lists) { connection in
+            let stored = try LogStateTable(connection: connection).row().size
+            return try MerkleAppender(size: size, source: LogHashes(connection, size: stored)).root().bytes
+        }
+        try await fold.write { connection in
+            try connection.execute("DROP TABLE IF EXISTS kept_fold", [])
+            try connection.execute(
+                "CREATE TABLE kept_fold (size INTEGER PRIMARY KEY, root BLOB, last INTEGER, rules INTEGER)", [])
+            try connection.execute(
+                "INSERT INTO kept_fold (size, root, last, rules) VALUES (?1, ?2, ?3, ?4)",
+                [.integer(size), .blob(root), .integer(last), .integer(SchemaNumber.rules)])
+        }
+        remove(path + next)
+        _ = try SQLiteBackup(of: file, to: path + next).write()
+    }
+
+    static func remove(_ file: String) {
+        for suffix in ["", "-wal", "-shm"] {
+            // A leftover temporary file does no harm.
+            try? FileManager.default.removeItem(atPath: file + suffix)
+        }
+    }
+}
