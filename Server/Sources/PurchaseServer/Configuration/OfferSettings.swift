@@ -9,8 +9,7 @@ extension RefundPolicies {
     static let settings: [Setting<RefundPolicies>] =
         RefundPolicy.settings.map { $0.at(\.others, below: "refunds.") } + [
             Setting(
-                "refunds.products", "none", "The policies of single products by their ids; else as for all products",
-                inner: Setting<RefundPolicy>.rows(RefundPolicy.settings, below: ".ID.")
+                "refunds.products", "none", "The settings above for single products, by their ids"
             ) { entry, reader, policies in
                 for product in reader.entries(entry) {
                     reader.namedProducts.append(
