@@ -72,7 +72,8 @@ struct RefundCommandTests {
                 #expect(other.output.contains(line), "\(line) in \(other.output)")
             }
             for (policy, words) in [
-                ("unused: grant_prorated\n", "grant_prorated"), ("unsed: decline\n", "unsed"), ("- a\n", "not a mapping"),
+                ("unused: grant_prorated\n", "grant_prorated"), ("unsed: decline\n", "unsed"),
+                ("- a\n", "not a mapping"),
             ] {
                 try Data(policy.utf8).write(to: folder.appending(path: "wrong.yaml"))
                 let wrong = try await store.assay("refunds replay --app game --policy wrong.yaml")

@@ -98,10 +98,10 @@ package enum ComparedTables {
         }
     }
 
-    /// Some events cannot be computed again: those that an erasure removed. These are the events of erased customers, of
-    /// originals with an erased purchase, and of customers who owned such a purchase before, since it was part of their
-    /// balances. Who is told of a rescinded consent depends on a download of the app, which an erasure deletes from the
-    /// entry.
+    /// Some events cannot be computed again: those that an erasure removed. These are the events of erased customers,
+    /// of originals with an erased purchase, and of customers who owned such a purchase before, since it was part of
+    /// their balances. Who is told of a rescinded consent depends on a download of the app, which an erasure deletes
+    /// from the entry.
     private static let recomputedEvents = """
         (events.type <> 'consent_rescinded' OR events_entry_key.details IS NOT NULL)
         AND (events.customer_key IS NULL OR events_customer_key.customer_key IS NULL

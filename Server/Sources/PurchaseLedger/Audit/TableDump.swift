@@ -71,16 +71,9 @@ struct TableDump: Sendable {
             "SELECT \(order), \(columns) FROM \(source) \(condition) ORDER BY \(order) LIMIT \(limit)", key ?? [])
         var page = Page()
         page.rows.reserveCapacity(rows.count)
-        for row in rows { page.rows.append(Self.exact(row.values.dropFirst(pageKey.count))) }
+        for row in rows { page.rows.append(row.values.dropFirst(pageKey.count).map(\.exact)) }
         if rows.count == limit { page.next = rows.last.map { Array($0.values.prefix(pageKey.count)) } }
         return page
-    }
-
-    /// Text is compared as bytes: names that are equal in Unicode can be two rows.
-    static func exact(_ values: ArraySlice<LedgerValue>) -> [LedgerValue] {
-        values.map { value in
-            if case .text(let text) = value { .blob(Array(text.utf8)) } else { value }
-        }
     }
 
     /// The rows of a number, by their keys.
@@ -93,7 +86,7 @@ struct TableDump: Sendable {
         for row in try connection.rows(
             "SELECT \(columns) FROM \(source) WHERE \(name).\(condition)", [.integer(number)])
         {
-            add(Self.exact(row.values[...]), to: &rows)
+            add(row.values.map(\.exact), to: &rows)
         }
         return rows
     }

@@ -110,7 +110,7 @@ extension LedgerRow {
     /// A hash under random keys of this process, so that nobody can prepare another row with the same. Text counts by
     /// its bytes.
     var fingerprint: UInt128 {
-        let values = TableDump.exact(values[...])
+        let values = values.map(\.exact)
         let halves = [0, 1].map { half in
             var hasher = Hasher()
             hasher.combine(half)

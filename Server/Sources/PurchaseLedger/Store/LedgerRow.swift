@@ -23,6 +23,9 @@ public enum LedgerValue: Sendable, Hashable {
     case text(String)
     case blob([UInt8])
 
+    /// Text as its bytes: names that are equal in Unicode can be two rows.
+    var exact: LedgerValue { if case .text(let text) = self { .blob(Array(text.utf8)) } else { self } }
+
     /// Text, or null.
     static func text(_ text: String?) -> LedgerValue { text.map(LedgerValue.text) ?? .null }
     /// A number, or null.

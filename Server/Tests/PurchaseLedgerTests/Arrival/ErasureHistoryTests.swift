@@ -219,8 +219,8 @@ private struct ErasureRun {
         start = Date(timeIntervalSince1970: Double(world.clock.now.millisecondsSince1970 / 1000))
     }
 
-    /// Performs the acts, then claims of somebody new, with an audit after about two thirds and at the end, and a rebuild
-    /// of which the same is required.
+    /// Performs the acts, then claims of somebody new, with an audit after about two thirds and at the end, and a
+    /// rebuild of which the same is required.
     mutating func fault(of acts: [ErasureHistory.Act]) async throws -> String? {
         for (number, act) in acts.enumerated() {
             if let fault = try await happen(act) { return fault }

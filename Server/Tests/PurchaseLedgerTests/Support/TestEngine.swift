@@ -29,7 +29,8 @@ enum TestEngine: String, CaseIterable {
         return [allCases[Int(sum >> 16) % allCases.count]]
     }
 
-    /// Whether every engine of this run owns its tables, which a migration of an existing ledger and a whole audit need.
+    /// Whether every engine of this run owns its tables, which a migration of an existing ledger and a whole audit
+    /// need.
     static var ownsTables: Bool { !chosen.contains(.postgresqlServerRole) }
 
     /// A migrated database: to copy it costs a third of migrating another.
