@@ -256,7 +256,9 @@ private struct EventHistory {
         var names: Set<String> = []
         for child in Mirror(reflecting: event).children {
             let value = Mirror(reflecting: child.value)
-            guard let label = child.label, value.displayStyle != .optional || !value.children.isEmpty else { continue }
+            // The number is a part of the id, which every body has.
+            guard let label = child.label, label != "number", value.displayStyle != .optional || !value.children.isEmpty
+            else { continue }
             let words = label.replacing("ID", with: "Id").replacing(/[A-Z]/) { "_" + $0.output.lowercased() }
             names.insert(words)
         }
