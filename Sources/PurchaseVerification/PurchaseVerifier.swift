@@ -20,6 +20,9 @@
 ///     }
 public struct PurchaseVerifier: Sendable {
     let anchors: [TrustAnchor]
+
+    /// The trusted certificates, in DER.
+    public var trustedCertificates: [[UInt8]] { anchors.map(\.certificate.der) }
     let memory: CertificatePathMemory
     private(set) var transactionReceiptAuthority: TransactionReceiptAuthority
     private(set) var signedPayloadAuthority: SignedPayloadAuthority

@@ -70,7 +70,7 @@ struct PurchaseMessageTests {
     @Test("Unknown values are kept in every answer, and do not finish a transaction")
     func unknownWords() throws {
         let json = #"""
-            {"type":"new_kind","at":"2026-01-01T00:00:00Z","app":"a","entry_id":"1","environment":"Moon","else":1}
+            {"id":"evt_1","type":"new_kind","at":"2026-01-01T00:00:00Z","app":"a","entry_id":"1","environment":"Moon","else":1}
             """#
         let event = try JSONDecoder().decode(EventMessage.self, from: Data(json.utf8))
         #expect(event.type.rawValue == "new_kind" && event.environment?.rawValue == "Moon")

@@ -1,3 +1,4 @@
+import Crypto
 public import Foundation
 import PurchaseVerification
 
@@ -18,17 +19,19 @@ extension PurchaseLedger {
         in folder: URL = FileManager.default.temporaryDirectory,
         progress: @escaping @Sendable (AuditProgress) -> Void = { _ in }
     ) async throws -> AuditOutcome {
-        let kept = try await KeptFold.continued(path, in: folder)
-        defer { KeptFold.remove(path + KeptFold.next) }
+        let kept = try await KeptFold.continued(path, of: self, in: folder)
+        // Another audit may write the same file.
+        let next = "\(path).\(UUID().uuidString).next"
+        defer { KeptFold.remove(next) }
         var audit = LedgerAudit(ledger: underAudit, folder: folder, progress: progress)
-        audit.keptPath = path
+        (audit.keptPath, audit.nextPath) = (path, next)
         let report = try await audit.run(from: kept)
         // Last, so that it examines every leaf of the fold.
         let since = report.since == nil ? nil : kept?.checkpoint
         let outcome = AuditOutcome(
             log: try await auditLog(checkpoints, since: since, endedKeys: endedKeys), report: report)
         guard outcome.log.findings.isEmpty, report.findings.isEmpty else { return outcome }
-        guard rename(path + KeptFold.next, path) == 0 else {
+        guard rename(next, path) == 0 else {
             throw LedgerStorageError(.unavailable, "\(path): \(String(cString: strerror(errno)))")
         }
         return outcome
@@ -41,9 +44,6 @@ extension PurchaseLedger {
 struct KeptFold: Sendable {
     /// An entry since then changes what earlier ones mean: an erasure, which a fold reads first.
     struct Ended: Error {}
-
-    /// The ending of a file that is not complete yet.
-    static let next = ".next"
 
     /// A temporary copy of the file.
     let file: String
@@ -58,15 +58,18 @@ struct KeptFold: Sendable {
 
     /// A copy of a file, to go on with.
     ///
-    /// - Returns: `nil` if there is no file, or one of another schema or version of the rules.
-    static func continued(_ path: String, in folder: URL) async throws -> KeptFold? {
+    /// - Returns: `nil` if there is no file, or one of another schema or version of the rules, or one that was examined
+    ///   with another key of entries, without one, or with other trusted certificates.
+    static func continued(
+        _ path: String, of ledger: PurchaseLedger, in folder: URL
+    ) async throws -> KeptFold? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         let file = folder.appending(path: "assay-rebuild-\(UUID().uuidString).sqlite").path
         do {
             try FileManager.default.copyItem(atPath: path, toPath: file)
             let fold = try SQLiteDatabase(path: file)
             do {
-                let kept = try await continued(fold, path, file)
+                let kept = try await continued(fold, path, file, conditions(of: ledger))
                 try await fold.close()
                 return kept
             } catch {
@@ -82,17 +85,31 @@ struct KeptFold: Sendable {
         }
     }
 
-    private static func continued(_ fold: SQLiteDatabase, _ path: String, _ file: String) async throws -> KeptFold {
+    /// With what the entries of a fold are examined: the key of entries, and the certificates that evidence is verified
+    /// with.
+    private static func conditions(of ledger: PurchaseLedger) -> String {
+        let certificates = ledger.verifier.trustedCertificates.map { Array(SHA256.hash(data: $0)).hexadecimal }
+        return ([ledger.entryKey?.id ?? "no key"] + certificates.sorted()).joined(separator: " ")
+    }
+
+    private static func continued(
+        _ fold: SQLiteDatabase, _ path: String, _ file: String, _ conditions: String
+    ) async throws -> KeptFold {
         guard try await fold.read(.lists, { try SQLiteDialect().has(table: "kept_fold", $0) }) else {
             throw LedgerStorageError(.other, "\(path) is not a file that an audit kept; name another one")
         }
         try await LedgerMigrations.requireCurrent(fold)
         return try await fold.write { connection in
-            guard var reader = try connection.rows("SELECT size, root, last, rules FROM kept_fold", []).first?.reader
+            guard
+                var reader = try connection.rows(
+                    "SELECT size, root, last, rules, conditions FROM kept_fold", []
+                ).first?.reader
             else { throw LedgerStorageError(.schemaTooOld, "it is not complete") }
             let (size, root, last) = (try reader.integer(), try reader.blob(), try reader.integer())
-            guard try reader.integer() == SchemaNumber.rules, let hash = MerkleHash(root) else {
-                throw LedgerStorageError(.schemaTooOld, "it is of other rules")
+            guard try reader.integer() == SchemaNumber.rules, let hash = MerkleHash(root),
+                try reader.text() == conditions
+            else {
+                throw LedgerStorageError(.schemaTooOld, "it is of other rules, keys or certificates")
             }
             try TouchedRows.watch(connection)
             return KeptFold(
@@ -103,22 +120,27 @@ struct KeptFold: Sendable {
 
     /// Writes a fold of all leaves, without pending entries, beside a file.
     static func save(
-        _ fold: SQLiteDatabase, _ file: String, at path: String, size: Int64, last: Int64, of ledger: any LedgerDatabase
+        _ fold: SQLiteDatabase, _ file: String, at path: String, size: Int64, last: Int64, of ledger: PurchaseLedger
     ) async throws {
-        let root = try await ledger.read(.lists) { connection in
+        let root = try await ledger.database.read(.lists) { connection in
             let stored = try LogStateTable(connection: connection).row().size
             return try MerkleAppender(size: size, source: LogHashes(connection, size: stored)).root().bytes
         }
         try await fold.write { connection in
             try connection.execute("DROP TABLE IF EXISTS kept_fold", [])
             try connection.execute(
-                "CREATE TABLE kept_fold (size INTEGER PRIMARY KEY, root BLOB, last INTEGER, rules INTEGER)", [])
+                """
+                CREATE TABLE kept_fold (
+                    size INTEGER PRIMARY KEY, root BLOB, last INTEGER, rules INTEGER, conditions TEXT)
+                """, [])
             try connection.execute(
-                "INSERT INTO kept_fold (size, root, last, rules) VALUES (?1, ?2, ?3, ?4)",
-                [.integer(size), .blob(root), .integer(last), .integer(SchemaNumber.rules)])
+                "INSERT INTO kept_fold (size, root, last, rules, conditions) VALUES (?1, ?2, ?3, ?4, ?5)",
+                [
+                    .integer(size), .blob(root), .integer(last), .integer(SchemaNumber.rules),
+                    .text(conditions(of: ledger)),
+                ])
         }
-        remove(path + next)
-        _ = try SQLiteBackup(of: file, to: path + next).write()
+        _ = try SQLiteBackup(of: file, to: path).write()
     }
 
     static func remove(_ file: String) {

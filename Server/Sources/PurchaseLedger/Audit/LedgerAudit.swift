@@ -37,8 +37,10 @@ struct LedgerAudit {
     let ledger: PurchaseLedger
     let folder: URL
     var isVerifyingEvidence = true
-    /// The file to which the fold of all leaves is written; `nil` for none.
+    /// The file that is kept; `nil` for none.
     var keptPath: String?
+    /// The file to which the fold of all leaves is written before it replaces that one.
+    var nextPath: String?
     /// Whether the fold of an earlier audit is continued.
     private var isContinued = false
     var progress: @Sendable (AuditProgress) -> Void = { _ in }
@@ -62,6 +64,8 @@ struct LedgerAudit {
                 try await audit.goOn(fold, kept, &report)
             }
         } catch is KeptFold.Ended {
+            // The file has what was erased.
+            if let keptPath { KeptFold.remove(keptPath) }
             return try await run()
         }
     }
@@ -158,7 +162,7 @@ struct LedgerAudit {
         let (present, surroundings) = try await ledger.database.read(.lists) { connection in
             (try found.definitions(connection), try found.surroundings(connection))
         }
-        report.findings += surroundings
+        add(surroundings, to: &report)
         do {
             var definitions = try await SchemaComparison.expected(ledger.database)
             if definitions == nil {
@@ -167,15 +171,12 @@ struct LedgerAudit {
                     return try SchemaComparison(dialect: dialect).definitions(connection)
                 }
             }
-            report.findings += found.findings(present, expected: definitions ?? [:])
+            add(found.findings(present, expected: definitions ?? [:]), to: &report)
         } catch let error as LedgerStorageError where error.kind == .other {
             // A role that does not own the tables may be unable to create another schema.
-            report.findings.append(
-                AuditFinding(
-                    kind: .auditIncomplete,
-                    detail:
-                        "the schema was not compared; run the audit as the role that owns the tables (\(error.detail))")
-            )
+            let detail =
+                "the schema was not compared; run the audit as the role that owns the tables (\(error.detail))"
+            add([AuditFinding(kind: .auditIncomplete, detail: detail)], to: &report)
         }
     }
 
@@ -188,13 +189,13 @@ struct LedgerAudit {
     ) async throws {
         let total = try await ledger.database.read(.lists) { try JournalTable(connection: $0).last() }
         var (position, state) = former
-        var unsaved = keptPath
+        var unsaved = nextPath
         var page = try await readPage(after: position, erasures)
         func save() async throws {
             guard let path = unsaved else { return }
             unsaved = nil
             try await KeptFold.save(
-                rebuilt, file, at: path, size: position.leaf + 1, last: state.order.last, of: ledger.database)
+                rebuilt, file, at: path, size: position.leaf + 1, last: state.order.last, of: ledger)
         }
         while let end = page.rows.last?.position {
             // Pending entries follow all leaves. They can come in another order later.
@@ -229,6 +230,7 @@ struct LedgerAudit {
     }
 
     private func add(_ findings: [AuditFinding], to report: inout AuditReport) {
+        report.isOfJournal = report.isOfJournal || findings.contains { !$0.kind.isMendedByRebuild }
         let room = max(0, Self.findings - report.findings.count)
         report.findings += findings.prefix(room)
         report.omitted += max(0, findings.count - room)

@@ -60,8 +60,11 @@ struct LogAudit {
             guard since.size <= report.size else {
                 return add(.recordShorter, "the log has \(report.size) leaves, and the checkpoint \(since.size)")
             }
-        } else {
-            // It reads the whole journal.
+        }
+        // It reads the whole journal. Checkpoints of one origin that the log covers are of none that ended.
+        if since == nil || Set(checkpoints.map { ExactText($0.origin) }).count > 1
+            || checkpoints.last.map({ $0.size > report.size }) ?? false
+        {
             let ended = try await EndedOrigins(ledger: ledger, keys: keys).setAside(from: Array(checkpoints))
             checkpoints = ended.remaining[...]
             report.continuations = ended.continuations

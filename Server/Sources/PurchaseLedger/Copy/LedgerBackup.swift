@@ -43,7 +43,7 @@ public struct LedgerBackup: Sendable {
             let tables = tables.map { TablePages(table: $0, limit: Self.pageRows) }
             let (state, value) = try await database.read(.lists) { source in
                 for sql in dialect.unlimitedTime { try source.execute(sql, []) }
-                return (try Self.copy(tables, source, to: file, progress), try reading(source))
+                return (try Self.copy(tables, source, dialect, to: file, progress), try reading(source))
             }
             try verify(state, tables)
             try await completing(value, file)
@@ -68,11 +68,12 @@ public struct LedgerBackup: Sendable {
     }
 
     private static func copy(
-        _ tables: [TablePages], _ source: any LedgerConnection, to file: BackupFile,
+        _ tables: [TablePages], _ source: any LedgerConnection, _ dialect: any LedgerDialect, to file: BackupFile,
         _ progress: (CopyProgress) -> Void
     ) throws -> State {
         var (progressed, state) = (CopyProgress(step: .copying, table: "", done: 0, doneBefore: 0, total: 0), State())
-        for pages in tables { progressed.total += try pages.count(source) }
+        let counts = try tables.map { try $0.count(source, withoutIndexes: dialect) }
+        progressed.total = counts.reduce(0, +)
         try file.write { copy in
             try copy.execute("BEGIN", [])
             try LedgerMigrations.create(copy, SQLiteDialect())
@@ -83,13 +84,18 @@ public struct LedgerBackup: Sendable {
             for pages in tables where pages.table.isSeeded {
                 try copy.execute("DELETE FROM \(pages.table.name)", [])
             }
-            for pages in tables {
+            for (pages, count) in zip(tables, counts) {
                 progressed.table = pages.table.name
+                let before = state.rows
                 try pages.forEach(source) { rows in
                     try pages.insert(rows, most: 1, copy)
                     state.add(rows)
                     progressed.done = state.rows
                     progress(progressed)
+                }
+                guard state.rows - before == count else {
+                    let found = "\(pages.table.name) has \(count) rows, and its primary key \(state.rows - before)"
+                    throw BackupFile.differs("\(found); make its indexes again (REINDEX)")
                 }
             }
             try copy.execute("COMMIT", [])

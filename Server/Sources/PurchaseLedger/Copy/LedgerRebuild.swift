@@ -53,6 +53,10 @@ struct LedgerRebuild: Sendable {
                     for table in computed where table.name == "events" {
                         try replaceEvents(table, numbers, from: fold, target)
                     }
+                    let unknown = numbers.unknown("evidence", in: known)
+                    for number in unknown {
+                        try target.execute("DELETE FROM evidence WHERE evidence_key = ?1", [.integer(number)])
+                    }
                     try target.execute("COMMIT", [])
                 }
             }
@@ -119,7 +123,7 @@ struct RowIdentities: Sendable {
     private static let page = 4096
 
     /// The number and the meaning of each row in their order, by table. The meaning is a fingerprint.
-    private var rows: [String: [(number: Int64, meaning: UInt128)]] = [:]
+    fileprivate private(set) var rows: [String: [(number: Int64, meaning: UInt128)]] = [:]
 
     /// Reads a database.
     init(_ connection: any LedgerConnection) throws(LedgerStorageError) {
@@ -158,7 +162,9 @@ struct RowIdentities: Sendable {
             var places: [UInt128: [Int64]] = [:]
             for row in known.reversed() { places[row.meaning, default: []].append(row.number) }
             let found = computed.map { places[$0.meaning]?.popLast() }
-            guard !Self.copied.contains(table) || found.count == known.count && !found.contains(nil) else {
+            // Evidence that no entry names is not in the fold. It is left out of the copy.
+            let isSame = !found.contains(nil) && (table == "evidence" || found.count == known.count)
+            guard isSame || !Self.copied.contains(table) else {
                 throw LedgerStorageError(
                     .corrupt,
                     """
@@ -185,6 +191,12 @@ struct RowNumbers {
 
     mutating func add(_ table: String, _ computed: Int64, _ ledger: Int64) {
         numbers[table, default: [:]][computed] = ledger
+    }
+
+    /// The numbers of rows of the ledger that the fold lacks.
+    func unknown(_ table: String, in ledger: RowIdentities) -> [Int64] {
+        let known = Set((numbers[table] ?? [:]).values)
+        return (ledger.rows[table] ?? []).map(\.number).filter { !known.contains($0) }
     }
 
     /// A row of a fold with the ledger's numbers.

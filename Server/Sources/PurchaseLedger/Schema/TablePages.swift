@@ -68,8 +68,18 @@ struct TablePages: Sendable {
     }
 
     func count(_ connection: any LedgerConnection) throws(LedgerStorageError) -> Int64 {
-        guard var reader = try connection.rows("SELECT count(*) FROM \(table.name)", []).first?.reader else { return 0 }
-        return try reader.integer()
+        try connection.integers("SELECT count(*) FROM \(table.name)", []).first ?? 0
+    }
+
+    /// The number of rows, also of those that an index lacks.
+    func count(
+        _ connection: any LedgerConnection, withoutIndexes dialect: any LedgerDialect
+    ) throws(LedgerStorageError) -> Int64 {
+        let (suffix, begin, end) = dialect.withoutIndexes
+        for sql in begin { try connection.execute(sql, []) }
+        let count = try connection.integers("SELECT count(*) FROM \(table.name) \(suffix)", []).first ?? 0
+        for sql in end { try connection.execute(sql, []) }
+        return count
     }
 
     /// Inserts rows with their numbers.

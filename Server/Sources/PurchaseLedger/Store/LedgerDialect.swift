@@ -3,6 +3,7 @@ extension LedgerDialect {
     public var scratchSchema: [String] { [] }
     public var rowsPerInsert: Int { 1 }
     public var unlimitedTime: [String] { [] }
+    public var withoutIndexes: (table: String, begin: [String], end: [String]) { ("NOT INDEXED", [], []) }
     public var otherProcesses: String? { nil }
     public var surroundingsQuery: String? { nil }
     public var auditSettings: [String] { [] }
@@ -31,6 +32,10 @@ public protocol LedgerDialect: Sendable {
 
     /// Statements that remove the time limit for the queries of the transaction.
     var unlimitedTime: [String] { get }
+
+    /// What a query that reads a table without its indexes has behind the name of the table, and the statements before
+    /// and after it. An index that lacks rows hides them from every other reading.
+    var withoutIndexes: (table: String, begin: [String], end: [String]) { get }
 
     /// A query for the number of connections of other Assay processes to the database; `nil` if the engine cannot count
     /// them.

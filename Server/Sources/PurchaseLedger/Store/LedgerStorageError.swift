@@ -66,7 +66,7 @@ public struct LedgerStorageError: Error, Sendable, Equatable {
             case .copyUnfinished:
                 "The database is an unfinished copy; run the same assay database copy again, or name another database."
             case .moved:
-                "assay copy moved the ledger; use the other database, or open this one with assay database copy --reopen."
+                "assay database copy moved the ledger; use the other one, or open this with assay database copy --reopen."
             case .closed: "The database is closed."
             case .conflict: "Another transaction changed the same rows."
             case .outcomeUnknown: "The connection broke during the commit; the write may be stored."

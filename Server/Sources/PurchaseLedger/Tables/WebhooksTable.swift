@@ -192,6 +192,14 @@ struct OutgoingTable {
         return try reader.optionalInteger()
     }
 
+    /// The time of a row, of whatever environment: a notification without one is forwarded with those of production.
+    func time(of place: Int64) throws(LedgerStorageError) -> Timestamp? {
+        try connection.integers(
+            "SELECT at FROM journal WHERE entry_key = (SELECT entry_key FROM \(name) WHERE app_key = ?1 AND \(key) = ?2)",
+            [.integer(appKey), .integer(place)]
+        ).first.map(Timestamp.init(millisecondsSince1970:))
+    }
+
     /// The time of the first row from a key on; `nil` if there is none.
     func time(from first: Int64) throws(LedgerStorageError) -> Timestamp? {
         try connection.integers(

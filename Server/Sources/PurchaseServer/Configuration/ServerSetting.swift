@@ -237,8 +237,10 @@ extension SettingForm where Value == String {
             let (text, scheme) = (try entry.text(), "sqlite:")
             if LedgerDatabases.isPostgreSQL(text) { return text }
             guard text.hasPrefix(scheme), ![scheme, "sqlite::memory:"].contains(text) else {
+                // What follows another scheme can be a URL with a password.
+                let other = "begins with '\(text.prefix { $0 != ":" && $0 != "/" }.prefix(32))'"
                 throw SettingFault(
-                    "is '\(text)'",
+                    text.hasPrefix(scheme) ? "is '\(text)'" : other,
                     "Write sqlite:PATH, such as sqlite:/var/lib/assay/assay.sqlite, or postgres://HOST/DATABASE")
             }
             return scheme + entry.path(String(text.dropFirst(scheme.count)))

@@ -31,7 +31,9 @@ struct ListEntries: AsyncParsableCommand {
     var text: String?
 
     func validate() throws {
-        guard limit >= 1 else { throw ValidationError("'--limit' takes a number from 1, not \(limit).") }
+        guard (1...1_000_000).contains(limit) else {
+            throw ValidationError("'--limit' takes a number from 1 to 1,000,000, not \(limit).")
+        }
         let known = ListKind.all.map(\.name)
         guard let kind = named else {
             let meant = WordSuggestion.nearest(to: kind, among: known).map { "Did you mean '\($0)'? " } ?? ""

@@ -36,6 +36,9 @@ struct Rebuild: AsyncParsableCommand {
     )
     var to: String
 
+    @Flag(name: .long, help: "Rebuild a log of which no server signed a checkpoint yet, or whose signing key is lost.")
+    var withoutCheckpoint = false
+
     func validate() throws {
         guard LedgerDatabases.isPostgreSQL(to) || to.hasPrefix("sqlite:") else {
             throw ValidationError("--to is '\(to)'. Write sqlite:PATH, or postgres://HOST/DATABASE.")
@@ -47,11 +50,23 @@ struct Rebuild: AsyncParsableCommand {
         setenv("PGAPPNAME", LedgerCopy.applicationName, 1)
         let keys = try signing.keys(options)
         do {
+            // Without them, what somebody wrote to the database by SQL would count.
+            guard try keys.entryKeyIfAny() != nil else {
+                Terminal.complain("entry_key_missing: \(keys.entryKeyFile) is not there; name the key with --entry-key")
+                throw ExitCode.unusable
+            }
+            guard try withoutCheckpoint || keys.lastSigned()?.checkpoint != nil else {
+                Terminal.complain(
+                    "checkpoint_missing: nothing says what was signed; name the key with --signing-key, or write "
+                        + "--without-checkpoint")
+                throw ExitCode.unusable
+            }
             try Copy.requireUnused(try options.place())
             try await options.withDatabase(migrating: false) { try await LedgerCopy.requireUnused($0) }
             guard LedgerDatabases.isPostgreSQL(to) else {
                 try await rebuild(to: LedgerDatabaseOptions.absolute(String(to.dropFirst("sqlite:".count))), keys)
-                return Terminal.write("assay: the ledger was rebuilt to \(to)\n")
+                Terminal.write("assay: the ledger was rebuilt to \(to)\n")
+                return Self.warn()
             }
             let file = FileManager.default.temporaryDirectory.appending(
                 path: "assay-rebuilt-\(UUID().uuidString).sqlite")
@@ -67,6 +82,7 @@ struct Rebuild: AsyncParsableCommand {
                 keys.signingKeyFile,
             ]
             try await Copy.parse(arguments + (options.config.map { ["--config", $0] } ?? [])).run()
+            Self.warn()
         } catch let error as CopyError {
             Terminal.complain("\(error)")
             throw ExitCode.rejected
@@ -77,6 +93,11 @@ struct Rebuild: AsyncParsableCommand {
             Terminal.complain("\(error)")
             throw error.status
         }
+    }
+
+    private static func warn() {
+        Terminal.remark(
+            "the old database can still be opened: start no server on it, what it writes is not in the new one")
     }
 
     private func rebuild(to file: String, _ keys: RecordKeys) async throws {

@@ -89,12 +89,15 @@ extension WebhookReadings {
             let outgoing = row.outgoing(connection)
             let behind = try outgoing.count(after: row.cursor, limit: limit)
             // The events of failed attempts are before the cursor.
-            let oldest = try deliveries.first(row.key) ?? (behind > 0 ? row.cursor + 1 : nil)
+            var oldest = try deliveries.first(row.key).flatMap { key throws(LedgerStorageError) in
+                try outgoing.time(of: key)
+            }
+            if oldest == nil, behind > 0 { oldest = try outgoing.time(from: row.cursor + 1) }
             readings.append(
                 WebhookReadings(
                     app: app, stream: try webhooks.stream(of: row), url: row.url,
                     waiting: behind + (try deliveries.count(row.key, isDead: false, limit: limit)),
-                    oldest: try oldest.flatMap { key throws(LedgerStorageError) in try outgoing.time(from: key) },
+                    oldest: oldest,
                     givenUp: try deliveries.count(row.key, isDead: true, limit: limit),
                     isDisabled: row.disabledAt != nil))
         }

@@ -25,6 +25,11 @@ struct PostgreSQLDialect: LedgerDialect {
 
     var unlimitedTime: [String] { ["SET LOCAL statement_timeout = 0"] }
 
+    var withoutIndexes: (table: String, begin: [String], end: [String]) {
+        let names = ["enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan"]
+        return ("", names.map { "SET LOCAL \($0) = off" }, names.map { "SET LOCAL \($0) = on" })
+    }
+
     /// `assay database copy` connects under another application name (`LedgerCopy.applicationName`).
     var otherProcesses: String? {
         """
