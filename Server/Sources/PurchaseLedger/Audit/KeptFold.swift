@@ -59,7 +59,7 @@ struct KeptFold: Sendable {
     /// A copy of a file, to go on with.
     ///
     /// - Returns: `nil` if there is no file, or one of another schema or version of the rules, or one that was examined
-    ///   with another key of entries, without one, or with other trusted certificates.
+    ///   without a key of entries, or with other trusted certificates.
     static func continued(
         _ path: String, of ledger: PurchaseLedger, in folder: URL
     ) async throws -> KeptFold? {
@@ -85,11 +85,13 @@ struct KeptFold: Sendable {
         }
     }
 
+    private static let noKey = "none"
+
     /// With what the entries of a fold are examined: the key of entries, and the certificates that evidence is verified
     /// with.
     private static func conditions(of ledger: PurchaseLedger) -> String {
         let certificates = ledger.verifier.trustedCertificates.map { Array(SHA256.hash(data: $0)).hexadecimal }
-        return ([ledger.entryKey?.id ?? "no key"] + certificates.sorted()).joined(separator: " ")
+        return ([ledger.entryKey?.id ?? Self.noKey] + certificates.sorted()).joined(separator: " ")
     }
 
     private static func continued(
@@ -106,8 +108,15 @@ struct KeptFold: Sendable {
                 ).first?.reader
             else { throw LedgerStorageError(.schemaTooOld, "it is not complete") }
             let (size, root, last) = (try reader.integer(), try reader.blob(), try reader.integer())
-            guard try reader.integer() == SchemaNumber.rules, let hash = MerkleHash(root),
-                try reader.text() == conditions
+            let (rules, examined) = (try reader.integer(), try reader.text())
+            // The key of entries of a ledger never changes.
+            let keys = [examined, conditions].map { $0.prefix { $0 != " " } }
+            guard keys[0] == keys[1] || keys.contains(Substring(Self.noKey)) else {
+                throw LedgerStorageError(
+                    .other,
+                    "\(path) is of a ledger with the key of entries \(keys[0]), not \(keys[1]); name another file")
+            }
+            guard rules == SchemaNumber.rules, let hash = MerkleHash(root), examined == conditions
             else {
                 throw LedgerStorageError(.schemaTooOld, "it is of other rules, keys or certificates")
             }

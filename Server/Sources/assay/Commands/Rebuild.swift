@@ -50,17 +50,6 @@ struct Rebuild: AsyncParsableCommand {
         setenv("PGAPPNAME", LedgerCopy.applicationName, 1)
         let keys = try signing.keys(options)
         do {
-            // Without them, what somebody wrote to the database by SQL would count.
-            guard try keys.entryKeyIfAny() != nil else {
-                Terminal.complain("entry_key_missing: \(keys.entryKeyFile) is not there; name the key with --entry-key")
-                throw ExitCode.unusable
-            }
-            guard try withoutCheckpoint || keys.lastSigned()?.checkpoint != nil else {
-                Terminal.complain(
-                    "checkpoint_missing: nothing says what was signed; name the key with --signing-key, or write "
-                        + "--without-checkpoint")
-                throw ExitCode.unusable
-            }
             try Copy.requireUnused(try options.place())
             try await options.withDatabase(migrating: false) { try await LedgerCopy.requireUnused($0) }
             guard LedgerDatabases.isPostgreSQL(to) else {
@@ -103,6 +92,17 @@ struct Rebuild: AsyncParsableCommand {
     private func rebuild(to file: String, _ keys: RecordKeys) async throws {
         let signed = try keys.lastSigned()?.checkpoint.map { [$0.checkpoint] } ?? []
         try await options.withLedger(.auditing, trust: trust) { ledger in
+            // Without them, what somebody wrote to the database by SQL would count.
+            guard try keys.entryKeyIfAny() != nil else {
+                Terminal.complain("entry_key_missing: \(keys.entryKeyFile) is not there; name the key with --entry-key")
+                throw ExitCode.unusable
+            }
+            guard try withoutCheckpoint || keys.lastSigned()?.checkpoint != nil else {
+                Terminal.complain(
+                    "checkpoint_missing: nothing says what was signed; name the key with --signing-key, or write "
+                        + "--without-checkpoint")
+                throw ExitCode.unusable
+            }
             let bar = AuditBar()
             bar.begin()
             defer { bar.clear() }
