@@ -113,9 +113,9 @@ struct WaitingClaimProcessTests {
                             of: "  verify_receipt_sandbox: https://localhost:1/sandbox/verifyReceipt\n", with: ""
                         )
                         .replacingOccurrences(of: "  tls_trust: assay-authority/https/root.pem\n", with: ""),
-                    "verify_receipt_production and verify_receipt_sandbox"
+                    "app_store.verify_receipt_production and app_store.verify_receipt_sandbox"
                 ),
-                (Self.settings("https://localhost:1"), "assay.yaml: line 4: tls_trust '"),
+                (Self.settings("https://localhost:1"), "assay.yaml: line 4: app_store.tls_trust '"),
                 (Self.settings("https://localhost:1") + "\nwait: 3", "wait"),
             ] {
                 try Self.secret.write(to: folder.appending(path: "secret"), atomically: true, encoding: .utf8)
