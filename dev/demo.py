@@ -498,7 +498,7 @@ class Demo:
         accepted = len([row for row in rows if row["verdict"] == "accepted"])
         tell(f"  GET /v1/submissions -> {status}: {len(rows)} kept, {accepted} of them accepted")
         expect(status == 200 and len(rows) > accepted > 0, "Every submission is kept", page)
-        self.command(["assay", "customers", "show", "--app", "game", "mallory"], lines=20)
+        self.command(["assay", "show", "--app", "game", "mallory"], lines=20)
         self.command(["assay", "audit", "verify", "--evidence", "--trust", "assay-authority/trust.pem"])
         sum_up(f"{len(rows)} submissions; computed again and audited: all equal")
         title("The table of attacks")

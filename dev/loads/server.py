@@ -272,7 +272,7 @@ class World:
     def wait_for_webhook(self):
         """Waits until a server has seen the webhook of the settings. It begins with the events after that."""
         for _ in range(600):
-            if "cursor" in self.run("webhooks", "list", "--app", "example"):
+            if "cursor" in self.run("list", "webhooks", "--app", "example"):
                 return
             time.sleep(0.1)
         raise SystemExit("no server has registered the webhook")
