@@ -288,6 +288,10 @@ struct OperatorCommandTests {
             ("list ordres", "Did you mean 'orders'?"),
             ("list orders --code x", "does not take --code, but --customer, --state"),
             ("list orders --state lost", "--state is 'lost'"), ("list timeline", "needs --customer"),
+            ("list customers --limit 9223372036854775807", "from 1 to 1,000,000"),
+            ("list purchases", "needs --customer or"),
+            // The rest of a URL can be a password.
+            ("list keys --database postgress://u:secret@h/db", "--database begins with 'postgress'. Write"),
             ("list orders alice", "takes no 'alice'"), ("list events --after 12", "not the id of an event"),
             ("orders list", "'assay orders' is 'assay list orders' or 'assay show ORDER' now"),
             ("customers show alice", "'assay customers show' is 'assay show CUSTOMER' now"),

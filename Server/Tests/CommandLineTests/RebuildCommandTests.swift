@@ -113,6 +113,22 @@ struct RebuildCommandTests {
         }
     }
 
+    @Test(
+        "Without the key of entries, or without a signed checkpoint, what SQL wrote could count, so nothing is written")
+    func keys() async throws {
+        try await Self.with { folder in
+            for (options, words) in [
+                ("--entry-key none.key", "entry_key_missing"), ("--signing-key none.key", "checkpoint_missing"),
+            ] {
+                let refused = try await Self.rebuild(options, in: folder)
+                #expect(refused.status == 2 && refused.output.contains(words), "\(refused.output)")
+                #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "new.sqlite").path))
+            }
+            let rebuilt = try await Self.rebuild("--signing-key none.key --without-checkpoint", in: folder)
+            #expect(rebuilt.status == 0, "\(rebuilt.output)")
+        }
+    }
+
     @Test("A changed journal, log or evidence is named, and nothing is written")
     func damagedJournal() async throws {
         for (sql, finding) in [

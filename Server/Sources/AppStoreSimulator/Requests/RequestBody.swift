@@ -45,6 +45,7 @@ struct RequestBody: Decodable {
     /// already (`WrittenJSON.checkLimits`).
     /// - Throws: `UnknownField`.
     static func check(_ json: Data, has members: [BodyMember]) throws {
+        // What is no JSON is refused when the members are read.
         guard let value = try? JSONSerialization.jsonObject(with: json) else { return }
         try check(value, members, path: "")
     }

@@ -47,11 +47,8 @@ struct ListEntries: AsyncParsableCommand {
             let right = kind.takes.isEmpty ? "none" : kind.takes.joined(separator: ", ")
             throw ValidationError("'assay list \(kind.name)' does not take \(wrong), but \(right).")
         }
-        if kind.name == "timeline", filter.customer == nil {
-            throw ValidationError("'assay list timeline' needs --customer.")
-        }
-        if kind.name == "purchases", filter.customer == nil, filter.transaction == nil {
-            throw ValidationError("'assay list purchases' needs --customer or --transaction.")
+        guard kind.needs.isEmpty || filter.given.contains(where: kind.needs.contains) else {
+            throw ValidationError("'assay list \(kind.name)' needs \(kind.needs.joined(separator: " or ")).")
         }
     }
 
@@ -181,6 +178,8 @@ struct ListKind: Sendable {
     let name: String
     let abstract: String
     var takes: [String] = []
+    /// The options of which one must be given; none if all can be left out.
+    var needs: [String] = []
     /// Headings, and the members that they show: `a.b` is a member of a member, `a|b` the first of two that is there.
     /// The member `count` is the number of equal rows that one line stands for.
     let columns: KeyValuePairs<String, String>

@@ -14,7 +14,7 @@ extension ListKind {
 
     private static let purchases = ListKind(
         name: "purchases", abstract: "the purchases of a customer, the last seen first, or of a transaction",
-        takes: ["--customer", "--transaction"],
+        takes: ["--customer", "--transaction"], needs: ["--customer", "--transaction"],
         columns: [
             "TRANSACTION": "transaction_id", "CUSTOMER": "customer_id", "PRODUCT": "product_id",
             "ENVIRONMENT": "environment", "QUANTITY": "quantity", "BOUGHT": "purchased_at", "EXPIRES": "expires_at",
@@ -104,7 +104,7 @@ extension ListKind {
     private static let timeline = ListKind(
         name: "timeline",
         abstract: "everything that happened to a customer, the oldest first, with the claims that were rejected",
-        takes: ["--customer"],
+        takes: ["--customer"], needs: ["--customer"],
         columns: [
             "AT": "at", "WHAT": "code|type", "COUNT": "count", "PRODUCT": "product_id", "TRANSACTION": "transaction_id",
             "ORDER": "order_id", "UNITS": "units", "BALANCE": "balance", "UNTIL": "until", "REASON": "reason",

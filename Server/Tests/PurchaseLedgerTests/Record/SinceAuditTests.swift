@@ -213,6 +213,21 @@ struct SinceAuditTests {
         }
     }
 
+    @Test("A fold that was kept without the key of entries is not gone on with, neither with the key nor after it")
+    func otherKeys() async throws {
+        try await SealedWorld.with { world in
+            _ = try await Self.story(world)
+            let keyless = try await PurchaseLedger.openRecorded(
+                database: world.world.database, verifier: try LedgerWorld.verifier(),
+                clock: { [clock = world.world.clock] in clock.now })
+            for ledger in [keyless, world.world.ledger] {
+                let outcome = try await ledger.audit(keeping: world.path("kept"))
+                #expect(outcome.report.since == nil && outcome.report.findings == [], "\(outcome.report.findings)")
+            }
+            #expect(try await world.world.ledger.audit(keeping: world.path("kept")).report.since != nil)
+        }
+    }
+
     @Test("33.4 Since every place of a history with each kind of act there are no findings, on every engine")
     func everyStart() async throws {
         try await OrderedWorld.with { ordered in
