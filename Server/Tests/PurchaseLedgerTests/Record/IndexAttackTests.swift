@@ -118,6 +118,44 @@ struct IndexAttackTests {
         }
     }
 
+    @Test("A row that a primary key hides is not lost in a copy or a rebuild: nothing is written")
+    func hiddenRow() async throws {
+        try await TemporaryFolder.with { folder in
+            let (path, index) = (folder.appending(path: "assay.sqlite").path, "name = 'sqlite_autoindex_key_uses_1'")
+            let clock = TestClock()
+            var database = try SQLiteDatabase(path: path)
+            _ = try await LedgerWorld(database, clock: clock).claim("1", try LedgerWorld.signed("1"))
+            try await database.close()
+            func define(_ former: String, _ present: String) -> String {
+                "UPDATE sqlite_master SET sql = replace(sql, '\(former)', '\(present)') WHERE name = 'key_uses'"
+            }
+            try await Self.change(
+                path,
+                [
+                    "PRAGMA writable_schema = ON", "CREATE TABLE kept AS SELECT * FROM sqlite_master WHERE \(index)",
+                    "DELETE FROM sqlite_master WHERE \(index)", define("PRIMARY KEY", "CHECK (1)"),
+                ])
+            try await Self.change(path, ["INSERT INTO key_uses (key_id, used_at) VALUES ('hidden', 1)"])
+            try await Self.change(
+                path,
+                [
+                    "PRAGMA writable_schema = ON", "INSERT INTO sqlite_master SELECT * FROM kept",
+                    define("CHECK (1)", "PRIMARY KEY"),
+                ])
+            try await Self.change(path, ["DROP TABLE kept"])
+            database = try SQLiteDatabase(path: path)
+            let world = try await LedgerWorld(database, clock: clock)
+            let target = folder.appending(path: "copy.sqlite").path
+            let copy = await #expect(throws: SQLiteBackup.Failure.self) {
+                try await LedgerBackup(of: database, to: target).write()
+            }
+            #expect(copy?.description.contains("key_uses has 1 rows, and its primary key 0") == true, "\(copy as Any)")
+            await #expect(throws: SQLiteBackup.Failure.self) { try await world.ledger.rebuild(to: target, in: folder) }
+            #expect(!FileManager.default.fileExists(atPath: target))
+            try await database.close()
+        }
+    }
+
     @Test("A.3 The statistics that ANALYZE writes are no findings")
     func statistics() async throws {
         try await TemporaryFolder.with { folder in

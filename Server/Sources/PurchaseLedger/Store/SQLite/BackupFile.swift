@@ -63,10 +63,12 @@ struct BackupFile {
         guard check == ["ok"] else { throw Self.differs(check.first ?? "it cannot be read") }
     }
 
-    /// Calls the body with a connection that writes to the partial file, in a transaction. A crash can damage the file,
-    /// which does not have its final name yet.
+    /// Calls the body with a connection that writes to the partial file, and opens its own transaction. A crash can
+    /// damage the file, which does not have its final name yet.
     func write(_ body: (any LedgerConnection) throws -> Void) throws {
         var configuration = Configuration()
+        // After an error the file is discarded, with its open transaction. Without a journal there is no way back.
+        configuration.allowsUnsafeTransactions = true
         configuration.prepareDatabase { database in
             _ = try Row.fetchAll(database, sql: "PRAGMA journal_mode = OFF")
             _ = try Row.fetchAll(database, sql: "PRAGMA synchronous = OFF")
