@@ -90,15 +90,18 @@ struct RebuiltFileTests {
     func growth() async throws {
         try await LedgerWorld.with { world in
             _ = try await world.claim("1", try LedgerWorld.signed("1"))
-            let growing = OvertakingDatabase(world.database)
-            let ledger = try await PurchaseLedger.openRecorded(
-                database: growing, verifier: try LedgerWorld.verifier()
-            ) { world.clock.now }
             try await TemporaryFolder.with { folder in
+                // Grows after the fold, before the copy is read: whatever comes earlier is in both.
+                let growing = OvertakingDatabase(world.database) {
+                    (try? FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty) == false
+                } by: {
+                    _ = try await world.claim("2", try LedgerWorld.signed("2"))
+                }
+                let ledger = try await PurchaseLedger.openRecorded(
+                    database: growing, verifier: try LedgerWorld.verifier()
+                ) { world.clock.now }
                 let error = await #expect(throws: LedgerStorageError.self) {
-                    try await ledger.rebuild(to: folder.appending(path: "rebuilt.sqlite").path, in: folder) { _ in
-                        growing.overtake { _ = try await world.claim("2", try LedgerWorld.signed("2")) }
-                    }
+                    try await ledger.rebuild(to: folder.appending(path: "rebuilt.sqlite").path)
                 }
                 #expect(error?.detail.contains("stop the server") == true)
                 let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)

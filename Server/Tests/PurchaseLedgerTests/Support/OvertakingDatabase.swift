@@ -1,21 +1,18 @@
 import PurchaseLedger
 import Synchronization
 
-/// A database to which another server writes just before a transaction that reads.
+/// A database to which another server writes just before the first transaction that reads under a condition.
 final class OvertakingDatabase: LedgerDatabase {
     private let database: any LedgerDatabase
-    private let act = Mutex<(next: (@Sendable () async throws -> Void)?, isUsed: Bool)>((nil, false))
+    private let condition: @Sendable () -> Bool
+    private let act: @Sendable () async throws -> Void
+    private let isOvertaken = Mutex(false)
 
-    init(_ database: any LedgerDatabase) {
-        self.database = database
-    }
-
-    /// Sets what is written before the next transaction; only the first call counts.
-    func overtake(_ body: @escaping @Sendable () async throws -> Void) {
-        act.withLock { act in
-            guard !act.isUsed else { return }
-            act = (body, true)
-        }
+    init(
+        _ database: any LedgerDatabase, when condition: @escaping @Sendable () -> Bool,
+        by act: @escaping @Sendable () async throws -> Void
+    ) {
+        (self.database, self.condition, self.act) = (database, condition, act)
     }
 
     var dialect: any LedgerDialect { database.dialect }
@@ -23,11 +20,12 @@ final class OvertakingDatabase: LedgerDatabase {
     func read<Value: Sendable>(
         _ access: LedgerReadAccess, _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
     ) async throws -> Value {
-        let overtaking = act.withLock { act in
-            defer { act.next = nil }
-            return act.next
+        let isOvertaking = isOvertaken.withLock { isOvertaken in
+            guard !isOvertaken, condition() else { return false }
+            isOvertaken = true
+            return true
         }
-        try await overtaking?()
+        if isOvertaking { try await act() }
         return try await database.read(access, body)
     }
 
