@@ -87,7 +87,7 @@ final class ReloadableServer: Sendable {
         let limits = configuration.limits
         started = configuration
         self.appStoreClaims = appStoreClaims
-        appStoreAccess = AppStoreAccess(appStoreClaims.server, AppStoreAccess.Terms(ledger, configuration))
+        appStoreAccess = appStoreClaims.access
         (self.clock, self.logger) = (clock, logger)
         self.ledger = ledger
         self.uptime = uptime
@@ -118,8 +118,7 @@ final class ReloadableServer: Sendable {
         let limits = configuration.limits
         var ledger = ledger
         ledger.mergeOriginals = limits.mergeOriginals
-        appStoreClaims.replaceSettings(by: configuration, ledger: ledger)
-        appStoreAccess.replace(by: AppStoreAccess.Terms(ledger, configuration))
+        appStoreAccess.replace(by: AppStoreTerms(ledger, configuration))
         access.limit(to: limits)
         wrongSecrets.limit(to: limits.wrongSecrets)
         connections.limit(to: .init(limits, trustedProxies: configuration.trustedProxies))
@@ -135,8 +134,7 @@ final class ReloadableServer: Sendable {
     var hasApps: Bool { inForce.withLock { $0.hasApps } }
 
     /// What the server does beside answering: checks whether it is ready, records the uses of keys and counted
-    /// refusals, logs the number of refused notifications, answers refund requests, and asks for
-    /// extensions.
+    /// refusals, and logs the number of refused notifications.
     ///
     /// - Parameter certificateInterval: how often the files of the certificate are looked at.
     func services(logger: Logger, certificateInterval: Duration) -> [any Service] {
@@ -149,7 +147,6 @@ final class ReloadableServer: Sendable {
             RefusalRecording(ledger: ledger, logger: logger),
             RefusedNotifications.LogLines(refused: refusedNotifications, logger: logger),
             receiptRecording,
-            RefundRequestService(access: appStoreAccess, clock: clock, logger: logger), extensions,
         ]
     }
 
@@ -157,8 +154,8 @@ final class ReloadableServer: Sendable {
         RequestLogMiddleware(refusedNotifications: refusedNotifications, metrics: metrics, times: answerTimes)
     }
 
-    private var extensions: ExtensionRequestService {
-        ExtensionRequestService(access: appStoreAccess, clock: clock, logger: logger)
+    private var extensions: ExtensionRequests {
+        ExtensionRequests(access: appStoreAccess, clock: clock, logger: logger)
     }
 
     /// The values that metrics read for each scrape.

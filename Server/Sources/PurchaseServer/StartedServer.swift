@@ -39,7 +39,7 @@ public struct StartedServer: Sendable {
         self.server = server
         // The last one ends first: the record is sealed when nothing writes to it any more.
         services = LedgerServices(
-            services: [sealing, delivery, appStoreClaims, appStoreClaims.tasks, readings]
+            services: [sealing, delivery, appStoreClaims, appStoreClaims.work, readings]
                 + [reload].compactMap(\.self)
                 + server.services(logger: logger, certificateInterval: dependencies.certificateInterval),
             appStoreClaims: appStoreClaims, database: database, logger: logger)

@@ -38,7 +38,7 @@ struct ClaimOutageTests {
                 }
                 try await group.waitForAll()
             }
-            #expect(try await world.ledger.answer(WaitingAppStoreClaims()) == 1000)
+            #expect(try await world.ledger.answer(CountWork(.claim)).count == 1000)
             // An hour passes, in which one probe after another fails.
             for _ in 0..<30 {
                 world.clock.advance(seconds: 120)
@@ -46,7 +46,7 @@ struct ClaimOutageTests {
                 try await Task.sleep(for: .milliseconds(60))
             }
             #expect(try await world.granted() == 0)
-            #expect(try await world.ledger.answer(WaitingAppStoreClaims()) == 1000)
+            #expect(try await world.ledger.answer(CountWork(.claim)).count == 1000)
             try await world.store.post("clock", ["time": "2026-01-31T13:10:00Z"])
             // From here on, only time passes.
             world.connectionClock.advance(.seconds(20))

@@ -19,7 +19,7 @@ package enum ComparedTables {
         // A way to evidence, without the evidence that was stored before the table existed.
         "app_receipts",
         // What happens without a journal entry.
-        "idempotency", "key_uses", "readiness", "webhooks", "webhook_deliveries", "app_store_tasks",
+        "idempotency", "key_uses", "readiness", "webhooks", "webhook_deliveries", "work",
         // Who may sign in to the console. What operators do is in the journal.
         "operators", "operator_sessions", "operator_log",
         // Drawings of the console; entries that were sealed before the table existed are not in it.
@@ -43,13 +43,6 @@ package enum ComparedTables {
         ]),
         // Its number is compared, too, and does not identify a version of the settings.
         "settings_history": .init(key: ["app_key", "entry_key"]),
-        // Attempts and leases change without a journal entry.
-        "app_store_claims": .init(
-            without: ["attempts", "leased_until"],
-            replaced: ["next_at": "CASE WHEN app_store_claims.next_at IS NULL THEN 1 ELSE 0 END"]),
-        // Work without a journal entry, as above.
-        "consumption_requests": .init(without: ["next_at", "attempts", "leased_until", "answer"]),
-        "extension_requests": .init(without: ["next_at", "attempts", "leased_until"]),
         "events": .init(
             without: ["event_key"],
             key: eventKey,

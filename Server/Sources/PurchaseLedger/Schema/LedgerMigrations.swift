@@ -8,7 +8,7 @@ enum LedgerTables {
     static let all =
         journal + refusedClaims + events + evidence + log + registry + customers + access + console + facts
         + entitlements
-        + orders + seats + claims + tasks + notifications + refunds + extensions + offers + appReceipts + webhooks
+        + orders + seats + claims + work + notifications + refunds + extensions + offers + appReceipts + webhooks
 }
 
 /// A numbered step of the schema. Once it is released, it never changes and never calls today's code.
@@ -50,7 +50,7 @@ public struct LedgerMigration: Sendable {
 public enum LedgerMigrations {
     /// All migrations, in order: the tables, and what later releases change in them.
     public static let all = [
-        LedgerMigration(number: 1, title: "The tables of 29 November 2026", statements: LedgerTables.all)
+        LedgerMigration(number: 1, title: "The tables of 30 November 2026", statements: LedgerTables.all)
     ]
 
     /// The number of the newest migration.

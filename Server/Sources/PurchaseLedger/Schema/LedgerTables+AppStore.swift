@@ -1,8 +1,7 @@
 /// What is asked of the App Store and told by it, and what is delivered to webhooks.
 extension LedgerTables {
-    /// The claims that are checked with the App Store. A row is written with its claim and stays. While `next_at` has a
-    /// value, the App Store still has to be asked; later `answer_entry` is its answer, and `decision_entry` the outcome
-    /// of a claim that waited for it.
+    /// The claims that are checked with the App Store. A row is written with its claim and stays. `answer_entry` is the
+    /// App Store's answer, and `decision_entry` the outcome of a claim that waited for it.
     static let claims: [LedgerMigration.Statement] = [
         """
         CREATE TABLE app_store_claims (
@@ -12,26 +11,24 @@ extension LedgerTables {
             evidence_key INTEGER NOT NULL,
             waits INTEGER NOT NULL,
             received_at INTEGER NOT NULL,
-            attempts INTEGER NOT NULL,
-            next_at INTEGER,
-            leased_until INTEGER,
             answer_entry INTEGER,
             decision_entry INTEGER,
             PRIMARY KEY (entry_key)) WITHOUT ROWID
         """,
-        "CREATE INDEX app_store_claims_due ON app_store_claims (next_at, entry_key) WHERE next_at IS NOT NULL",
+        "CREATE INDEX app_store_claims_open ON app_store_claims (entry_key) WHERE answer_entry IS NULL",
         // An equal claim finds the one that waits, or its decision.
         "CREATE INDEX app_store_claims_by_evidence ON app_store_claims (evidence_key, customer_key)",
         "CREATE INDEX app_store_claims_by_customer ON app_store_claims (customer_key)",
     ]
 
-    static let tasks: [LedgerMigration.Statement] = [
-        // A row for each notification history, subscription and account token. The subject is a bundle id or an
-        // original transaction id; `progress` is where the work continues. While `next_at` has a value, something
-        // is left to be done. `scheduled` counts how often it was scheduled, so that work that is done meanwhile
-        // does not end what was scheduled later.
+    static let work: [LedgerMigration.Statement] = [
+        // A row for each open claim, refund request and extension, whose subject is their entry, and for each
+        // notification history, subscription and account token, whose subject is a bundle id or an original transaction
+        // id; `progress` is where the work continues. While `next_at` has a value, something is left to be done.
+        // `scheduled` counts how often it was scheduled, so that work that is done meanwhile does not end what was
+        // scheduled later.
         """
-        CREATE TABLE app_store_tasks (
+        CREATE TABLE work (
             kind TEXT NOT NULL,
             app_key INTEGER NOT NULL,
             environment INTEGER NOT NULL,
@@ -39,13 +36,13 @@ extension LedgerTables {
             progress TEXT,
             scheduled INTEGER NOT NULL,
             attempts INTEGER NOT NULL,
+            since INTEGER NOT NULL,
             next_at INTEGER,
             leased_until INTEGER,
             PRIMARY KEY (kind, app_key, environment, subject)) WITHOUT ROWID
         """,
         """
-        CREATE INDEX app_store_tasks_due ON app_store_tasks (next_at, kind, app_key, environment, subject)
-        WHERE next_at IS NOT NULL
+        CREATE INDEX work_due ON work (kind, next_at, app_key, environment, subject) WHERE next_at IS NOT NULL
         """,
     ]
 
@@ -96,10 +93,6 @@ extension LedgerTables {
             answer_entry INTEGER,
             closed_by TEXT,
             closed_at INTEGER,
-            next_at INTEGER NOT NULL,
-            attempts INTEGER NOT NULL,
-            leased_until INTEGER,
-            answer BLOB,
             asked INTEGER NOT NULL,
             PRIMARY KEY (entry_key)) WITHOUT ROWID
         """,
@@ -120,14 +113,11 @@ extension LedgerTables {
             requested_at INTEGER NOT NULL,
             state TEXT NOT NULL,
             answer_entry INTEGER,
-            next_at INTEGER NOT NULL,
-            attempts INTEGER NOT NULL,
-            leased_until INTEGER,
             PRIMARY KEY (entry_key)) WITHOUT ROWID
         """,
         "CREATE UNIQUE INDEX extension_requests_by_request ON extension_requests (app_key, request_id)",
         "CREATE INDEX extension_requests_by_original ON extension_requests (original_key, entry_key)",
-        "CREATE INDEX extension_requests_open ON extension_requests (next_at, entry_key) WHERE state = 'open'",
+        "CREATE INDEX extension_requests_open ON extension_requests (entry_key) WHERE state = 'open'",
     ]
 
     static let offers: [LedgerMigration.Statement] = [

@@ -60,11 +60,8 @@ public struct LedgerLock: Sendable, Hashable {
     /// A webhook: its cursor, its lease and the waiting events.
     package static func webhook(_ app: String, _ url: String) -> LedgerLock { LedgerLock(9, app.utf8, url.utf8) }
 
-    /// The leases of the claims that are checked with the App Store.
-    static var appStoreClaims: LedgerLock { LedgerLock(10, []) }
-
-    /// The leases of other work with the App Store Server API.
-    static var appStoreTasks: LedgerLock { LedgerLock(17, []) }
+    /// The leases of work.
+    static var work: LedgerLock { LedgerLock(10, []) }
 
     /// The operators of the console, their sessions, and the log of their sign-ins.
     static var operators: LedgerLock { LedgerLock(18, []) }
@@ -79,9 +76,6 @@ public struct LedgerLock: Sendable, Hashable {
 
     /// The id of a seat, claimed or unclaimed, in capitals or small letters.
     static func seat(_ id: String) -> LedgerLock { LedgerLock(12, id.lowercased().utf8) }
-
-    /// The leases of the answers to refund requests, and of extensions.
-    static var requestLeases: LedgerLock { LedgerLock(15, []) }
 
     /// A request for an extension.
     static func extensionRequest(_ app: String, _ id: String) -> LedgerLock { LedgerLock(16, app.utf8, id.utf8) }

@@ -9,8 +9,10 @@ struct ConsumptionRequestsTable {
         try ConsumptionRequestRow.first("WHERE entry_key = ?1", [.integer(entry)], connection)
     }
 
-    func insert(_ row: ConsumptionRequestRow) throws(LedgerStorageError) {
+    /// Adds a question, whose answer is due at once.
+    func insert(_ row: ConsumptionRequestRow, at now: Timestamp) throws(LedgerStorageError) {
         try connection.insert(ConsumptionRequestRow.table.insertion, row.values)
+        try WorkTable(connection: connection).schedule(row.work, at: now, since: row.askedAt)
     }
 
     /// Counts a notification that asks the same question again.
@@ -19,54 +21,20 @@ struct ConsumptionRequestsTable {
             to: Self.name, "UPDATE consumption_requests SET asked = asked + 1 WHERE entry_key = ?1", [.integer(entry)])
     }
 
-    /// The questions of apps that are due and that no server works on, the earliest deadline first.
-    func due(_ apps: [Int64], at now: Timestamp, limit: Int64) throws(LedgerStorageError) -> [ConsumptionRequestRow] {
-        guard !apps.isEmpty else { return [] }
-        let names = apps.sorted().map { "\($0)" }.joined(separator: ", ")
-        // A lease that ends later than possible was taken by a clock that has been set back since.
-        return try ConsumptionRequestRow.all(
-            """
-            WHERE state = 'open' AND next_at <= ?1 AND deadline > ?1
-            AND (leased_until IS NULL OR leased_until <= ?1 OR leased_until > ?2) AND app_key IN (\(names))
-            ORDER BY deadline, entry_key LIMIT ?3
-            """,
-            [
-                .time(now), .integer(now.millisecondsSince1970 + ConsumptionRequestRow.lease), .integer(limit),
-            ], connection)
-    }
-
     /// The questions about a transaction, the oldest first.
     func rows(transaction: Int64) throws(LedgerStorageError) -> [ConsumptionRequestRow] {
         try ConsumptionRequestRow.all(
             "WHERE transaction_key = ?1 ORDER BY asked_at, entry_key", [.integer(transaction)], connection)
     }
 
-    /// Lets one server work on a question, with the answer that it sends.
-    func lease(_ entry: Int64, until end: Timestamp, answer: [UInt8]) throws(LedgerStorageError) {
-        try connection.send(
-            to: Self.name,
-            "UPDATE consumption_requests SET leased_until = ?2, answer = ?3 WHERE entry_key = ?1 AND state = 'open'",
-            [.integer(entry), .time(end), .blob(answer)])
-    }
-
-    /// Looks at a question again later.
-    func postpone(_ entry: Int64, attempts: Int64, to next: Timestamp) throws(LedgerStorageError) {
-        try connection.send(
-            to: Self.name,
-            """
-            UPDATE consumption_requests SET attempts = ?2, next_at = ?3, leased_until = NULL
-            WHERE entry_key = ?1 AND state = 'open'
-            """, [.integer(entry), .integer(attempts), .time(next)])
-    }
-
     /// Ends the work on a question.
-    func finish(_ entry: Int64, _ state: ConsumptionRequestState, answer: Int64) throws(LedgerStorageError) {
+    func finish(
+        _ row: ConsumptionRequestRow, _ state: ConsumptionRequestState, answer: Int64
+    ) throws(LedgerStorageError) {
         try connection.send(
-            to: Self.name,
-            """
-            UPDATE consumption_requests SET state = ?2, answer_entry = ?3, leased_until = NULL, answer = NULL
-            WHERE entry_key = ?1
-            """, [.integer(entry), .text(state.rawValue), .integer(answer)])
+            to: Self.name, "UPDATE consumption_requests SET state = ?2, answer_entry = ?3 WHERE entry_key = ?1",
+            [.integer(row.entryKey), .text(state.rawValue), .integer(answer)])
+        try WorkTable(connection: connection).delete(row.work)
     }
 
     /// Notes Apple's decision about the refund.
@@ -75,21 +43,22 @@ struct ConsumptionRequestsTable {
             to: Self.name,
             """
             UPDATE consumption_requests SET closed_by = ?2, closed_at = ?3,
-            state = CASE WHEN state = 'open' THEN 'closed' ELSE state END, leased_until = NULL, answer = NULL
-            WHERE entry_key = ?1
+            state = CASE WHEN state = 'open' THEN 'closed' ELSE state END WHERE entry_key = ?1
             """, [.integer(row.entryKey), .text(type), .time(time)])
+        try WorkTable(connection: connection).delete(row.work)
     }
 
     /// Deletes the question of an erased notification.
     func delete(_ entry: Int64) throws(LedgerStorageError) {
+        guard let row = try row(entry) else { return }
+        try WorkTable(connection: connection).delete(row.work)
         try connection.send(
             to: Self.name, "DELETE FROM consumption_requests WHERE entry_key = ?1", [.integer(entry)])
     }
 
     /// Deletes the questions about an erased transaction.
     func deleteAll(transaction: Int64) throws(LedgerStorageError) {
-        try connection.send(
-            to: Self.name, "DELETE FROM consumption_requests WHERE transaction_key = ?1", [.integer(transaction)])
+        for row in try rows(transaction: transaction) { try delete(row.entryKey) }
     }
 }
 
@@ -99,10 +68,8 @@ struct ConsumptionRequestRow: TableRow {
         "consumption_requests", key: nil,
         columns: [
             "entry_key", "app_key", "transaction_key", "asked_at", "deadline", "reason", "state", "answer_entry",
-            "closed_by", "closed_at", "next_at", "attempts", "leased_until", "answer", "asked",
+            "closed_by", "closed_at", "asked",
         ])
-    /// How long one server may work on a request, in milliseconds; longer than a call to Apple takes.
-    static let lease: Int64 = 300_000
 
     /// The entry of the notification.
     var entryKey: Int64
@@ -120,12 +87,6 @@ struct ConsumptionRequestRow: TableRow {
     /// The type of the notification by which Apple decided: `REFUND` or `REFUND_DECLINED`.
     var closedBy: String?
     var closedAt: Timestamp?
-    /// When it is looked at again.
-    var nextAt: Timestamp
-    var attempts: Int64
-    var leasedUntil: Timestamp?
-    /// The answer that is being sent. After a crash exactly the same one is sent again.
-    var answer: [UInt8]?
     /// How many notifications asked the same question.
     var asked: Int64 = 1
 
@@ -140,17 +101,12 @@ struct ConsumptionRequestRow: TableRow {
         answerEntry = try reader.optionalInteger()
         closedBy = try reader.optionalText()
         closedAt = try reader.optionalTime()
-        nextAt = try reader.time()
-        attempts = try reader.integer()
-        leasedUntil = try reader.optionalTime()
-        answer = try reader.optionalBlob()
         asked = try reader.integer()
     }
 
-    /// A new question, which is due at once.
+    /// A new question.
     init(
-        entryKey: Int64, appKey: Int64, transactionKey: Int64, askedAt: Timestamp, deadline: Timestamp, reason: String?,
-        at now: Timestamp
+        entryKey: Int64, appKey: Int64, transactionKey: Int64, askedAt: Timestamp, deadline: Timestamp, reason: String?
     ) {
         self.entryKey = entryKey
         self.appKey = appKey
@@ -158,16 +114,19 @@ struct ConsumptionRequestRow: TableRow {
         self.askedAt = askedAt
         self.deadline = deadline
         self.reason = reason
-        (state, nextAt, attempts) = (.open, now, 0)
+        state = .open
     }
 
     var values: [LedgerValue] {
         [
             .integer(entryKey), .integer(appKey), .integer(transactionKey), .time(askedAt), .time(deadline),
             .text(reason), .text(state.rawValue), .integer(answerEntry), .text(closedBy), .time(closedAt),
-            .time(nextAt), .integer(attempts), .time(leasedUntil), .blob(answer), .integer(asked),
+            .integer(asked),
         ]
     }
+
+    /// The answer to Apple. Its progress is the answer that is being sent: after a crash exactly the same one is sent.
+    var work: WorkKey { WorkKey(.refund, appKey: appKey, entry: entryKey) }
 
     /// The state at a time.
     func state(at now: Timestamp) -> ConsumptionRequestState {

@@ -1,8 +1,6 @@
 import PurchaseVerification
 
 struct ExtensionsTable {
-    private static let name = "extension_requests"
-
     let connection: any LedgerConnection
 
     func row(_ entry: Int64) throws(LedgerStorageError) -> ExtensionRow? {
@@ -14,21 +12,10 @@ struct ExtensionsTable {
             "WHERE app_key = ?1 AND request_id = ?2", [.integer(appKey), .text(request)], connection)
     }
 
+    /// Adds a request, for which Apple is asked at once.
     func insert(_ row: ExtensionRow) throws(LedgerStorageError) {
         try connection.insert(ExtensionRow.table.insertion, row.values)
-    }
-
-    /// The requests of apps that are due and that no server works on.
-    func due(_ apps: [Int64], at now: Timestamp, limit: Int64) throws(LedgerStorageError) -> [ExtensionRow] {
-        guard !apps.isEmpty else { return [] }
-        let names = apps.sorted().map { "\($0)" }.joined(separator: ", ")
-        return try ExtensionRow.all(
-            """
-            WHERE state = 'open' AND next_at <= ?1
-            AND (leased_until IS NULL OR leased_until <= ?1 OR leased_until > ?2) AND app_key IN (\(names))
-            ORDER BY next_at, entry_key LIMIT ?3
-            """,
-            [.time(now), .integer(now.millisecondsSince1970 + ExtensionRow.lease), .integer(limit)], connection)
+        try WorkTable(connection: connection).schedule(row.work, at: row.requestedAt, since: row.requestedAt)
     }
 
     /// The requests for a subscription, the newest first.
@@ -38,27 +25,12 @@ struct ExtensionsTable {
             connection)
     }
 
-    func lease(_ entry: Int64, until end: Timestamp) throws(LedgerStorageError) {
+    func finish(_ row: ExtensionRow, _ state: ExtensionState, answer: Int64) throws(LedgerStorageError) {
         try connection.send(
-            to: Self.name, "UPDATE extension_requests SET leased_until = ?2 WHERE entry_key = ?1 AND state = 'open'",
-            [.integer(entry), .time(end)])
-    }
-
-    func postpone(_ entry: Int64, attempts: Int64, to next: Timestamp) throws(LedgerStorageError) {
-        try connection.send(
-            to: Self.name,
-            """
-            UPDATE extension_requests SET attempts = ?2, next_at = ?3, leased_until = NULL
-            WHERE entry_key = ?1 AND state = 'open'
-            """, [.integer(entry), .integer(attempts), .time(next)])
-    }
-
-    func finish(_ entry: Int64, _ state: ExtensionState, answer: Int64) throws(LedgerStorageError) {
-        try connection.send(
-            to: Self.name,
-            """
-            UPDATE extension_requests SET state = ?2, answer_entry = ?3, leased_until = NULL WHERE entry_key = ?1
-            """, [.integer(entry), .text(state.rawValue), .integer(answer)])
+            to: "extension_requests",
+            "UPDATE extension_requests SET state = ?2, answer_entry = ?3 WHERE entry_key = ?1",
+            [.integer(row.entryKey), .text(state.rawValue), .integer(answer)])
+        try WorkTable(connection: connection).delete(row.work)
     }
 }
 
@@ -68,10 +40,8 @@ struct ExtensionRow: TableRow {
         "extension_requests", key: nil,
         columns: [
             "entry_key", "app_key", "original_key", "request_id", "days", "reason", "requested_at", "state",
-            "answer_entry", "next_at", "attempts", "leased_until",
+            "answer_entry",
         ])
-    /// How long one server may work on a request, in milliseconds.
-    static let lease: Int64 = 300_000
     /// How long Apple is asked at most, in milliseconds.
     static let lifetime: Int64 = 86_400_000
 
@@ -86,9 +56,6 @@ struct ExtensionRow: TableRow {
     var requestedAt: Timestamp
     var state: ExtensionState
     var answerEntry: Int64?
-    var nextAt: Timestamp
-    var attempts: Int64
-    var leasedUntil: Timestamp?
 
     init(_ reader: inout RowReader) throws(LedgerStorageError) {
         entryKey = try reader.integer()
@@ -100,9 +67,6 @@ struct ExtensionRow: TableRow {
         requestedAt = try reader.time()
         state = try reader.named(ExtensionState.self)
         answerEntry = try reader.optionalInteger()
-        nextAt = try reader.time()
-        attempts = try reader.integer()
-        leasedUntil = try reader.optionalTime()
     }
 
     init(
@@ -115,14 +79,16 @@ struct ExtensionRow: TableRow {
         self.requestID = requestID
         self.days = days
         self.reason = reason
-        (requestedAt, nextAt, state, attempts) = (now, now, .open, 0)
+        (requestedAt, state) = (now, .open)
     }
 
     var values: [LedgerValue] {
         [
             .integer(entryKey), .integer(appKey), .integer(originalKey), .text(requestID), .integer(days),
-            .text(reason.rawValue), .time(requestedAt), .text(state.rawValue), .integer(answerEntry), .time(nextAt),
-            .integer(attempts), .time(leasedUntil),
+            .text(reason.rawValue), .time(requestedAt), .text(state.rawValue), .integer(answerEntry),
         ]
     }
+
+    /// The question to Apple.
+    var work: WorkKey { WorkKey(.extension, appKey: appKey, entry: entryKey) }
 }

@@ -6,32 +6,24 @@ import PurchaseVerification
 import ServiceLifecycle
 import Synchronization
 
-/// Asks the App Store about claims: at once about those of a request, and when they are due about those that wait.
+/// Asks the App Store about claims of requests, at once, and about those that `WorkService` leased.
 ///
-/// A claim is asked about by one server at a time (`AppStoreClaim.lease`); the server that records the App Store's
-/// answer first decides it.
+/// A claim is asked about by one server at a time (`LeaseWork.lease`); the server that records the App Store's answer
+/// first decides it.
 final class AppStoreClaimService: Service {
     private let client: any ReceiptValidation
     /// The App Store Server API, for claims and for everything else that is asked of it.
-    let server: any AppStoreServer
+    let access: AppStoreAccess
     /// This machine's clock against the App Store's.
     let skew: ClockSkew
     private let endClient: @Sendable () async throws -> Void
-    private let questioner: ClaimQuestioner
-    private let timing: AppStoreTiming
+    let questioner: ClaimQuestioner
+    let timing: AppStoreTiming
     private let workers: WorkerPool
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
     private let changes: AsyncStream<(ValidationEnvironment, CircuitBreaker.Change)>
-    private let terms: Box
     private let state = Mutex(State())
-
-    /// The settings in force.
-    private final class Box: Sendable {
-        let value: Mutex<AppStoreTerms>
-
-        init(_ value: AppStoreTerms) { self.value = Mutex(value) }
-    }
 
     private struct State {
         var questions: [UUID: Task<Result, Never>] = [:]
@@ -77,7 +69,8 @@ final class AppStoreClaimService: Service {
             MeasuredReceiptValidation(client: client, metrics: metrics),
             MeasuredAppStoreServer(server: server, metrics: metrics)
         )
-        (self.client, self.server) = (receipts, calls)
+        self.client = receipts
+        access = AppStoreAccess(calls, AppStoreTerms(ledger, configuration))
         endClient = {
             try await client.shutdown()
             try await server.shutdown()
@@ -86,22 +79,14 @@ final class AppStoreClaimService: Service {
         self.timing = timing ?? configuration.appStore.timing
         self.clock = clock
         self.logger = logger
-        let terms = Box(AppStoreTerms(ledger, configuration))
-        self.terms = terms
         workers = WorkerPool(limit: configuration.limits.waitingVerifications)
         questioner = ClaimQuestioner(
-            client: receipts, server: calls, workers: workers, clock: clock, logger: logger
-        ) { terms.value.withLock { $0 } }
-    }
-
-    /// Asks every later question under other settings. The addresses of the App Store stay as they were at the start.
-    func replaceSettings(by configuration: ServerConfiguration, ledger: PurchaseLedger) {
-        terms.value.withLock { $0 = AppStoreTerms(ledger, configuration) }
+            client: receipts, access: access, timing: self.timing, workers: workers, clock: clock, logger: logger)
     }
 
     // MARK: Requests
 
-    /// Begins to ask about a claim that was just recorded.
+    /// Begins to ask about a claim whose work this server has leased.
     func begin(_ claim: UUID) { _ = question(claim, isNew: true) }
 
     /// The latest time at which a request that arrives now is answered.
@@ -181,16 +166,10 @@ final class AppStoreClaimService: Service {
         }
     }
 
-    // MARK: Claims that wait
-
-    /// Works until the server stops. Questions in progress are then ended, and asked again at the next start.
+    /// Follows the circuits until the server stops. Questions in progress are then ended, and asked again at the next
+    /// start.
     func run() async throws {
-        await cancelWhenGracefulShutdown { [self] in
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask { await self.followCircuits() }
-                group.addTask { await self.askAboutDueClaims() }
-            }
-        }
+        await cancelWhenGracefulShutdown { await self.followCircuits() }
         await end()
     }
 
@@ -220,7 +199,7 @@ final class AppStoreClaimService: Service {
             case .closed:
                 logger.notice("the App Store answers again", metadata: metadata)
                 do {
-                    try await ledger.perform(RetryAppStoreClaimsNow())
+                    try await ledger.perform(RetryWorkNow(.claim))
                 } catch {
                     // They are due at their own times.
                     log(error)
@@ -229,49 +208,15 @@ final class AppStoreClaimService: Service {
         }
     }
 
-    private func askAboutDueClaims() async {
-        await withDiscardingTaskGroup { group in
-            while !Task.isCancelled {
-                do {
-                    let claims = try await lease()
-                    for claim in claims { group.addTask { _ = await self.question(claim, isNew: true)?.value } }
-                    for claim in try await leaseOverdue() { group.addTask { await self.questioner.giveUp(claim) } }
-                    // Usually more claims are due than were just taken.
-                    let isBusy = claims.count > 1
-                    try await Task.sleep(for: isBusy ? min(Self.pollInterval, timing.looksEvery) : timing.looksEvery)
-                } catch is CancellationError {
-                    return
-                } catch {
-                    log(error)
-                    // A database error, after which the service waits as after any other round.
-                    do { try await Task.sleep(for: timing.looksEvery) } catch { return }
-                }
-            }
-        }
-    }
-
-    /// Takes claims that are due, as many as may be asked about now.
-    private func lease() async throws -> [UUID] {
-        let free = AppStoreTiming.atOnce - state.withLock { $0.questions.count }
-        let limit = min(free, questionsThatTheCircuitTakes)
-        guard limit > 0, try await ledger.answer(DueAppStoreClaims(limit: 1)) > 0 else { return [] }
-        return try await ledger.perform(LeaseAppStoreClaims(limit: limit))
-    }
-
-    /// Takes claims that waited for the maximum time, even if the circuit is open.
-    private func leaseOverdue() async throws -> [UUID] {
-        let end = Timestamp(millisecondsSince1970: clock().millisecondsSince1970 - timing.givesUpAfter)
-        let overdue = OverdueAppStoreClaims(since: end, limit: 1)
-        guard try await ledger.answer(overdue) > 0 else { return [] }
-        return try await ledger.perform(LeaseAppStoreClaims(limit: AppStoreTiming.atOnce, overdueSince: end))
-    }
-
-    /// One claim is the probe of an open circuit; the others rest, instead of being refused one by one. The two
-    /// interfaces of the App Store have a circuit each; apps without keys use only one.
-    private var questionsThatTheCircuitTakes: Int {
+    /// How many further claims may be asked about now. One claim is the probe of an open circuit; the others rest,
+    /// instead of being refused one by one. The two interfaces of the App Store have a circuit each; apps without keys
+    /// use only one.
+    var room: Int {
         let receipts = Self.questions(of: client.circuit(of: .production))
-        guard !questioner.terms().serverApps.isEmpty else { return receipts }
-        return max(receipts, Self.questions(of: server.circuit(of: .production)))
+        let most =
+            access.terms.serverApps.isEmpty
+            ? receipts : max(receipts, Self.questions(of: access.server.circuit(of: .production)))
+        return min(most, AppStoreTiming.atOnce - state.withLock { $0.questions.count })
     }
 
     private static func questions(of circuit: CircuitState) -> Int {
@@ -281,33 +226,32 @@ final class AppStoreClaimService: Service {
         }
     }
 
-    private var ledger: PurchaseLedger { questioner.terms().ledger }
+    private var ledger: PurchaseLedger { access.terms.ledger }
 
     /// The circuits of both interfaces and the clock, as metrics.
     var samples: [MetricSample] {
         let clock = skew.seconds.map { [MetricSample(.clockSkew, $0)] } ?? []
         return clock
             + [ValidationEnvironment.production, .sandbox].flatMap { environment in
-                [("verifyReceipt", client.circuit(of: environment)), ("server_api", server.circuit(of: environment))]
-                    .map {
-                        MetricSample(.openCircuits, [$0.0, environment.rawValue], $0.1 == .closed ? 0 : 1)
-                    }
+                [
+                    ("verifyReceipt", client.circuit(of: environment)),
+                    ("server_api", access.server.circuit(of: environment)),
+                ]
+                .map {
+                    MetricSample(.openCircuits, [$0.0, environment.rawValue], $0.1 == .closed ? 0 : 1)
+                }
             }
     }
 
-    /// What is asked and told besides claims, over the same connections.
-    var tasks: AppStoreTaskService {
-        AppStoreTaskService(
-            runner: AppStoreTaskRunner(
-                server: server, workers: workers, clock: clock, logger: logger, terms: questioner.terms),
-            timing: timing)
+    /// All work with the App Store, over the same connections.
+    var work: WorkService {
+        WorkService(
+            claims: self, runner: WorkRunner(access: access, workers: workers, clock: clock, logger: logger),
+            clock: clock, logger: logger)
     }
 
     /// Records what the App Store Server API answers.
     var evidence: ServerAPIEvidence { ServerAPIEvidence(ledger, workers) }
-
-    /// The settings in force.
-    var currentTerms: @Sendable () -> AppStoreTerms { questioner.terms }
 
     private func log(_ error: any Error) { questioner.log(error) }
 }

@@ -23,14 +23,14 @@ struct AppleOrders {
 
     /// Asks for each bundle id of an app.
     func find(_ number: String, app: String) async throws -> Answer {
-        let terms = service.currentTerms()
+        let terms = service.access.terms
         let apps = (terms.bundleIDs[app] ?? []).compactMap { terms.serverApps[$0] }
         guard !apps.isEmpty else { return .notConfigured }
         var failure: AppStoreServerError?
         for serverApp in apps {
             let transactions: [TransactionJWS]?
             do throws(AppStoreServerError) {
-                transactions = try await service.server.call(LookUpOrder(number), for: serverApp).value
+                transactions = try await service.access.server.call(LookUpOrder(number), for: serverApp).value
             } catch {
                 // Apple's number for an order id that is malformed.
                 if !error.isFinal { failure = error }

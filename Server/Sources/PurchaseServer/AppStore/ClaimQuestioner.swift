@@ -7,24 +7,23 @@ package import PurchaseVerification
 /// Asks the App Store about one claim after another, and records its answer, or the time of the next question.
 struct ClaimQuestioner: Sendable {
     let client: any ReceiptValidation
-    let server: any AppStoreServer
+    let access: AppStoreAccess
+    let timing: AppStoreTiming
     let workers: WorkerPool
     let clock: @Sendable () -> Timestamp
     let logger: Logger
-    /// The settings in force.
-    let terms: @Sendable () -> AppStoreTerms
 
     /// Asks about a claim, and records the outcome.
     func ask(_ id: UUID) async -> AppStoreClaimService.Result {
         do {
-            guard let claim = try await terms().ledger.answer(AppStoreClaimByID(id)) else {
+            guard let claim = try await access.terms.ledger.answer(AppStoreClaimByID(id)) else {
                 return .recorded(.alreadyRecorded)
             }
             do {
                 return try await ask(claim)
             } catch {
                 log(error)
-                return try await postpone(claim, attempts: claim.attempts + 1, "error", after: .zero)
+                return try await postpone(claim, attempts: claim.work.attempts + 1, "error", after: .zero)
             }
         } catch {
             // The database cannot be used.
@@ -34,7 +33,7 @@ struct ClaimQuestioner: Sendable {
     }
 
     private func ask(_ claim: AppStoreClaim) async throws -> AppStoreClaimService.Result {
-        let terms = self.terms()
+        let terms = access.terms
         switch try await question(about: claim, terms) {
         case nil:
             // Its evidence was erased, or is no longer trusted, so the App Store cannot be asked.
@@ -44,23 +43,23 @@ struct ClaimQuestioner: Sendable {
             case .conclusive(let reply):
                 let answer = try await workers.run { AppStoreAnswer(reply, question.evidence) }
                 // The settings may have changed meanwhile; the claim is decided under those in force now.
-                return .recorded(try await record(answer, of: claim, self.terms()))
-            case .undetermined(let reason): return try await postpone(claim, reason, self.terms())
+                return .recorded(try await record(answer, of: claim, access.terms))
+            case .undetermined(let reason): return try await postpone(claim, reason)
             }
         case .transaction(let question):
             let answer: AppStoreAnswer
             do throws(AppStoreServerError) {
                 answer = AppStoreAnswer(
-                    try await server.call(
+                    try await access.server.call(
                         GetTransaction(question.transaction.transactionID), for: question.app,
                         in: question.environment), question.transaction)
             } catch {
                 guard error.isNotFound, !question.transaction.isNew(at: clock()) else {
-                    return try await postpone(claim, error, self.terms())
+                    return try await postpone(claim, error)
                 }
                 answer = AppStoreAnswer(unknownTo: error)
             }
-            return .recorded(try await record(answer, of: claim, self.terms()))
+            return .recorded(try await record(answer, of: claim, access.terms))
         }
     }
 
@@ -117,27 +116,18 @@ struct ClaimQuestioner: Sendable {
     }
 
     private func postpone(
-        _ claim: AppStoreClaim, _ reason: AppStoreServerError, _ terms: AppStoreTerms
+        _ claim: AppStoreClaim, _ reason: AppStoreServerError
     ) async throws -> AppStoreClaimService.Result {
         // A question that was not asked does not count.
         let wasAsked = ![.busy, .cancelled, .circuitOpen, .notConfigured].contains(reason.code)
-        guard reason.code != .cancelled else { return try await resume(claim, terms) }
+        if reason.code == .cancelled { return try await note(claim.work, next: clock()) }
         return try await postpone(
-            claim, attempts: claim.attempts + (wasAsked ? 1 : 0), reason.code.rawValue, seen: reason.description,
+            claim, attempts: claim.work.attempts + (wasAsked ? 1 : 0), reason.code.rawValue, seen: reason.description,
             after: reason.retryAfter)
     }
 
-    /// Leaves a claim to the next start, which asks at once.
-    private func resume(
-        _ claim: AppStoreClaim, _ terms: AppStoreTerms
-    ) async throws -> AppStoreClaimService.Result {
-        let now = clock()
-        try await terms.ledger.perform(PostponeAppStoreClaim(claim.id, attempts: claim.attempts, to: now))
-        return .postponed(to: now)
-    }
-
     private func postpone(
-        _ claim: AppStoreClaim, _ reason: UndeterminedValidation, _ terms: AppStoreTerms
+        _ claim: AppStoreClaim, _ reason: UndeterminedValidation
     ) async throws -> AppStoreClaimService.Result {
         // A question that was not asked does not count. If the sandbox was asked last, production was asked before it.
         let wasAsked =
@@ -146,9 +136,9 @@ struct ClaimQuestioner: Sendable {
             case .circuitOpen: reason.environment == .sandbox
             default: true
             }
-        guard reason.code != .cancelled else { return try await resume(claim, terms) }
+        if reason.code == .cancelled { return try await note(claim.work, next: clock()) }
         return try await postpone(
-            claim, attempts: claim.attempts + (wasAsked ? 1 : 0), reason.code.rawValue, seen: reason.seen,
+            claim, attempts: claim.work.attempts + (wasAsked ? 1 : 0), reason.code.rawValue, seen: reason.seen,
             after: reason.retryAfter)
     }
 
@@ -156,15 +146,22 @@ struct ClaimQuestioner: Sendable {
     private func postpone(
         _ claim: AppStoreClaim, attempts: Int, _ code: String, seen: String? = nil, after pause: Duration
     ) async throws -> AppStoreClaimService.Result {
-        let milliseconds = max(AppStoreTiming.pause(after: attempts), Int64(pause / .milliseconds(1)))
-        let next = Timestamp(millisecondsSince1970: clock().millisecondsSince1970 + milliseconds)
+        var work = claim.work
+        work.attempts = attempts
+        // It is due again when it is given up.
+        let end = work.since.millisecondsSince1970 + timing.givesUpAfter
+        let next = min(AppStoreTiming.next(after: work, pause, at: clock()), Timestamp(millisecondsSince1970: end))
         logger.info(
             "the App Store gave no answer about a claim",
             metadata: [
                 "claim": "\(claim.id.text)", "app": "\(claim.app)", "code": "\(code)", "seen": "\(seen ?? "")",
                 "attempts": .stringConvertible(attempts), "next": "\(next)",
             ])
-        try await terms().ledger.perform(PostponeAppStoreClaim(claim.id, attempts: attempts, to: next))
+        return try await note(work, next: next)
+    }
+
+    private func note(_ work: LedgerWork, next: Timestamp) async throws -> AppStoreClaimService.Result {
+        try await access.terms.ledger.perform(NoteWork(work, next: next))
         return .postponed(to: next)
     }
 
@@ -174,7 +171,7 @@ struct ClaimQuestioner: Sendable {
 
     /// Ends a claim that waited too long.
     func giveUp(_ id: UUID) async {
-        let terms = self.terms()
+        let terms = access.terms
         do {
             guard let claim = try await terms.ledger.answer(AppStoreClaimByID(id)) else { return }
             _ = try await record(.none, of: claim, terms)

@@ -77,10 +77,10 @@ package struct HistoryReading: Sendable {
     package func noteRead(_ original: String, app: String, _ history: History) async throws {
         var progress = Progress()
         (progress.revision, progress.isComplete) = (history.revision, true)
-        let task = AppStoreTask(
+        let task = LedgerWork(
             .history, app: app, environment: AppStoreEnvironment(history.environment.rawValue), subject: original,
             progress: progress.text)
-        try await ledger.perform(NoteAppStoreTask(task, next: nil))
+        try await ledger.perform(NoteWork(task, next: nil))
     }
 
     /// Observes the statuses of the subscriptions of a customer of Apple's.
@@ -95,7 +95,7 @@ package struct HistoryReading: Sendable {
     ///
     /// - Throws: `AppStoreServerError`, and the errors of the ledger.
     package func read(
-        _ task: inout AppStoreTask, for app: AppStoreServerApp, in environment: ValidationEnvironment
+        _ task: inout LedgerWork, for app: AppStoreServerApp, in environment: ValidationEnvironment
     ) async throws -> Outcome {
         var (outcome, progress) = (Outcome(), Progress(task.progress))
         let evidence = ServerAPIEvidence(ledger, workers)
@@ -128,7 +128,7 @@ package struct HistoryReading: Sendable {
             progress.revision = page.revision
             progress.isComplete = progress.isComplete || !page.hasMore
             task.progress = progress.text
-            try await ledger.perform(NoteAppStoreTask(task, next: nil, isHeld: page.hasMore))
+            try await ledger.perform(NoteWork(task, next: nil, isHeld: page.hasMore))
         }
         // One answer has all subscriptions of the customer of Apple's.
         if let asked = subscriptions.contains(task.subject) ? task.subject : subscriptions.min() {
@@ -139,7 +139,7 @@ package struct HistoryReading: Sendable {
 
     /// The subscriptions of a page whose statuses are asked for: the one that is read, and those that the ledger did
     /// not know. Every other has work of its own.
-    private func newSubscriptions(_ page: TransactionHistoryPage, _ task: AppStoreTask) async throws -> Set<String> {
+    private func newSubscriptions(_ page: TransactionHistoryPage, _ task: LedgerWork) async throws -> Set<String> {
         var found: Set<String> = []
         for transaction in page.transactions
         where transaction.content.productType == .autoRenewableSubscription {

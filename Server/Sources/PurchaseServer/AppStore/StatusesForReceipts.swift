@@ -62,7 +62,8 @@ final class StatusesForReceipts: MissingNewsSource {
                 isNew = true
                 note(subscription(told))
                 try await terms.ledger.perform(
-                    ScheduleAppStoreTask(.history, app: news.app, environment: news.environment, subject: told))
+                    ScheduleWork(
+                        LedgerWork(.history, app: news.app, environment: news.environment, subject: told)))
             }
         }
         return isNew

@@ -57,7 +57,7 @@ struct SubscriptionRefresh: Sendable {
 
     /// - Returns: whether Apple answered about all of them.
     private func ask(
-        about owned: [CustomerSubscription], _ name: String, _ terms: AppStoreAccess.Terms
+        about owned: [CustomerSubscription], _ name: String, _ terms: AppStoreTerms
     ) async -> Bool {
         var (left, calls) = (owned, 0)
         while let subscription = left.first, calls < Self.mostCalls {

@@ -1,6 +1,8 @@
 package import AppStoreConnection
 import Foundation
 import NIOSSL
+import PurchaseLedger
+import PurchaseVerification
 
 /// The addresses at which the App Store is asked about claims, and the maximum time that claims wait for it.
 public struct AppStoreSettings: Sendable, Equatable {
@@ -86,8 +88,16 @@ public struct AppStoreTiming: Sendable {
     /// The claims that a server asks about at the same time. A reply has up to 32 MiB.
     static let atOnce = 32
 
-    /// The pause after this number of unanswered questions about a claim, in milliseconds: 5 s, doubling up to 10
-    /// minutes.
+    /// When work is tried again that had no answer.
+    ///
+    /// - Parameters:
+    ///   - work: with the attempts so far.
+    ///   - pause: what the App Store asked for.
+    static func next(after work: LedgerWork, _ pause: Duration, at now: Timestamp) -> Timestamp {
+        now.adding(milliseconds: max(self.pause(after: work.attempts), Int64(pause / .milliseconds(1))), times: 1)
+    }
+
+    /// The pause after this number of attempts without an answer, in milliseconds: 5 s, doubling up to 10 minutes.
     static func pause(after attempts: Int) -> Int64 {
         let doublings = min(max(0, attempts - 1), 7)
         return min(5000 << Int64(doublings), 600_000)

@@ -101,7 +101,7 @@ struct OfferRoutes {
     }
 
     private static func missingKey(
-        _ app: RegisteredApp, _ bundleID: String?, _ terms: AppStoreAccess.Terms
+        _ app: RegisteredApp, _ bundleID: String?, _ terms: AppStoreTerms
     ) -> Problem {
         guard !terms.keys[app.id, default: []].isEmpty else { return .appStoreNotConfigured }
         return Problem.parameter("bundle_id", "one of \(app.bundleIDs.sorted().joined(separator: ", "))")

@@ -68,7 +68,7 @@ struct BackfillRun {
 
     private func readAll() async throws -> ExitCode {
         let state = try await ledger.answer(
-            AppStoreTaskState(.history, app: app, environment: .production, subject: Self.wholeSubject))
+            WorkState(.history, app: app, environment: .production, subject: Self.wholeSubject))
         var place = state?.progress.flatMap { Int64($0) } ?? 0
         if place > 0 { Terminal.remark("an interrupted backfill goes on") }
         let count = try await ledger.answer(CountOriginals(app: app, after: place))
@@ -100,10 +100,10 @@ struct BackfillRun {
     }
 
     private func note(_ place: Int64?) async throws {
-        let task = AppStoreTask(
+        let task = LedgerWork(
             .history, app: app, environment: .production, subject: Self.wholeSubject,
             progress: place.map { "\($0)" })
-        try await ledger.perform(NoteAppStoreTask(task, next: nil))
+        try await ledger.perform(NoteWork(task, next: nil))
     }
 
     /// Reads originals, several at the same time.
@@ -146,9 +146,9 @@ struct BackfillRun {
         }
         do {
             let state = try await ledger.answer(
-                AppStoreTaskState(
+                WorkState(
                     .history, app: app, environment: original.environment, subject: original.originalTransactionID))
-            let task = AppStoreTask(
+            let task = LedgerWork(
                 .history, app: app, environment: original.environment, subject: original.originalTransactionID,
                 progress: state?.progress)
             let reading = HistoryReading(server: access.client, ledger: ledger, workers: access.workers)

@@ -134,7 +134,7 @@ struct BackfillEqualityTests {
         struct Progress: Decodable {
             let seen: Int64?
         }
-        let query = AppStoreTaskState(
+        let query = WorkState(
             .notifications, app: "game", environment: .production, subject: ConnectionWorld.app)
         for _ in 0..<500 {
             let text = try await ledger.answer(query)?.progress ?? "{}"

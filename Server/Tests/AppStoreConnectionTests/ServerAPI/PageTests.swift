@@ -38,7 +38,7 @@ struct PageTests {
             for isImport in [true, false] {
                 let before = world.requests("GET /p/inApps/v2/history/").count
                 do {
-                    var task = AppStoreTask(.history, app: "game", environment: .production, subject: Self.id)
+                    var task = LedgerWork(.history, app: "game", environment: .production, subject: Self.id)
                     if isImport {
                         _ = try await reading.fetch(Self.id, for: app)
                     } else {

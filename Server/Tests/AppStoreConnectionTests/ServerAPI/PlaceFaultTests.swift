@@ -163,7 +163,7 @@ struct PlaceFaultTests {
         _ row: Row, _ world: AskingWorld, _ gold: AskingWorld.Bought, _ spoiled: AskingWorld.Bought,
         _ late: AskingWorld.Bought, _ old: AskingWorld.Bought, _ sold: AskingWorld.Bought
     ) async throws {
-        try await world.pass("a claim still waits") { try await world.ledger.answer(WaitingAppStoreClaims()) == 0 }
+        try await world.pass("a claim still waits") { try await world.ledger.answer(CountWork(.claim)).count == 0 }
         #expect(try await world.state("gold", of: "ada", in: "game") == "active")
         #expect(try await world.state("coins", of: "grace", in: "game") ?? "0" == "0")
         let refused = try await world.claim(spoiled, "coins", by: "grace", as: "game")

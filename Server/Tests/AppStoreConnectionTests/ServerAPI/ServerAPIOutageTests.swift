@@ -38,7 +38,7 @@ struct ServerAPIOutageTests {
             for passed in stride(from: 0, to: hours * 3600, by: step) {
                 let isLast = passed + step >= hours * 3600
                 #expect(try await world.events("granted", in: "game") == 0)
-                let waiting = try await world.ledger.answer(WaitingAppStoreClaims())
+                let waiting = try await world.ledger.answer(CountWork(.claim)).count
                 // After 72 hours a claim ends, without a verdict of Apple's.
                 #expect(waiting == Self.count || passed + step > 72 * 3600, "\(waiting)")
                 try await world.advance(seconds: Int64(isLast ? hours * 3600 - passed : step))
@@ -46,7 +46,7 @@ struct ServerAPIOutageTests {
             }
             if hours > 72 {
                 try await world.settles("claims still wait") {
-                    try await world.ledger.answer(WaitingAppStoreClaims()) == 0
+                    try await world.ledger.answer(CountWork(.claim)).count == 0
                 }
                 let ended = try await world.ledger.answer(EventList(app: "game", limit: 1000))
                 #expect(ended.count { $0.type == "claim_decided" } == Self.count)
@@ -59,7 +59,7 @@ struct ServerAPIOutageTests {
             }
             try await world.settles("claims still wait") {
                 try await world.advance(seconds: 30)
-                return try await world.ledger.answer(WaitingAppStoreClaims()) == 0
+                return try await world.ledger.answer(CountWork(.claim)).count == 0
             }
             #expect(try await world.state("coins", of: "ada", in: "game") == "\(Self.count)")
             #expect(try await world.events("granted", in: "game") == Self.count)
@@ -109,7 +109,7 @@ extension AskingWorld {
         struct Progress: Decodable {
             let seen: Int64?
         }
-        let task = AppStoreTaskState(.notifications, app: "game", environment: .production, subject: bundleID)
+        let task = WorkState(.notifications, app: "game", environment: .production, subject: bundleID)
         let text = try await ledger.answer(task)?.progress ?? "{}"
         return try JSONDecoder().decode(Progress.self, from: Data(text.utf8)).seen ?? 0
     }

@@ -112,7 +112,7 @@ struct SignedClaimTests {
                 try await world.wait("the claim still waits") {
                     world.clock.advance(seconds: 1)
                     world.connectionClock.advance(.seconds(60))
-                    return try await world.ledger.answer(WaitingAppStoreClaims()) == 0
+                    return try await world.ledger.answer(CountWork(.claim)).count == 0
                 }
                 #expect(try await world.state() == "active")
             }

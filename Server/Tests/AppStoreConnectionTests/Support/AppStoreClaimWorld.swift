@@ -123,7 +123,7 @@ struct AppStoreClaimWorld: Sendable {
         // The limit is on rounds without progress: on a busy machine a thousand answers take minutes.
         var (left, rounds) = (Int.max, 0)
         while rounds < 6000 {
-            let waiting = try await ledger.answer(WaitingAppStoreClaims())
+            let waiting = try await ledger.answer(CountWork(.claim)).count
             if waiting == 0 { return }
             (left, rounds) = waiting < left ? (waiting, 0) : (left, rounds + 1)
             // A question in flight can have been postponed in the meantime.

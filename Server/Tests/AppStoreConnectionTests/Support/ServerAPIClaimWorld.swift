@@ -134,8 +134,8 @@ struct ServerAPIClaimWorld: Sendable {
 
     /// Where work stands.
     func task(
-        _ kind: AppStoreTaskKind, _ subject: String
-    ) async throws -> AppStoreTaskState.State? {
-        try await ledger.answer(AppStoreTaskState(kind, app: "game", environment: .production, subject: subject))
+        _ kind: WorkKind, _ subject: String
+    ) async throws -> WorkState.State? {
+        try await ledger.answer(WorkState(kind, app: "game", environment: .production, subject: subject))
     }
 }

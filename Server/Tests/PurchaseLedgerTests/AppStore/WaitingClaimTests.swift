@@ -264,12 +264,14 @@ struct WaitingClaimTests {
             let claim = try await world.claim("1", try LedgerWorld.coinReceipt(1))
             world.clock.advance(seconds: 1000)
             let removed = try await world.restarted([])
-            #expect(try await removed.ledger.answer(DueAppStoreClaims(limit: 10)) == 0)
-            #expect(try await removed.ledger.perform(LeaseAppStoreClaims(limit: 10)) == [])
+            #expect(try await removed.ledger.answer(DueWork(WorkSelection([.claim], limit: 10))) == 0)
+            #expect(try await removed.ledger.perform(LeaseWork(WorkSelection([.claim], limit: 10))) == [])
             var app = LedgerWorld.app()
             app.mode = .apple
             let back = try await world.restarted([app])
-            #expect(try await back.ledger.perform(LeaseAppStoreClaims(limit: 10)) == [claim.submissionID])
+            #expect(
+                try await back.ledger.perform(LeaseWork(WorkSelection([.claim], limit: 10))).map(\.entry)
+                    == [claim.submissionID])
             #expect(try await back.decision(claim.submissionID, LedgerWorld.agreement()).code == "accepted")
         }
     }

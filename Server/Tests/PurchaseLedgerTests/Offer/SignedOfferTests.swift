@@ -146,15 +146,18 @@ struct SignedOfferTests {
             #expect(!first.isReplayed && first.record.state == .open)
             #expect(try await Self.extend(world).isReplayed)
             #expect(await Self.refusal { _ = try await Self.extend(world, days: 15) } == .extensionConflict)
-            let work = try #require(try await world.ledger.perform(NextExtension(apps: ["example"])))
-            #expect(work.requestID == "e1" && work.bundleID == "com.example.app")
-            #expect(try await world.ledger.perform(NextExtension(apps: ["example"])) == nil)
+            let work = try #require(first.work)
+            let wanted = try await world.ledger.answer(OpenExtension(work))
+            #expect(wanted?.requestID == "e1" && wanted?.bundleID == "com.example.app")
+            // The server that received the request has it.
+            let due = WorkSelection([.extension], apps: ["example"], limit: 8)
+            #expect(try await world.ledger.perform(LeaseWork(due)) == [])
             let later = world.clock.now.adding(milliseconds: 60_000, times: 1)
             let open = try await world.ledger.perform(
                 RecordExtensionAnswer(app: "example", requestID: "e1", .none(next: later)))
-            #expect(open?.state == .open && open?.attempts == 1)
+            #expect(open?.state == .open)
             world.clock.advance(seconds: 61)
-            #expect(try await world.ledger.perform(NextExtension(apps: ["example"], requestID: "e1")) != nil)
+            #expect(try await world.ledger.perform(LeaseWork(due)).map(\.attempts) == [1])
             let until = world.clock.now.adding(milliseconds: 86_400_000, times: 44)
             let done = try await world.ledger.perform(
                 RecordExtensionAnswer(app: "example", requestID: "e1", .extended(until: until)))

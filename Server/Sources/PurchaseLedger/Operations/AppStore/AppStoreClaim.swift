@@ -4,8 +4,6 @@ public import struct Foundation.UUID
 
 /// A claim to check with the App Store.
 public struct AppStoreClaim: Sendable {
-    /// How long one server may work on a claim, in milliseconds.
-    public static let lease = AppStoreClaimRow.lease
     /// How long the App Store's answer about a receipt is reused for further claims of the same customer with it, in
     /// milliseconds.
     public static let answerLasts: Int64 = 900_000
@@ -15,9 +13,8 @@ public struct AppStoreClaim: Sendable {
     public let app: String
     /// Whether the claim is decided after the App Store's answer. Otherwise it was granted before.
     public let waits: Bool
-    public let receivedAt: Timestamp
-    /// The number of requests that were not answered.
-    public let attempts: Int
+    /// The question to the App Store, with the attempts that had no answer.
+    public let work: LedgerWork
     /// The receipt as it was sent; `nil` if it can no longer be read, so that the App Store cannot be asked.
     public let evidence: [UInt8]?
     let details: ClaimDetails
@@ -43,9 +40,10 @@ public struct AppStoreClaimState: LedgerQuery {
     public func answer(_ reader: LedgerTransaction) throws -> State? {
         if let decision = try DecisionOfClaim(claim).answer(reader) { return .decided(decision) }
         guard let entry = try JournalTable(connection: reader.connection).row(id: claim),
-            let row = try AppStoreClaimsTable(connection: reader.connection).row(entry.key), let next = row.nextAt
+            let row = try AppStoreClaimsTable(connection: reader.connection).row(entry.key),
+            let work = try WorkTable(connection: reader.connection).row(row.work), let next = work.nextAt
         else { return nil }
-        return row.leasedUntil.map { $0 > reader.now } ?? false ? .asked : .postponed(until: next)
+        return work.leasedUntil.map { $0 > reader.now } ?? false ? .asked : .postponed(until: next)
     }
 }
 
@@ -61,13 +59,16 @@ public struct AppStoreClaimByID: LedgerQuery {
     public func answer(_ reader: LedgerTransaction) throws -> AppStoreClaim? {
         let connection = reader.connection
         guard let entry = try JournalTable(connection: connection).row(id: claim),
-            let row = try AppStoreClaimsTable(connection: connection).row(entry.key), row.nextAt != nil,
+            let row = try AppStoreClaimsTable(connection: connection).row(entry.key),
+            let work = try WorkTable(connection: connection).row(row.work).flatMap({
+                work throws(LedgerStorageError) in try LedgerWork(work, reader)
+            }),
             let app = reader.registry.app(key: row.appKey),
             let details = try entry.details.map(ClaimDetails.init(encoded:)),
             let evidence = try EvidenceTable(connection: connection).row(key: row.evidenceKey)
         else { return nil }
         return AppStoreClaim(
-            id: claim, app: app.settings.id, waits: row.waits, receivedAt: row.receivedAt, attempts: Int(row.attempts),
+            id: claim, app: app.settings.id, waits: row.waits, work: work,
             evidence: try EvidenceStore(connection: connection).bytes(evidence), details: details)
     }
 }

@@ -46,7 +46,8 @@ public struct RecordAppStoreAnswer: LedgerOperation {
         let (table, journal) = (
             AppStoreClaimsTable(connection: transaction.connection), JournalTable(connection: transaction.connection)
         )
-        guard let entry = try journal.row(id: claim.id), let row = try table.row(entry.key), row.nextAt != nil else {
+        guard let entry = try journal.row(id: claim.id), let row = try table.row(entry.key), row.answerEntry == nil
+        else {
             return .alreadyRecorded
         }
         let app = try transaction.app(claim.app)
@@ -59,7 +60,7 @@ public struct RecordAppStoreAnswer: LedgerOperation {
         // The entry of a restore has a code of its own.
         let code = try journal.row(key: decision.key)?.code ?? answer.code
         try transaction.tell(events.decided(claim.id.text, code: code), to: customer.key)
-        try table.finish(row.entryKey, answer: answered.key, decision: decision.key)
+        try table.finish(row, answer: answered.key, decision: decision.key)
         return outcome
     }
 
@@ -173,6 +174,6 @@ extension AppStoreAnswerDetails: LedgerInput {
         }
         guard let row else { return }
         try AppStoreClaimsTable(connection: write.connection)
-            .finish(row.entryKey, answer: write.entry.key, decision: nil)
+            .finish(row, answer: write.entry.key, decision: nil)
     }
 }

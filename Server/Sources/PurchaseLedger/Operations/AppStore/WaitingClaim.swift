@@ -75,7 +75,7 @@ struct WaitingClaim {
         var details = answer.details
         details.appStore = .waits
         if let known = try transaction.claimThatWaits(like: details, evidence: kept.key, customer: customer) {
-            return outcome(known.entry.id, JournalLeaf.hash(known.entry.leaf), known.row.nextAt, isReplayed: true)
+            return outcome(known.entry.id, JournalLeaf.hash(known.entry.leaf), known.nextAt, isReplayed: true)
         }
         var draft = transaction.draft(app)
         (draft.evidence, draft.customer, draft.order) = ((kept.key, kept.sha256), customer, order)
@@ -165,12 +165,12 @@ extension LedgerTransaction {
     /// The waiting claim with the same evidence, customer and fields.
     func claimThatWaits(
         like details: ClaimDetails, evidence: Int64, customer: CustomerRow
-    ) throws(LedgerStorageError) -> (entry: JournalRow, row: AppStoreClaimRow)? {
+    ) throws(LedgerStorageError) -> (entry: JournalRow, nextAt: Timestamp?)? {
         for row in try AppStoreClaimsTable(connection: connection).waiting(evidence: evidence, customer: customer.key) {
             guard let entry = try JournalTable(connection: connection).row(key: row.entryKey),
                 let known = try entry.details.map(ClaimDetails.init(encoded:)), known.isSame(as: details)
             else { continue }
-            return (entry, row)
+            return (entry, try WorkTable(connection: connection).row(row.work)?.nextAt)
         }
         return nil
     }
@@ -180,10 +180,10 @@ extension LedgerTransaction {
         _ entry: JournalEntry, _ app: RegistryApp, _ customer: CustomerRow, _ evidence: Int64,
         _ question: AppStoreQuestion
     ) throws(LedgerStorageError) {
-        var row = AppStoreClaimRow(
+        let row = AppStoreClaimRow(
             entry.key, appKey: app.key, customer: customer.key, evidence: evidence, waits: question == .waits, at: now)
-        row.leasedUntil = now.appStoreLeaseEnd
         try AppStoreClaimsTable(connection: connection).insert(row)
+        try WorkTable(connection: connection).schedule(row.work, at: now, since: now, leasedUntil: now.workLeaseEnd)
     }
 }
 

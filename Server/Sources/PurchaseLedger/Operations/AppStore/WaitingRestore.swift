@@ -47,7 +47,7 @@ struct WaitingRestore {
             let (id, leafHash) = (known.entry.id, JournalLeaf.hash(known.entry.leaf))
             outcome.purchases += purchases(id, leafHash, pending, &seen, isReplayed: true)
             outcome.waiting.append(
-                WaitingEvidence(claim: id, sha256: evidence.stored.sha256, nextAttemptAt: known.row.nextAt))
+                WaitingEvidence(claim: id, sha256: evidence.stored.sha256, nextAttemptAt: known.nextAt))
             return
         }
         var draft = transaction.draft(app)

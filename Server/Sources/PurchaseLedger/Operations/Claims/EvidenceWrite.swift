@@ -415,7 +415,7 @@ final class EvidenceWrite {
         if named != nil { transaction.situation?.namesOrders = true }
         guard refusal?.isWithoutEffect != true else { return }
         try transaction.hold(input.evidence, kept?.key ?? input.storedEvidence, entry)
-        if input.storedEvidence == nil { try AppStoreTaskScheduling(self).schedule() }
+        if input.storedEvidence == nil { try WorkOfEvidence(self).schedule() }
     }
 
     /// Tells the operator, once for each pair of customers, that one claimed a purchase of the other: they share an

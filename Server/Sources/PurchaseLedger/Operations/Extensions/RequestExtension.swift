@@ -33,7 +33,10 @@ public struct RequestExtension: LedgerOperation {
     /// The request, and whether it was recorded before.
     public struct Outcome: Sendable {
         public var record: ExtensionRecord
-        public var isReplayed: Bool
+        /// The question to Apple, which is leased to the server that received a new request.
+        public var work: LedgerWork?
+
+        public var isReplayed: Bool { work == nil }
     }
 
     public var locks: LedgerLocks { .parts([.extensionRequest(app, requestID)]) }
@@ -50,12 +53,12 @@ public struct RequestExtension: LedgerOperation {
         let original = try transaction.subscription(originalTransactionID, environment, app)
         let named = try transaction.environments.environment(original.environment)
         try transaction.connection.lock { () throws(LedgerStorageError) in [.original(named, original.originalID)] }
-        let table = ExtensionsTable(connection: transaction.connection)
-        if let known = try table.row(request: requestID, appKey: app.key) {
+        let extensions = ExtensionsTable(connection: transaction.connection)
+        if let known = try extensions.row(request: requestID, appKey: app.key) {
             guard known.originalKey == original.key, known.days == days, known.reason == extensionReason else {
                 throw LedgerRefusal(.extensionConflict, expected: "the extension of the first request")
             }
-            return Outcome(record: try ExtensionRecord(known, transaction), isReplayed: true)
+            return Outcome(record: try ExtensionRecord(known, transaction))
         }
         let periods = try transaction.transactions.rows(originalKey: original.key)
         guard periods.contains(where: { $0.kind == .autoRenewable }) else {
@@ -68,7 +71,12 @@ public struct RequestExtension: LedgerOperation {
         guard let row = try details.run(try transaction.append(transaction.draft(app), details)) else {
             throw LedgerStorageError(.other, "the request \(requestID) was not written")
         }
-        return Outcome(record: try ExtensionRecord(row, transaction), isReplayed: false)
+        let table = WorkTable(connection: transaction.connection)
+        try table.lease(row.work, until: transaction.now.workLeaseEnd)
+        let work = try table.row(row.work).flatMap { work throws(LedgerStorageError) in
+            try LedgerWork(work, transaction)
+        }
+        return Outcome(record: try ExtensionRecord(row, transaction), work: work)
     }
 }
 
@@ -89,8 +97,6 @@ public struct ExtensionRecord: Sendable, Equatable {
     public var effectiveDate: Timestamp?
     /// Apple's number, if it refused.
     public var number: Int64?
-    /// The attempts so far that had no answer.
-    public var attempts: Int
 
     init(_ row: ExtensionRow, _ reader: LedgerTransaction) throws(LedgerStorageError) {
         let original = try OriginalsTable(connection: reader.connection).row(row.originalKey)
@@ -98,7 +104,7 @@ public struct ExtensionRecord: Sendable, Equatable {
         environment = try reader.environments.environment(original.environment)
         originalTransactionID = original.originalID
         (requestID, days, extensionReason) = (row.requestID, row.days, row.reason)
-        (requestedAt, state, attempts) = (row.requestedAt, row.state, Int(row.attempts))
+        (requestedAt, state) = (row.requestedAt, row.state)
         if let newest = try reader.transactions.rows(originalKey: row.originalKey).last(where: { !$0.isErased }) {
             bundleID = try newest.observed(in: environment).bundleID?.string
         }
@@ -138,33 +144,19 @@ public struct ExtensionsOfSubscription: LedgerQuery {
     }
 }
 
-/// Takes a request for an extension that is due. One server at a time has it.
-public struct NextExtension: LedgerOperation {
-    public var apps: [String]
-    /// The id of a request that is taken alone; `nil` for whichever is due first.
-    public var requestID: String?
+/// The request for an extension that work is about; `nil` if it has an answer.
+public struct OpenExtension: LedgerQuery {
+    public static let access = LedgerReadAccess.keys
 
-    /// The next request of the apps with these names.
-    public init(apps: [String], requestID: String? = nil) {
-        self.apps = apps
-        self.requestID = requestID
-    }
+    public var work: LedgerWork
 
-    public var locks: LedgerLocks { .parts([.requestLeases]) }
+    public init(_ work: LedgerWork) { self.work = work }
 
-    /// - Returns: `nil` if none is due.
-    public func perform(_ transaction: LedgerTransaction) throws -> ExtensionRecord? {
-        let table = ExtensionsTable(connection: transaction.connection)
-        let keys = transaction.registry.apps.filter { app in apps.contains { $0.isSame(as: app.settings.id) } }.map(
-            \.key)
-        let due = try table.due(keys, at: transaction.now, limit: requestID == nil ? 1 : 64)
-        guard let row = due.first(where: { row in requestID.map { $0.isSame(as: row.requestID) } ?? true }) else {
-            return nil
-        }
-        try table.lease(
-            row.entryKey,
-            until: Timestamp(millisecondsSince1970: transaction.now.millisecondsSince1970 + ExtensionRow.lease))
-        return try ExtensionRecord(row, transaction)
+    public func answer(_ reader: LedgerTransaction) throws -> ExtensionRecord? {
+        guard let entry = Int64(work.subject),
+            let row = try ExtensionsTable(connection: reader.connection).row(entry), row.state == .open
+        else { return nil }
+        return try ExtensionRecord(row, reader)
     }
 }
 
@@ -192,7 +184,7 @@ public struct RecordExtensionAnswer: LedgerOperation {
         self.answer = answer
     }
 
-    public var locks: LedgerLocks { .parts([.requestLeases, .extensionRequest(app, requestID)]) }
+    public var locks: LedgerLocks { .parts([.work, .extensionRequest(app, requestID)]) }
 
     /// - Returns: the request with its answer; `nil` if it is not known.
     public func perform(_ transaction: LedgerTransaction) throws -> ExtensionRecord? {
@@ -210,7 +202,9 @@ public struct RecordExtensionAnswer: LedgerOperation {
         case .none(let next):
             let age = transaction.now.millisecondsSince1970 - row.requestedAt.millisecondsSince1970
             guard age >= ExtensionRow.lifetime else {
-                try table.postpone(row.entryKey, attempts: row.attempts + 1, to: next)
+                let work = WorkTable(connection: transaction.connection)
+                let attempts = try work.row(row.work)?.attempts ?? 0
+                try work.note(row.work, progress: nil, attempts: attempts + 1, next: next, leasedUntil: nil)
                 return try table.row(row.entryKey).map { row throws(LedgerStorageError) in
                     try ExtensionRecord(row, transaction)
                 }
@@ -280,6 +274,6 @@ struct ExtensionAnsweredDetails: LedgerInput {
         guard let request = try extensions.row(request: requestID, appKey: write.app.key), request.state == .open,
             let state = ExtensionState(rawValue: state), state != .open
         else { return try write.impossible("there is no open request for an extension before it") }
-        try extensions.finish(request.entryKey, state, answer: write.entry.key)
+        try extensions.finish(request, state, answer: write.entry.key)
     }
 }

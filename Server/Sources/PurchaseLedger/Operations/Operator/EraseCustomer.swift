@@ -178,8 +178,8 @@ struct ErasureWriter {
         guard isEmpty else { return }
         try RenewalsTable(connection: transaction.connection).delete(id, environment: environment)
         for original in originals {
-            try AppStoreTasksTable(connection: transaction.connection).delete(
-                appKey: original.appKey, environment: environment, subject: id)
+            try WorkTable(connection: transaction.connection).delete(
+                appKey: original.appKey, environment: environment, original: id)
         }
     }
 

@@ -37,7 +37,7 @@ public struct MovePurchase: LedgerOperation {
         let record = try details.run(try transaction.append(draft, details))
         // Otherwise each renewal names the former owner.
         if app.settings.setsAccountTokens, let record {
-            try AppStoreTaskScheduling.scheduleToken(of: record, app, transaction)
+            try WorkOfEvidence.scheduleToken(of: record, app, transaction)
         }
         return former?.name
     }

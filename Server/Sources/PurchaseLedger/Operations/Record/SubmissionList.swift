@@ -215,7 +215,7 @@ extension SubmissionRecord {
             let asked = try AppStoreClaimsTable(connection: reader.connection).row(row.key)
         else { return }
         self.decision = try DecisionOfClaim(row.id).answer(reader)
-        nextAttemptAt = asked.nextAt
+        nextAttemptAt = try WorkTable(connection: reader.connection).row(asked.work)?.nextAt
         let journal = JournalTable(connection: reader.connection)
         appStoreAnswer = try asked.answerEntry.flatMap { key throws(LedgerStorageError) in try journal.row(key: key)?.id
         }

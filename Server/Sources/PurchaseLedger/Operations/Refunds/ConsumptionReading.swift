@@ -81,15 +81,20 @@ struct ConsumptionPlace {
     func lock() throws(LedgerStorageError) {
         let original = try OriginalsTable(connection: transaction.connection).row(row.originalKey)
         try transaction.connection.lock { () throws(LedgerStorageError) in
-            [.requestLeases, .original(environment, original.originalID)]
+            [.work, .original(environment, original.originalID)]
         }
     }
 
-    func work(_ decided: DecidedConsumption) throws(LedgerStorageError) -> ConsumptionWork {
-        ConsumptionWork(
-            request: entry.id, app: app.settings.id, bundleID: try row.observed(in: environment).bundleID?.string,
+    /// The stored answer to send.
+    func answer(_ stored: String, _ work: LedgerWork) throws(LedgerStorageError) -> ConsumptionWork {
+        var work = work
+        work.progress = stored
+        let decided = try DecidedConsumption(stored: stored)
+        return ConsumptionWork(
+            work: work, request: entry.id, app: app.settings.id,
+            bundleID: try row.observed(in: environment).bundleID?.string,
             environment: environment, transactionID: row.transactionID, deadline: request.deadline,
-            attempts: Int(request.attempts), answer: decided.answer, situation: decided.situation)
+            answer: decided.answer, situation: decided.situation)
     }
 
     /// Writes the outcome to the journal.
@@ -170,7 +175,7 @@ struct ConsumptionRequestWriter {
             ConsumptionRequestRow(
                 entryKey: entry.key, appKey: app.key, transactionKey: row.key, askedAt: asked,
                 deadline: asked.adding(milliseconds: NotificationEvents.answerTime, times: 1),
-                reason: details.refundReason, at: transaction.now))
+                reason: details.refundReason), at: transaction.now)
     }
 
     /// A decision closes the questions that were asked before it.
@@ -198,11 +203,11 @@ struct DecidedConsumption: Codable {
     var answer: ConsumptionAnswer
     var situation: ConsumptionSituation
 
-    func stored() throws(LedgerStorageError) -> [UInt8] {
+    func stored() throws(LedgerStorageError) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
         do {
-            return [UInt8](try encoder.encode(self))
+            return String(decoding: try encoder.encode(self), as: UTF8.self)
         } catch {
             throw LedgerStorageError(.other, "an answer to a refund request cannot be encoded: \(error)")
         }
@@ -210,9 +215,9 @@ struct DecidedConsumption: Codable {
 }
 
 extension DecidedConsumption {
-    init(stored bytes: [UInt8]) throws(LedgerStorageError) {
+    init(stored text: String) throws(LedgerStorageError) {
         do {
-            self = try JSONDecoder().decode(Self.self, from: Data(bytes))
+            self = try JSONDecoder().decode(Self.self, from: Data(text.utf8))
         } catch {
             throw LedgerStorageError(.corrupt, "an answer to a refund request cannot be read: \(error)")
         }

@@ -4,6 +4,8 @@ public import struct Foundation.UUID
 
 /// An answer that has to be sent to Apple.
 public struct ConsumptionWork: Sendable, Equatable {
+    /// The piece of work, whose progress is the answer.
+    public var work: LedgerWork
     /// The entry of the notification that asked.
     public var request: UUID
     public var app: String
@@ -11,105 +13,58 @@ public struct ConsumptionWork: Sendable, Equatable {
     public var environment: AppStoreEnvironment
     public var transactionID: String
     public var deadline: Timestamp
-    /// The attempts so far that had no answer.
-    public var attempts: Int
     public var answer: ConsumptionAnswer
     /// From what it was made.
     public var situation: ConsumptionSituation
 }
 
-/// Whether a refund request of one of some apps is due.
-public struct DueConsumptionRequests: LedgerQuery {
-    public static let access = LedgerReadAccess.keys
-
-    public var apps: [String]
-
-    public init(apps: [String]) { self.apps = apps }
-
-    public func answer(_ reader: LedgerTransaction) throws -> Bool {
-        let keys = reader.registry.apps.filter { app in apps.contains { $0.isSame(as: app.settings.id) } }.map(\.key)
-        return try !ConsumptionRequestsTable(connection: reader.connection).due(keys, at: reader.now, limit: 1).isEmpty
-    }
-}
-
-/// Takes the refund request with the earliest deadline that is due, and decides what Apple is told about it. One server
-/// at a time has it.
-public struct NextConsumptionAnswer: LedgerOperation {
+/// Decides what Apple is told about a refund request. Its work (`WorkKind.refund`) is leased.
+public struct DecideConsumptionAnswer: LedgerOperation {
     /// How long a request without an owner or a consent waits until it is looked at again, in milliseconds.
     public static let wait: Int64 = 300_000
 
-    /// The apps that can answer.
-    public var apps: [String]
+    public var work: LedgerWork
 
-    /// The next request of the apps with these names.
-    public init(apps: [String]) { self.apps = apps }
+    public init(_ work: LedgerWork) { self.work = work }
 
-    /// The result.
-    public enum Outcome: Sendable, Equatable {
-        /// No request is due.
-        case none
-        /// A request was declined, or waits.
-        case settled
-        /// The answer to send. `RecordConsumptionAnswer` or `PostponeConsumptionAnswer` ends it.
-        case send(ConsumptionWork)
-    }
+    public var locks: LedgerLocks { .parts([.work]) }
 
-    public var locks: LedgerLocks { .parts([.requestLeases]) }
-
-    public func perform(_ transaction: LedgerTransaction) throws -> Outcome {
-        let requests = ConsumptionRequestsTable(connection: transaction.connection)
-        let keys = transaction.registry.apps.filter { app in apps.contains { $0.isSame(as: app.settings.id) } }.map(
-            \.key)
-        guard let request = try requests.due(keys, at: transaction.now, limit: 1).first,
-            let app = transaction.registry.app(key: request.appKey)
-        else { return .none }
+    /// - Returns: the answer to send, which `RecordConsumptionAnswer` ends; `nil` if the request was declined, waits,
+    ///   or is no longer open.
+    public func perform(_ transaction: LedgerTransaction) throws -> ConsumptionWork? {
+        let (key, table) = (try work.key(transaction), WorkTable(connection: transaction.connection))
+        guard let row = try table.row(key), let entry = Int64(work.subject),
+            let request = try ConsumptionRequestsTable(connection: transaction.connection).row(entry),
+            request.state(at: transaction.now) == .open
+        else {
+            try table.delete(key)
+            return nil
+        }
+        let app = try transaction.app(work.app)
         let place = try ConsumptionPlace(request, app, transaction)
         try place.lock()
         let (situation, owner) = try ConsumptionReading(reader: transaction, app: app).situation(of: place.row)
         try transaction.lock(customers: { Set([owner?.key].compactMap(\.self)) })
         // An answer that may have reached Apple is repeated as it was, unless the customer has changed their mind.
-        if let begun = request.answer, situation.consent == .given {
-            try requests.lease(request.entryKey, until: leaseEnd(transaction), answer: begun)
-            return .send(try place.work(try DecidedConsumption(stored: begun)))
+        if let begun = row.progress, situation.consent == .given {
+            return try place.answer(begun, work)
         }
         switch ConsumptionDecision(situation, app.settings.refunds.policy(for: situation.productID)) {
         case .wait:
-            try requests.postpone(
-                request.entryKey, attempts: request.attempts,
-                to: Timestamp(millisecondsSince1970: transaction.now.millisecondsSince1970 + Self.wait))
-            return .settled
+            try table.note(
+                key, progress: row.progress, attempts: row.attempts,
+                next: transaction.now.adding(milliseconds: Self.wait, times: 1), leasedUntil: nil)
+            return nil
         case .decline(let refusal):
             try place.record(.declined, refusal: refusal.rawValue, situation: situation, owner: owner)
-            return .settled
+            return nil
         case .send(let answer):
-            let decided = DecidedConsumption(answer: answer, situation: situation)
-            try requests.lease(request.entryKey, until: leaseEnd(transaction), answer: try decided.stored())
-            return .send(try place.work(decided))
+            let decided = try DecidedConsumption(answer: answer, situation: situation).stored()
+            try table.note(
+                key, progress: decided, attempts: row.attempts, next: row.nextAt,
+                leasedUntil: transaction.now.workLeaseEnd)
+            return try place.answer(decided, work)
         }
-    }
-
-    private func leaseEnd(_ transaction: LedgerTransaction) -> Timestamp {
-        Timestamp(millisecondsSince1970: transaction.now.millisecondsSince1970 + ConsumptionRequestRow.lease)
-    }
-}
-
-/// Records that Apple gave no answer, and when it is told again.
-public struct PostponeConsumptionAnswer: LedgerOperation {
-    public var work: ConsumptionWork
-    public var next: Timestamp
-
-    /// The time of the next attempt.
-    public init(_ work: ConsumptionWork, to next: Timestamp) {
-        self.work = work
-        self.next = next
-    }
-
-    public var locks: LedgerLocks { .parts([.requestLeases]) }
-
-    public func perform(_ transaction: LedgerTransaction) throws {
-        guard let entry = try JournalTable(connection: transaction.connection).row(id: work.request) else { return }
-        try ConsumptionRequestsTable(connection: transaction.connection)
-            .postpone(entry.key, attempts: Int64(work.attempts + 1), to: next)
     }
 }
 
@@ -128,7 +83,7 @@ public struct RecordConsumptionAnswer: LedgerOperation {
         self.number = number
     }
 
-    public var locks: LedgerLocks { .parts([.requestLeases]) }
+    public var locks: LedgerLocks { .parts([.work]) }
 
     /// - Returns: whether this is the first record.
     public func perform(_ transaction: LedgerTransaction) throws -> Bool {
@@ -184,6 +139,6 @@ struct ConsumptionAnsweredDetails: LedgerInput {
         guard let request, request.answerEntry == nil else {
             return try write.impossible("there is no open refund request before it", unlessErased: true)
         }
-        try requests.finish(request.entryKey, isSent ? .sent : .declined, answer: write.entry.key)
+        try requests.finish(request, isSent ? .sent : .declined, answer: write.entry.key)
     }
 }

@@ -39,7 +39,7 @@ extension ReplayStep {
         let events = LedgerEvents(transaction, app: app, entry: entry)
         try transaction.tell(events.decided(details.claim, code: leaf.code), to: customer.key)
         try AppStoreClaimsTable(connection: connection).finish(
-            row.entryKey, answer: row.answerEntry ?? 0, decision: entry.key)
+            row, answer: row.answerEntry ?? 0, decision: entry.key)
     }
 
     /// Whether the entry records a claim that changes nothing.

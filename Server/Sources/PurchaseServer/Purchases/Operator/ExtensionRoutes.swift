@@ -7,7 +7,7 @@ import PurchaseVerification
 struct ExtensionRoutes {
     let api: PurchaseAPIContext
     /// Asks Apple.
-    let service: ExtensionRequestService
+    let service: ExtensionRequests
 
     func add(to group: RouterGroup<ServerContext>) {
         group.post("subscriptions/:id/extensions") { request, context in try await extend(request, context) }
@@ -40,7 +40,7 @@ struct ExtensionRoutes {
                     requestID: wanted.requestID, days: wanted.days, extensionReason: reason ?? .undeclared,
                     reason: wanted.reason))
             var record = outcome.record
-            if !outcome.isReplayed, let asked = try await service.ask(wanted.requestID) { record = asked }
+            if let work = outcome.work, let asked = try await service.ask(work) { record = asked }
             var message = ExtensionMessage(record)
             message.replayed = outcome.isReplayed
             return try Response.json(message, status: outcome.isReplayed ? .ok : .created)

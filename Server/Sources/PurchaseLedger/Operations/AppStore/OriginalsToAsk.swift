@@ -112,15 +112,15 @@ public struct IsNumberImported: LedgerQuery {
     public func answer(_ reader: LedgerTransaction) throws -> Bool {
         let app = try reader.app(app)
         guard let customer = try reader.customer(customerID, app) else { return false }
-        let tasks = AppStoreTasksTable(connection: reader.connection)
+        let table = WorkTable(connection: reader.connection)
         for row in try reader.transactions.rows(id: number) {
             guard let owner = row.ownerKey,
                 try reader.customers.surviving(try reader.customers.row(owner)).key == customer.key
             else { continue }
             let original = try OriginalsTable(connection: reader.connection).row(row.originalKey)
-            let task = try tasks.row(
-                .history, appKey: app.key, environment: original.environment, subject: original.originalID)
-            if original.appKey == app.key, task?.progress != nil, task?.nextAt == nil { return true }
+            let work = try table.row(
+                WorkKey(.history, appKey: app.key, environment: original.environment, subject: original.originalID))
+            if original.appKey == app.key, work?.progress != nil, work?.nextAt == nil { return true }
         }
         return false
     }

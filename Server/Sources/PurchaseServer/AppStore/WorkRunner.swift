@@ -5,30 +5,32 @@ import PurchaseLedger
 import PurchaseVerification
 
 /// Does one piece of work with the App Store Server API, and records its result or the time of the next attempt.
-struct AppStoreTaskRunner: Sendable {
-    let server: any AppStoreServer
+struct WorkRunner: Sendable {
+    let access: AppStoreAccess
     let workers: WorkerPool
     let clock: @Sendable () -> Timestamp
     let logger: Logger
-    /// The settings in force.
-    let terms: @Sendable () -> AppStoreTerms
 
     /// What is left of the work.
     private enum Rest {
         case nothing
+        /// It continues after these milliseconds.
         case next(Int64)
+        /// The operation that recorded the outcome noted it.
+        case noted
     }
 
-    func run(_ task: AppStoreTask) async {
+    func run(_ task: LedgerWork) async {
         var task = task
-        let (ledger, now) = (terms().ledger, clock())
+        let (ledger, now) = (access.terms.ledger, clock())
         do {
             let rest = try await work(&task)
             task.attempts = 0
             switch rest {
-            case .nothing: try await ledger.perform(NoteAppStoreTask(task, next: nil))
+            case .nothing: try await ledger.perform(NoteWork(task, next: nil))
             case .next(let pause):
-                try await ledger.perform(NoteAppStoreTask(task, next: Self.time(pause, after: clock())))
+                try await ledger.perform(NoteWork(task, next: clock().adding(milliseconds: pause, times: 1)))
+            case .noted: break
             }
         } catch let error as AppStoreServerError {
             await postpone(&task, error, now, ledger)
@@ -40,29 +42,35 @@ struct AppStoreTaskRunner: Sendable {
     }
 
     private func postpone(
-        _ task: inout AppStoreTask, _ error: AppStoreServerError, _ now: Timestamp, _ ledger: PurchaseLedger
+        _ task: inout LedgerWork, _ error: AppStoreServerError, _ now: Timestamp, _ ledger: PurchaseLedger
     ) async {
         if error.code != .cancelled, error.code != .circuitOpen, error.code != .busy { task.attempts += 1 }
-        let pause = max(AppStoreTiming.pause(after: task.attempts), Int64(error.retryAfter / .milliseconds(1)))
-        let next = Self.time(error.code == .cancelled ? 0 : pause, after: now)
+        let next = error.code == .cancelled ? now : AppStoreTiming.next(after: task, error.retryAfter, at: now)
         logger.info(
             "the App Store Server API gave no answer",
             metadata: facts(task, ["code": "\(error.code.rawValue)", "seen": "\(error)", "next": "\(next)"]))
         do {
-            try await ledger.perform(NoteAppStoreTask(task, next: next))
+            try await ledger.perform(NoteWork(task, next: next))
         } catch {
             logger.error(
                 "work with the App Store Server API failed", metadata: facts(task, ["error": "\(error)"]))
         }
     }
 
-    private static func time(_ pause: Int64, after now: Timestamp) -> Timestamp {
-        Timestamp(millisecondsSince1970: now.millisecondsSince1970 + pause)
-    }
-
-    private func work(_ task: inout AppStoreTask) async throws -> Rest {
+    private func work(_ task: inout LedgerWork) async throws -> Rest {
+        switch task.kind {
+        case .refund:
+            try await RefundAnswers(access: access, clock: clock, logger: logger).answer(task)
+            return .noted
+        case .extension:
+            _ = try await ExtensionRequests(access: access, clock: clock, logger: logger).ask(task)
+            return .noted
+        default: break
+        }
         guard let environment = ValidationEnvironment(task.environment) else { return .nothing }
         switch task.kind {
+        // `AppStoreClaimService` asks about claims.
+        case .claim, .refund, .extension: return .noted
         case .notifications: return try await backfill(&task, environment)
         case .status: return try await askStatus(task, environment)
         case .token: return try await setToken(task, environment)
@@ -72,8 +80,8 @@ struct AppStoreTaskRunner: Sendable {
 
     // MARK: Notifications
 
-    private func backfill(_ task: inout AppStoreTask, _ environment: ValidationEnvironment) async throws -> Rest {
-        guard let app = terms().serverApps[task.subject] else { return .nothing }
+    private func backfill(_ task: inout LedgerWork, _ environment: ValidationEnvironment) async throws -> Rest {
+        guard let app = access.terms.serverApps[task.subject] else { return .nothing }
         var (backfill, restarts, new) = (NotificationBackfill(task.progress), 0, 0)
         backfill.begin(at: clock().millisecondsSince1970, environment)
         var (reader, isRead) = (reader(of: backfill, app, environment), false)
@@ -98,7 +106,7 @@ struct AppStoreTaskRunner: Sendable {
                 (reader, restarts) = (self.reader(of: backfill, app, environment), restarts + 1)
                 continue
             }
-            let evidence = ServerAPIEvidence(terms().ledger, workers)
+            let evidence = ServerAPIEvidence(access.terms.ledger, workers)
             for sent in page?.notifications ?? [] {
                 switch try await evidence.receive(sent, app: task.app) {
                 case .new: new += 1
@@ -113,7 +121,7 @@ struct AppStoreTaskRunner: Sendable {
                 reader = self.reader(of: backfill, app, environment)
             }
             task.progress = backfill.progress
-            try await terms().ledger.perform(NoteAppStoreTask(task, next: clock(), isHeld: true))
+            try await access.terms.ledger.perform(NoteWork(task, next: clock(), isHeld: true))
         }
         if new > 0 {
             logger.notice(
@@ -129,18 +137,19 @@ struct AppStoreTaskRunner: Sendable {
         of backfill: NotificationBackfill, _ app: AppStoreServerApp, _ environment: ValidationEnvironment
     ) -> PageReader<GetNotificationHistory> {
         let operation = GetNotificationHistory(backfill.window, paginationToken: backfill.token)
-        return PageReader(operation, server, for: app, in: environment, after: backfill.pages ?? 0)
+        return PageReader(operation, access.server, for: app, in: environment, after: backfill.pages ?? 0)
     }
 
     // MARK: One subscription or purchase
 
-    private func askStatus(_ task: AppStoreTask, _ environment: ValidationEnvironment) async throws -> Rest {
-        let ledger = terms().ledger
+    private func askStatus(_ task: LedgerWork, _ environment: ValidationEnvironment) async throws -> Rest {
+        let ledger = access.terms.ledger
         guard try await ledger.answer(SubscriptionNeedsStatus(task.subject, in: task.environment)),
             let app = try await app(of: task)
         else { return .nothing }
         do throws(AppStoreServerError) {
-            let statuses = try await server.call(GetSubscriptionStatuses(task.subject), for: app, in: environment)
+            let statuses = try await access.server.call(
+                GetSubscriptionStatuses(task.subject), for: app, in: environment)
             try statuses.value.requireOne(environment)
             try await observe(statuses.value, app: task.app)
         } catch {
@@ -154,14 +163,14 @@ struct AppStoreTaskRunner: Sendable {
 
     private func observe(_ statuses: SubscriptionStatuses, app: String) async throws(AppStoreServerError) {
         do {
-            try await ServerAPIEvidence(terms().ledger, workers).observe(statuses.signedTexts, app: app)
+            try await ServerAPIEvidence(access.terms.ledger, workers).observe(statuses.signedTexts, app: app)
         } catch {
             throw AppStoreServerError(.busy, .production, seen: "the answer could not be recorded: \(error)")
         }
     }
 
-    private func setToken(_ task: AppStoreTask, _ environment: ValidationEnvironment) async throws -> Rest {
-        let ledger = terms().ledger
+    private func setToken(_ task: LedgerWork, _ environment: ValidationEnvironment) async throws -> Rest {
+        let ledger = access.terms.ledger
         let query = TokenForApple(app: task.app, task.subject, in: task.environment)
         guard let wanted = try await ledger.answer(query), let app = try await app(of: task) else { return .nothing }
         var token = wanted.token
@@ -173,7 +182,7 @@ struct AppStoreTaskRunner: Sendable {
         guard let token else { return .nothing }
         do throws(AppStoreServerError) {
             let body = ["appAccountToken": token.uuidString.lowercased()]
-            _ = try await server.call(
+            _ = try await access.server.call(
                 UnsignedOperation(.setAppAccountToken, task.subject, json: body), for: app, in: environment)
         } catch {
             guard error.isFinal else { throw error }
@@ -186,21 +195,21 @@ struct AppStoreTaskRunner: Sendable {
         return .nothing
     }
 
-    private func readHistory(_ task: inout AppStoreTask, _ environment: ValidationEnvironment) async throws -> Rest {
+    private func readHistory(_ task: inout LedgerWork, _ environment: ValidationEnvironment) async throws -> Rest {
         guard let app = try await app(of: task) else { return .nothing }
-        let reading = HistoryReading(server: server, ledger: terms().ledger, workers: workers)
+        let reading = HistoryReading(server: access.server, ledger: access.terms.ledger, workers: workers)
         _ = try await reading.read(&task, for: app, in: environment)
         return .nothing
     }
 
     /// The app of a purchase, with its keys.
-    private func app(of task: AppStoreTask) async throws -> AppStoreServerApp? {
-        let terms = terms()
+    private func app(of task: LedgerWork) async throws -> AppStoreServerApp? {
+        let terms = access.terms
         let bundleID = try await terms.ledger.answer(BundleOfOriginal(task.subject, in: task.environment))
         return (bundleID ?? terms.bundleIDs[task.app]?.first).flatMap { terms.serverApps[$0] }
     }
 
-    private func facts(_ task: AppStoreTask, _ more: Logger.Metadata) -> Logger.Metadata {
+    private func facts(_ task: LedgerWork, _ more: Logger.Metadata) -> Logger.Metadata {
         var facts: Logger.Metadata = [
             "work": "\(task.kind.rawValue)", "app": "\(task.app)", "environment": "\(task.environment.name)",
             "subject": "\(task.subject)",

@@ -2,17 +2,12 @@ import AppStoreConnection
 import Logging
 import PurchaseLedger
 import PurchaseVerification
-import ServiceLifecycle
 
 /// Answers Apple's questions about the use of purchases for which customers ask a refund, within Apple's 12 hours.
 ///
 /// The ledger decides what is said. An answer without a reply is sent again exactly as it was, so Apple never hears two
 /// different ones.
-struct RefundRequestService: Service {
-    /// The pause between two looks at the ledger without work.
-    static let interval = Duration.seconds(2)
-    /// The pauses between attempts, in milliseconds: doubled from the first to the last.
-    private static let pauses: ClosedRange<Int64> = 30_000...1_800_000
+struct RefundAnswers: Sendable {
     /// The last attempt begins at least this long before the deadline, in milliseconds.
     private static let reserve: Int64 = 120_000
 
@@ -20,43 +15,14 @@ struct RefundRequestService: Service {
     let clock: @Sendable () -> Timestamp
     let logger: Logger
 
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
-            do {
-                while true {
-                    if try await !answerNext() { try await Task.sleep(for: Self.interval) }
-                }
-            } catch {
-                // The server stops.
-            }
-        }
-    }
-
-    /// Answers one question.
-    ///
-    /// - Returns: whether there was one.
-    /// - Throws: only `CancellationError`.
-    func answerNext() async throws -> Bool {
+    /// Answers one question, if there is something to say. Its work is leased.
+    func answer(_ leased: LedgerWork) async throws {
         let terms = access.terms
-        guard !terms.names.isEmpty else { return false }
-        do {
-            guard try await terms.ledger.answer(DueConsumptionRequests(apps: terms.names)) else { return false }
-            switch try await terms.ledger.perform(NextConsumptionAnswer(apps: terms.names)) {
-            case .none: return false
-            case .settled: return true
-            case .send(let work):
-                try await send(work, terms)
-                return true
-            }
-        } catch let error as CancellationError {
-            throw error
-        } catch {
-            logger.warning("a refund request was not answered", metadata: ["error": "\(type(of: error))"])
-            return false
-        }
+        guard let work = try await terms.ledger.perform(DecideConsumptionAnswer(leased)) else { return }
+        try await send(work, terms)
     }
 
-    private func send(_ work: ConsumptionWork, _ terms: AppStoreAccess.Terms) async throws {
+    private func send(_ work: ConsumptionWork, _ terms: AppStoreTerms) async throws {
         guard let environment = ValidationEnvironment(work.environment),
             let app = terms.app(work.app, bundleID: work.bundleID)
         else {
@@ -70,10 +36,7 @@ struct RefundRequestService: Service {
                 for: app, in: environment)
         } catch {
             guard error.isFinal else {
-                logger.notice(
-                    "the App Store did not take the answer to a refund request; it is sent again",
-                    metadata: ["code": "\(error.code.rawValue)", "attempts": "\(work.attempts + 1)"])
-                try await terms.ledger.perform(PostponeConsumptionAnswer(work, to: next(after: error, work)))
+                try await postpone(work, error, terms)
                 return
             }
             logger.warning(
@@ -86,14 +49,19 @@ struct RefundRequestService: Service {
         _ = try await terms.ledger.perform(RecordConsumptionAnswer(work))
     }
 
-    /// The time of the next attempt: later each time, and before the deadline.
-    private func next(after error: AppStoreServerError, _ work: ConsumptionWork) -> Timestamp {
-        let now = clock().millisecondsSince1970
-        let doubled = Self.pauses.lowerBound << min(Int64(work.attempts), 10)
-        let asked = Int64(error.retryAfter / .milliseconds(1))
-        let pause = max(min(doubled, Self.pauses.upperBound), min(asked, Self.pauses.upperBound))
+    /// Sends the same answer again later, and before the deadline.
+    private func postpone(
+        _ work: ConsumptionWork, _ error: AppStoreServerError, _ terms: AppStoreTerms
+    ) async throws {
+        var next = work.work
+        next.attempts += 1
+        logger.notice(
+            "the App Store did not take the answer to a refund request; it is sent again",
+            metadata: ["code": "\(error.code.rawValue)", "attempts": "\(next.attempts)"])
         let last = work.deadline.millisecondsSince1970 - Self.reserve
-        return Timestamp(millisecondsSince1970: max(now + Self.pauses.lowerBound, min(now + pause, last)))
+        let time = min(
+            AppStoreTiming.next(after: next, error.retryAfter, at: clock()), Timestamp(millisecondsSince1970: last))
+        try await terms.ledger.perform(NoteWork(next, next: max(time, clock().adding(milliseconds: 5000, times: 1))))
     }
 }
 

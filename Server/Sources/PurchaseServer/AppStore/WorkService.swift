@@ -1,0 +1,116 @@
+import AppStoreConnection
+import Logging
+import PurchaseLedger
+import PurchaseVerification
+import ServiceLifecycle
+import Synchronization
+
+import struct Foundation.UUID
+
+/// Does what is due with the App Store: questions about claims that wait, answers to refund requests, extensions, the
+/// hourly backfill of notifications, statuses of subscriptions without news, account tokens and histories.
+///
+/// Each piece is done by one server at a time (`LeaseWork.lease`), and waits in the database over restarts.
+final class WorkService: Service {
+    private let claims: AppStoreClaimService
+    private let runner: WorkRunner
+    private let clock: @Sendable () -> Timestamp
+    private let logger: Logger
+    private let running = Mutex(0)
+
+    /// The work besides claims that a server does at the same time.
+    private static let atOnce = 8
+    /// The pause after a look that found more than one piece: usually more are due.
+    private static let busyPause = Duration.milliseconds(200)
+    /// A question of Apple's has a deadline, so it comes first.
+    private static let kinds: [WorkKind] = [.refund, .extension, .token, .status, .history, .notifications]
+
+    init(
+        claims: AppStoreClaimService, runner: WorkRunner, clock: @escaping @Sendable () -> Timestamp, logger: Logger
+    ) {
+        (self.claims, self.runner, self.clock, self.logger) = (claims, runner, clock, logger)
+    }
+
+    func run() async throws {
+        let looksEvery = claims.timing.looksEvery
+        await cancelWhenGracefulShutdown { [self] in
+            await withDiscardingTaskGroup { group in
+                var (isSeeded, isAdopted): (Set<String>, Bool) = ([], false)
+                while !Task.isCancelled {
+                    var pause = looksEvery
+                    do {
+                        if !isAdopted { try await ledger.perform(AdoptWork()) }
+                        isAdopted = true
+                        try await seed(&isSeeded)
+                        for claim in try await overdueClaims() {
+                            group.addTask { await self.claims.questioner.giveUp(claim) }
+                        }
+                        let waiting = try await lease(WorkSelection([.claim], limit: claims.room))
+                        for claim in waiting.compactMap(\.entry) { claims.begin(claim) }
+                        let others = try await lease(
+                            WorkSelection(Self.kinds, apps: access.terms.names, limit: room))
+                        for work in others {
+                            running.withLock { $0 += 1 }
+                            group.addTask {
+                                await self.runner.run(work)
+                                self.running.withLock { $0 -= 1 }
+                            }
+                        }
+                        if waiting.count > 1 || others.count > 1 { pause = min(Self.busyPause, looksEvery) }
+                    } catch {
+                        // After a database error, the service waits as after any other look.
+                        if !(error is CancellationError) {
+                            logger.error("work with the App Store failed", metadata: ["error": "\(error)"])
+                        }
+                    }
+                    do { try await Task.sleep(for: pause) } catch { return }
+                }
+            }
+        }
+    }
+
+    private var access: AppStoreAccess { runner.access }
+    private var ledger: PurchaseLedger { access.terms.ledger }
+
+    /// Begins the backfill of each app that has a key, at once after a start.
+    private func seed(_ known: inout Set<String>) async throws {
+        let terms = access.terms
+        for (app, bundleIDs) in terms.bundleIDs.sorted(by: { $0.key < $1.key }) {
+            for bundleID in bundleIDs {
+                for environment in terms.environments[app] ?? []
+                where known.insert("\(environment.rawValue) \(bundleID)").inserted {
+                    let work = LedgerWork(
+                        .notifications, app: app, environment: AppStoreEnvironment(environment.rawValue),
+                        subject: bundleID)
+                    try await terms.ledger.perform(ScheduleWork(work, isMoved: true))
+                }
+            }
+        }
+    }
+
+    /// The claims that waited for the maximum time, even if the circuit is open.
+    private func overdueClaims() async throws -> [UUID] {
+        let since = Timestamp(millisecondsSince1970: clock().millisecondsSince1970 - claims.timing.givesUpAfter)
+        return try await lease(WorkSelection([.claim], since: since, limit: AppStoreTiming.atOnce))
+            .compactMap(\.entry)
+    }
+
+    /// Leases work. Usually nothing is due, which is found out without a write.
+    private func lease(_ selection: WorkSelection) async throws -> [LedgerWork] {
+        guard selection.limit > 0 else { return [] }
+        var first = selection
+        first.limit = 1
+        guard try await ledger.answer(DueWork(first)) > 0 else { return [] }
+        return try await ledger.perform(LeaseWork(selection))
+    }
+
+    /// How much further work besides claims may be done now. One piece is the probe of an open circuit; the others
+    /// rest.
+    private var room: Int {
+        let running = running.withLock { $0 }
+        switch access.server.circuit(of: .production) {
+        case .closed: return Self.atOnce - running
+        case .open(let next): return next <= .zero && running == 0 ? 1 : 0
+        }
+    }
+}
