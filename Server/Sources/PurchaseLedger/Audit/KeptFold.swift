@@ -5,31 +5,39 @@ import PurchaseVerification
 extension PurchaseLedger {
     /// Audits what is new since an audit that kept its fold, or the whole ledger with all evidence if there is no such
     /// file, and keeps the fold if there are no findings. It needs time in proportion to what is new, except for two
-    /// copies of the file.
+    /// copies of the file. A whole audit keeps its fold in a second file from time to time, and goes on with it if it
+    /// was interrupted less than a day ago.
     ///
     /// - Parameters:
-    ///   - path: the file, which is written anew.
+    ///   - path: the file, which is written anew. The second one has the suffix `.part`.
     ///   - checkpoints: the checkpoints that the log must agree with.
     ///   - endedKeys: the public keys whose origins may have ended, for a whole audit.
     ///   - folder: where the fold goes on in a temporary database.
+    ///   - partEntries: how many entries a fold grows, at least, before the second file is written again.
     ///   - progress: called after each page of the journal.
     /// - Throws: `LedgerStorageError`, `SQLiteBackup.Failure`.
     public func audit(
         keeping path: String, _ checkpoints: [Checkpoint] = [], endedKeys: [LogVerifierKey] = [],
-        in folder: URL = FileManager.default.temporaryDirectory,
+        in folder: URL = FileManager.default.temporaryDirectory, partEntries: Int64 = 16_384,
         progress: @escaping @Sendable (AuditProgress) -> Void = { _ in }
     ) async throws -> AuditOutcome {
         let kept = try await KeptFold.continued(path, of: self, in: folder)
+        let partial = "\(path).part"
+        let begun = kept == nil ? try await KeptFold.interrupted(partial, of: self, in: folder) : nil
         // Another audit may write the same file.
         let next = "\(path).\(UUID().uuidString).next"
         defer { KeptFold.remove(next) }
         var audit = LedgerAudit(ledger: underAudit, folder: folder, progress: progress)
-        (audit.keptPath, audit.nextPath) = (path, next)
-        let report = try await audit.run(from: kept)
+        (audit.keptPath, audit.nextPath, audit.partialPath) = (path, next, partial)
+        audit.partEntries = partEntries
+        let report = try await audit.run(from: kept, begun: begun)
+        KeptFold.remove(partial)
         // Last, so that it examines every leaf of the fold.
         let since = report.since == nil ? nil : kept?.checkpoint
         let outcome = AuditOutcome(
-            log: try await auditLog(checkpoints, since: since, endedKeys: endedKeys), report: report)
+            log: try await auditLog(
+                checkpoints + [begun?.checkpoint].compactMap(\.self), since: since, endedKeys: endedKeys),
+            report: report)
         guard outcome.log.findings.isEmpty, report.findings.isEmpty else { return outcome }
         guard rename(next, path) == 0 else {
             throw LedgerStorageError(.unavailable, "\(path): \(String(cString: strerror(errno)))")
@@ -50,6 +58,8 @@ struct KeptFold: Sendable {
     /// The log that the fold covers.
     let checkpoint: Checkpoint
     let state: ReplayState
+    /// How many erased customers the fold left out from the beginning.
+    let erasures: Int
 
     /// The position of the last entry of the fold.
     var position: ReplayEntries.Position {
@@ -85,6 +95,24 @@ struct KeptFold: Sendable {
         }
     }
 
+    /// How long after the last part an audit goes on, in seconds: what it has examined is not examined again.
+    private static let partLasts: TimeInterval = 86_400
+
+    /// A copy of the fold of a whole audit that was interrupted; `nil` if it is old, or if a customer was erased since.
+    static func interrupted(
+        _ path: String, of ledger: PurchaseLedger, in folder: URL
+    ) async throws -> KeptFold? {
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        let written = try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
+        guard let kept = try await continued(path, of: ledger, in: folder) else { return nil }
+        let erasures = try await ledger.database.read(.lists) { try Erasures(of: $0).customers.count }
+        guard let written, abs(written.timeIntervalSinceNow) < partLasts, kept.erasures == erasures else {
+            remove(kept.file)
+            return nil
+        }
+        return kept
+    }
+
     private static let noKey = "none"
 
     /// With what the entries of a fold are examined: the key of entries, and the certificates that evidence is verified
@@ -104,11 +132,11 @@ struct KeptFold: Sendable {
         return try await fold.write { connection in
             guard
                 var reader = try connection.rows(
-                    "SELECT size, root, last, rules, conditions FROM kept_fold", []
+                    "SELECT size, root, last, rules, conditions, erasures FROM kept_fold", []
                 ).first?.reader
             else { throw LedgerStorageError(.schemaTooOld, "it is not complete") }
             let (size, root, last) = (try reader.integer(), try reader.blob(), try reader.integer())
-            let (rules, examined) = (try reader.integer(), try reader.text())
+            let (rules, examined, erasures) = (try reader.integer(), try reader.text(), try reader.integer())
             // The key of entries of a ledger never changes.
             let keys = [examined, conditions].map { $0.prefix { $0 != " " } }
             guard keys[0] == keys[1] || keys.contains(Substring(Self.noKey)) else {
@@ -123,13 +151,15 @@ struct KeptFold: Sendable {
             try TouchedRows.watch(connection)
             return KeptFold(
                 file: file, checkpoint: Checkpoint(origin: path, size: size, root: hash),
-                state: ReplayState(registry: try Registry(recordedIn: connection), order: EntryOrder(last: last)))
+                state: ReplayState(registry: try Registry(recordedIn: connection), order: EntryOrder(last: last)),
+                erasures: Int(erasures))
         }
     }
 
-    /// Writes a fold of all leaves, without pending entries, beside a file.
+    /// Writes a fold of leaves, without pending entries, beside a file.
     static func save(
-        _ fold: SQLiteDatabase, _ file: String, at path: String, size: Int64, last: Int64, of ledger: PurchaseLedger
+        _ fold: SQLiteDatabase, _ file: String, at path: String, size: Int64, last: Int64, erasures: Int,
+        of ledger: PurchaseLedger
     ) async throws {
         let root = try await ledger.database.read(.lists) { connection in
             let stored = try LogStateTable(connection: connection).row().size
@@ -140,13 +170,17 @@ struct KeptFold: Sendable {
             try connection.execute(
                 """
                 CREATE TABLE kept_fold (
-                    size INTEGER PRIMARY KEY, root BLOB, last INTEGER, rules INTEGER, conditions TEXT)
+                    size INTEGER PRIMARY KEY, root BLOB, last INTEGER, rules INTEGER, conditions TEXT,
+                    erasures INTEGER)
                 """, [])
             try connection.execute(
-                "INSERT INTO kept_fold (size, root, last, rules, conditions) VALUES (?1, ?2, ?3, ?4, ?5)",
+                """
+                INSERT INTO kept_fold (size, root, last, rules, conditions, erasures)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                """,
                 [
                     .integer(size), .blob(root), .integer(last), .integer(SchemaNumber.rules),
-                    .text(conditions(of: ledger)),
+                    .text(conditions(of: ledger)), .integer(Int64(erasures)),
                 ])
         }
         _ = try SQLiteBackup(of: file, to: path).write()

@@ -41,6 +41,10 @@ struct LedgerAudit {
     var keptPath: String?
     /// The file to which the fold of all leaves is written before it replaces that one.
     var nextPath: String?
+    /// The file to which a whole audit writes its fold from time to time.
+    var partialPath: String?
+    /// How many entries a fold grows, at least, before it is written there again.
+    var partEntries: Int64 = .max
     /// Whether the fold of an earlier audit is continued.
     private var isContinued = false
     var progress: @Sendable (AuditProgress) -> Void = { _ in }
@@ -54,11 +58,13 @@ struct LedgerAudit {
     }
 
     /// Audits what is new since a kept fold, or the ledger if there is none or an erasure came since.
-    func run(from kept: KeptFold?) async throws -> AuditReport {
-        guard let kept else { return try await run() }
+    ///
+    /// - Parameter begun: the fold of a whole audit that was interrupted.
+    func run(from kept: KeptFold?, begun: KeptFold?) async throws -> AuditReport {
+        guard let kept else { return try await run(begun) }
         defer { KeptFold.remove(kept.file) }
         var audit = self
-        audit.isContinued = true
+        (audit.isContinued, audit.partialPath) = (true, nil)
         do {
             return try await audit.run(kept.file) { fold, report in
                 try await audit.goOn(fold, kept, &report)
@@ -72,13 +78,16 @@ struct LedgerAudit {
 
     /// Audits the ledger.
     ///
-    /// - Parameter body: called with the rebuild and the report before the rebuild is deleted.
+    /// - Parameters:
+    ///   - begun: the fold with which it goes on.
+    ///   - body: called with the rebuild and the report before the rebuild is deleted.
     func run(
+        _ begun: KeptFold? = nil,
         _ body: (_ rebuilt: SQLiteDatabase, Erasures, AuditReport) async throws -> Void = { _, _, _ in }
     ) async throws -> AuditReport {
-        let file = folder.appending(path: "assay-rebuild-\(UUID().uuidString).sqlite").path
+        let file = begun?.file ?? folder.appending(path: "assay-rebuild-\(UUID().uuidString).sqlite").path
         defer { KeptFold.remove(file) }
-        return try await run(file) { try await compareAll($0, file, &$1, body) }
+        return try await run(file) { try await compareAll($0, file, from: begun, &$1, body) }
     }
 
     private func run(
@@ -115,29 +124,19 @@ struct LedgerAudit {
 
     /// Folds all entries, and compares all tables.
     private func compareAll(
-        _ rebuilt: SQLiteDatabase, _ file: String, _ report: inout AuditReport,
+        _ rebuilt: SQLiteDatabase, _ file: String, from begun: KeptFold?, _ report: inout AuditReport,
         _ body: (_ rebuilt: SQLiteDatabase, Erasures, AuditReport) async throws -> Void
     ) async throws {
-        try await LedgerMigrations.migrate(rebuilt, now: 0)
         try await compareSchema(&report)
         async let indexes = IndexAudit(database: ledger.database).findings()
-        try await rebuilt.write { connection in
-            // A replay reads none of the lists of an app, so it needs not write their indexes.
-            for index in Self.unusedIndexes {
-                _ = try connection.execute("DROP INDEX IF EXISTS \(index)", [])
-            }
-            // An erasure refers to customers by reference.
-            _ = try connection.execute("CREATE INDEX customers_by_reference ON customers (reference)", [])
-            // The comparison with the rules reads the entitlements of one original at a time.
-            _ = try connection.execute("CREATE INDEX entitlements_by_ground ON entitlements (ground)", [])
-            // A replay notes the order and the transaction of a claim after it was applied.
-            _ = try connection.execute("DROP TRIGGER journal_no_update", [])
-        }
+        if begun == nil { try await Self.create(rebuilt) }
         var erasures = Erasures()
         do {
             erasures = try await ledger.database.read(.lists) { try Erasures(of: $0) }
             async let checked = checkEvidence(erasures)
-            try await replay(into: rebuilt, file, erasures, &report)
+            let start = begun.map { ($0.position, $0.state) } ?? (ReplayEntries.Position(), ReplayState())
+            report.entries = Int(begun?.checkpoint.size ?? 0)
+            try await replay(into: rebuilt, file, from: start, erasures, &report)
             let evidence = try await checked
             add(evidence.findings, to: &report)
             report.evidence = evidence.count
@@ -151,6 +150,23 @@ struct LedgerAudit {
         }
         add(try await indexes, to: &report)
         try await body(rebuilt, erasures, report)
+    }
+
+    /// Creates the tables of a rebuild.
+    private static func create(_ rebuilt: SQLiteDatabase) async throws {
+        try await LedgerMigrations.migrate(rebuilt, now: 0)
+        try await rebuilt.write { connection in
+            // A replay reads none of the lists of an app, so it needs not write their indexes.
+            for index in unusedIndexes {
+                _ = try connection.execute("DROP INDEX IF EXISTS \(index)", [])
+            }
+            // An erasure refers to customers by reference.
+            _ = try connection.execute("CREATE INDEX customers_by_reference ON customers (reference)", [])
+            // The comparison with the rules reads the entitlements of one original at a time.
+            _ = try connection.execute("CREATE INDEX entitlements_by_ground ON entitlements (ground)", [])
+            // A replay notes the order and the transaction of a claim after it was applied.
+            _ = try connection.execute("DROP TRIGGER journal_no_update", [])
+        }
     }
 
     private static func unread(_ row: JournalRow, _ error: any Error) -> AuditFinding {
@@ -184,7 +200,7 @@ struct LedgerAudit {
     /// page is verified on all processors.
     private func replay(
         into rebuilt: SQLiteDatabase, _ file: String,
-        from former: (ReplayEntries.Position, ReplayState) = (ReplayEntries.Position(), ReplayState()),
+        from former: (ReplayEntries.Position, ReplayState),
         _ erasures: Erasures, _ report: inout AuditReport
     ) async throws {
         let total = try await ledger.database.read(.lists) { try JournalTable(connection: $0).last() }
@@ -194,9 +210,14 @@ struct LedgerAudit {
         func save() async throws {
             guard let path = unsaved else { return }
             unsaved = nil
-            try await KeptFold.save(
-                rebuilt, file, at: path, size: position.leaf + 1, last: state.order.last, of: ledger)
+            try await keep(at: path)
         }
+        func keep(at path: String) async throws {
+            try await KeptFold.save(
+                rebuilt, file, at: path, size: position.leaf + 1, last: state.order.last,
+                erasures: erasures.customers.count, of: ledger)
+        }
+        var kept = position.leaf
         while let end = page.rows.last?.position {
             // Pending entries follow all leaves. They can come in another order later.
             if end.number != nil { try await save() }
@@ -222,6 +243,18 @@ struct LedgerAudit {
             if isContinued { report.evidence += page.rows.count { $0.examined != nil } }
             add(page.findings + findings, to: &report)
             progress(AuditProgress(done: Int64(report.entries), total: max(total, Int64(report.entries))))
+            // What is written again grows with the fold, so all writes together cost as much as a few copies.
+            if let partialPath, position.number == nil, report.findings.isEmpty,
+                position.leaf - kept >= max(partEntries, kept / 4)
+            {
+                let part = "\(partialPath).\(UUID().uuidString)"
+                defer { KeptFold.remove(part) }
+                try await keep(at: part)
+                guard rename(part, partialPath) == 0 else {
+                    throw LedgerStorageError(.unavailable, "\(partialPath): \(String(cString: strerror(errno)))")
+                }
+                kept = position.leaf
+            }
             page = try await following
         }
         try await save()

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import PurchaseLedger
 import PurchaseVerification
+import Synchronization
 import TestSupport
 import Testing
 
@@ -138,6 +139,49 @@ struct SinceAuditTests {
             #expect(try await Self.audit(world.world.ledger, since: world.path("kept")) == before)
             #expect(AuditReport.unexamined.contains("purchases and customers that no newer entry touched"))
             #expect(try await world.world.ledger.audit().findings != [])
+        }
+    }
+
+    @Test("33.4 A whole audit that was interrupted goes on with its part, compares everything, and leaves no part")
+    func interrupted() async throws {
+        try await SealedWorld.with { world in
+            _ = try await Self.story(world, orders: 600)
+            let (kept, part, saved) = (world.path("kept"), world.path("kept.part"), world.path("saved"))
+            let files = FileManager.default
+            // The number of entries after the first page.
+            @Sendable func audit(saving: Bool = false) async throws -> (report: AuditReport, first: Int64?) {
+                if files.fileExists(atPath: kept) { try files.removeItem(atPath: kept) }
+                let first = Mutex<Int64?>(nil)
+                let outcome = try await world.world.ledger.audit(keeping: kept, partEntries: 1) { progress in
+                    first.withLock { $0 = $0 ?? progress.done }
+                    guard saving, files.fileExists(atPath: part), !files.fileExists(atPath: saved) else { return }
+                    #expect(throws: Never.self) { try files.copyItem(atPath: part, toPath: saved) }
+                }
+                #expect(!files.fileExists(atPath: part))
+                return (outcome.report, first.withLock { $0 })
+            }
+            let whole = try await audit(saving: true)
+            #expect(whole.report.findings == [] && whole.first == 256)
+            // What an interruption leaves.
+            func interrupt() throws { try files.copyItem(atPath: saved, toPath: part) }
+            try interrupt()
+            let resumed = try await audit()
+            #expect(resumed.report == whole.report && resumed.first == 512)
+            try interrupt()
+            try files.setAttributes([.modificationDate: Date(timeIntervalSinceNow: -86_401)], ofItemAtPath: part)
+            #expect(try await audit().first == 256)
+            try interrupt()
+            try await world.tamper([untouchedChanges[0]])
+            #expect(try await audit().report.findings.contains { $0.kind == .rowDiffers })
+            try await world.tamper([untouchedChanges[0].replacing("+ 1", with: "- 1")])
+            try interrupt()
+            _ = try await world.world.ledger.perform(
+                EraseCustomer(app: "example", customerID: "bob", reason: "asked"))
+            try await world.sealing.round()
+            let erased = try await audit()
+            // Tampering dropped the triggers.
+            let others = erased.report.findings.filter { $0.kind != .schemaMissing }
+            #expect(erased.first == 256 && others == [], "\(others)")
         }
     }
 

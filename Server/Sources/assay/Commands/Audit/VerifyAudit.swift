@@ -25,8 +25,9 @@ struct VerifyAudit: AsyncParsableCommand {
             findings. The next time it goes on with FILE: it proves from the stored tiles that the log extends the part that \
             FILE covers, checks the entries after it, verifies their evidence, and compares the rows of the purchases and \
             customers that they touched. The report names what was not examined, so delete FILE and run a whole audit from time \
-            to time. After an erasure the next audit is whole. FILE is as large as the database and has its customers: keep it \
-            where only the auditor can write.
+            to time. After an erasure the next audit is whole. A whole audit that is interrupted leaves FILE.part, and goes on \
+            with it within a day. FILE is as large as the database and has its customers: keep it where only the auditor can \
+            write.
 
             Entries that wait for the log are not a finding. Exit status: 0 if everything agrees, 1 if there are findings, \
             2 for wrong usage or I/O.
