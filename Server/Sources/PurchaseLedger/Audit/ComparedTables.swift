@@ -59,11 +59,6 @@ package enum ComparedTables {
         return names.subtracting(["account_tokens.entry_key"])
     }
 
-    /// The columns of a table that change without a journal entry.
-    static func work(of table: String) -> Set<String> {
-        table == "events" ? [] : differences[table]?.without ?? []
-    }
-
     /// A query of the numbers of the events that are compared.
     static func comparedEvents() throws(LedgerStorageError) -> String {
         try all().filter { $0.name == "events" }.map { $0.query("events.event_key") }.joined()

@@ -65,29 +65,21 @@ struct LedgerRebuild: Sendable {
     }
 
     /// Whether a computed table needs something of the ledger's rows.
-    private func isKept(_ table: String) -> Bool {
-        table == "events" || table == "products" && hasErasures || !ComparedTables.work(of: table).isEmpty
-    }
+    private func isKept(_ table: String) -> Bool { table == "events" || table == "products" && hasErasures }
 
     private func replace(
         _ table: StoredTable, _ numbers: RowNumbers, from fold: any LedgerConnection, _ target: any LedgerConnection
     ) throws {
         let pages = TablePages(table: table, limit: 1024)
-        let work = ComparedTables.work(of: table.name).compactMap { table.columns.firstIndex(of: $0) }
-        var kept: [[LedgerValue]: LedgerRow] = [:]
-        if isKept(table.name) { try pages.forEach(target) { for row in $0 { kept[pages.key(of: row)] = row } } }
-        let keepsRows = table.name == "products"
-        if !keepsRows || kept.isEmpty { try target.execute("DELETE FROM \(table.name)", []) }
+        var kept: Set<[LedgerValue]> = []
+        if isKept(table.name) {
+            try pages.forEach(target) { rows in kept.formUnion(rows.map(pages.key(of:))) }
+        } else {
+            try target.execute("DELETE FROM \(table.name)", [])
+        }
         try pages.forEach(fold) { rows in
-            var computed: [LedgerRow] = []
-            for row in rows {
-                var values = try numbers.renumbered(row, table).values
-                let former = kept[pages.key(of: LedgerRow(values: values))]
-                if former != nil, keepsRows { continue }
-                if let former { for place in work { values[place] = former.values[place] } }
-                computed.append(LedgerRow(values: values))
-            }
-            try pages.insert(computed, most: 1, target)
+            let computed = try rows.map { try numbers.renumbered($0, table) }
+            try pages.insert(computed.filter { !kept.contains(pages.key(of: $0)) }, most: 1, target)
         }
     }
 
