@@ -17,7 +17,8 @@ struct AccessTests {
         (.post, "/v1/purchases", .client), (.get, "/v1/purchases/x", .backend),
         (.get, "/v1/purchases?owner=none", .backend),
         (.get, "/v1/customers/x/entitlements", .backend), (.get, "/v1/customers/x/purchases", .backend),
-        (.post, "/v1/customers/x/consume", .backend), (.get, "/v1/submissions", .backend),
+        (.get, "/v1/customers/x/offers", .backend), (.post, "/v1/customers/x/consume", .backend),
+        (.get, "/v1/submissions", .backend),
         (.get, "/v1/submissions/x", .backend), (.get, "/v1/submissions/x/evidence", .backend),
     ]
 

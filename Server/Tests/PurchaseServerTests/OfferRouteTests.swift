@@ -116,6 +116,91 @@ struct OfferRouteTests {
         }
     }
 
+    @Test("54.7 A customer's offers follow the subscriptions in the ledger, the settings and what the App Store signed")
+    func customerOffers() async throws {
+        try await Self.run { world in
+            func offers() async throws -> [String] {
+                let answer = try await world.send(.get, "/v1/customers/alice/offers", as: .backend)
+                #expect(answer.status == 200)
+                let list = try answer.message(CustomerOffers.self)
+                #expect(list.customerID == "alice" && list.offers.allSatisfy { $0.productID == Self.monthly })
+                return list.offers.map { "\($0.type) \($0.offerID ?? "-") \($0.eligible) \($0.reason)" }
+            }
+            #expect(
+                try await offers() == [
+                    "introductory - true never_subscribed", "promotional back false never_subscribed",
+                ])
+            let claim = try PurchaseServerWorld.purchase(
+                "9001", product: Self.monthly, receipt: try DropInWorld.receipt())
+            #expect(try await world.send(.post, "/v1/purchases", claim, as: .client).status == 200)
+            #expect(
+                try await offers() == ["introductory - false subscribed", "promotional back true subscribed"])
+            world.clock.advance(days: 31)
+            try await DropInWorld.tell(world.client, DropInWorld.signed(1), on: 30.5, status: 2) {
+                ($0.autoRenewStatus, $0.expirationIntent) = (0, 1)
+                $0.eligibleWinBackOfferIDs = ["come", "again"]
+            }
+            #expect(
+                try await offers() == [
+                    "introductory - true former_subscriber", "promotional back true former_subscriber",
+                    "win_back come true signed", "win_back again true signed",
+                ])
+            // Bought again, with the introductory offer.
+            try await DropInWorld.tell(
+                world.client, DropInWorld.signed(2) { ($0.offerType, $0.offerDiscountType) = (1, "FREE_TRIAL") },
+                on: 30.9)
+            #expect(
+                try await offers() == [
+                    "introductory - false introductory_offer_used", "promotional back true subscribed",
+                ])
+        } change: {
+            $0.audience = .everybody
+        }
+    }
+
+    @Test("54.7 Products of another group, other audiences and used limits decide alike for a paywall and a signature")
+    func offerRules() {
+        func subscription(_ product: String, _ group: ExactText?, active: Bool = false, used: Bool = false)
+            -> CustomerOffer.Subscription
+        {
+            CustomerOffer.Subscription(productID: product, groupID: group, isActive: active, hadIntroductory: used)
+        }
+        var rules = OfferRules()
+        var back = OfferRule()
+        (back.products, back.audience, back.limit) = (["gold"], .former, 1)
+        rules.promotional["back"] = back
+        let now = Timestamp(millisecondsSince1970: 1_000)
+        let cases:
+            [(
+                had: [CustomerOffer.Subscription], audience: OfferAudience, signed: [String: [Timestamp]],
+                expected: [String]
+            )] = [
+                ([], .new, [:], ["gold never_subscribed +", "gold back never_subscribed", "news never_subscribed +"]),
+                (
+                    [subscription("gold", "a", used: true), subscription("news", "b")], .former, [:],
+                    ["gold introductory_offer_used", "gold back former_subscriber +", "news former_subscriber +"]
+                ),
+                (
+                    [subscription("gold", "a", used: true)], .former, ["back": [now]],
+                    ["gold introductory_offer_used", "gold back offer_exhausted", "news introductory_offer_used"]
+                ),
+                (
+                    [subscription("gold", nil, active: true), subscription("news", "b")], .subscribers, [:],
+                    ["gold subscribed", "gold back offer_not_for_customer", "news subscribed"]
+                ),
+            ]
+        for item in cases {
+            let offers = CustomerOffer.all(
+                rules, products: ["gold", "news"], subscriptions: item.had, audience: item.audience,
+                signed: item.signed, at: now)
+            let found = offers.map {
+                [$0.productID, $0.offerID, $0.reason.rawValue, $0.isEligible ? "+" : nil].compactMap(\.self)
+                    .joined(separator: " ")
+            }
+            #expect(found == item.expected)
+        }
+    }
+
     @Test("D.1 The introductory offer is refused to a second account of a subscriber, by the owner of the transaction")
     func secondAccount() async throws {
         try await Self.run { world in

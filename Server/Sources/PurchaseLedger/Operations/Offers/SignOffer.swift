@@ -131,7 +131,7 @@ public struct SignOffer: LedgerOperation {
     }
 
     /// What customers are now, by the subscriptions in the app of all of them.
-    private static func audience(
+    static func audience(
         of customers: [CustomerRow], _ app: RegistryApp, _ transaction: LedgerTransaction
     ) throws -> OfferAudience {
         let subscriptions = try customers.compactMap(\.name).flatMap {
