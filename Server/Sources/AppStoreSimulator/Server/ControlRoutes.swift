@@ -78,11 +78,12 @@ extension Routes {
         }
         get("/control/customers") { state, _ in state.store.customers }
         post(
-            "/control/customers", ["customer_id", "environment", "device_id", "storefront"], .created
+            "/control/customers",
+            ["customer_id", "environment", "device_id", "storefront", "subscription_renewal_rate"], .created
         ) { state, body, _ in
             try state.store.addCustomer(
                 body.customerID, environment: body.environment ?? customerEnvironment, deviceID: body.deviceID,
-                storefront: body.storefront ?? "USA")
+                storefront: body.storefront ?? "USA", renewalRate: body.subscriptionRenewalRate)
         }
     }
 

@@ -212,6 +212,10 @@ extension AppStore {
         }
         if let running = earlier.first(where: { $0.isUsable && $0.sharedFrom == nil }) {
             guard running.productID != product.productID || running.autoRenewProductID != product.productID else {
+                // The quantity is the total number of seats after the purchase (StoreKit, `seats(_:)`).
+                if terms.invitations != nil, let added = options.quantity.subtracting(seats(of: running)) {
+                    return try addSeats(added, to: running.originalTransactionID)
+                }
                 throw StoreError(
                     .alreadySubscribed,
                     "'\(customer.customerID)' has '\(product.productID)' until \(running.expiresDate.internet).")
@@ -221,10 +225,9 @@ extension AppStore {
         let offer = try offer(for: options.offerID, of: product, terms, isNew: earlier.isEmpty)
         let transactionID = nextTransactionID(customer.environment)
         let again = earlier.first { $0.sharedFrom == nil }
-        let start = offer.map {
-            $0.mode == .payUpFront ? $0.period.end(from: now, periods: $0.periods) : $0.period.end(from: now)
-        }
-        let expiresDate = start ?? terms.period.end(from: now)
+        let rate = customer.subscriptionRenewalRate
+        let expiresDate = rate.end(
+            of: offer?.period ?? terms.period, from: now, periods: offer?.mode == .payUpFront ? offer?.periods ?? 1 : 1)
         var transaction = StoreTransaction(
             transactionID: transactionID, originalTransactionID: again?.originalTransactionID ?? transactionID,
             bundleID: product.bundleID, customerID: customer.customerID, productID: product.productID,
@@ -242,6 +245,7 @@ extension AppStore {
             customerID: customer.customerID, groupID: terms.groupID, productID: product.productID,
             transactionID: transactionID, status: .active, expiresDate: expiresDate,
             autoRenewProductID: product.productID, renewalPrice: product.price, recentStartDate: now, sharedFrom: nil)
+        subscription.renewalRate = rate
         subscription.offer = offer.flatMap(Self.remaining)
         subscription.billingFails = again?.billingFails ?? false
         subscription.renewalSeats = terms.invitations.map { _ in options.quantity }
@@ -300,4 +304,12 @@ extension AppStore {
 extension Date {
     /// RFC 3339, in UTC and whole seconds.
     var internet: String { formatted(.iso8601) }
+}
+
+extension UInt64 {
+    /// The difference, if it is at least 1.
+    fileprivate func subtracting(_ number: Int) -> UInt64? {
+        let smaller = UInt64(clamping: number)
+        return self > smaller ? self - smaller : nil
+    }
 }

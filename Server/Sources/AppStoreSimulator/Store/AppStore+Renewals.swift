@@ -25,6 +25,11 @@ extension AppStore {
         guard subscription.autoRenews else {
             return expire(&subscription, intent: 1, subtype: "VOLUNTARY", "the customer cancelled it")
         }
+        if subscription.renewalRate != nil, subscription.renewals ?? 0 >= SandboxRenewalRate.renewals {
+            return expire(
+                &subscription, intent: 1, subtype: "VOLUNTARY",
+                "the sandbox renews it \(SandboxRenewalRate.renewals) times")
+        }
         let key = StoreState.key(subscription.bundleID, subscription.autoRenewProductID)
         guard let product = state.products[key], let terms = product.subscription, product.isForSale else {
             return expire(&subscription, intent: 4, subtype: "PRODUCT_NOT_FOR_SALE", "the product is not for sale")
@@ -57,7 +62,7 @@ extension AppStore {
     /// The end of the grace period after the present period; nil if the app has none.
     func gracePeriodEnd(of subscription: StoreSubscription) -> Date? {
         let days = state.apps[subscription.bundleID]?.gracePeriodDays ?? 0
-        return days > 0 ? subscription.expiresDate.addingTimeInterval(Double(days) * 86_400) : nil
+        return days > 0 ? subscription.expiresDate + subscription.renewalRate.seconds(days: days) : nil
     }
 
     /// Collects the price and begins a period.
@@ -67,6 +72,7 @@ extension AppStore {
         recovers: Bool
     ) {
         guard let previous = state.transactions[subscription.transactionID] else { return }
+        if subscription.renewalRate != nil { subscription.renewals = (subscription.renewals ?? 0) + 1 }
         let transaction = beginPeriod(
             of: &subscription, product, terms, from: start, reason: .renewal, follows: previous)
         record(
@@ -94,7 +100,7 @@ extension AppStore {
         var transaction = previous.copy(as: transactionID)
         (transaction.productID, transaction.quantity, transaction.reason) = (product.productID, seats ?? 1, reason)
         transaction.purchaseDate = start
-        transaction.expiresDate = (offer?.period ?? terms.period).end(from: start)
+        transaction.expiresDate = subscription.renewalRate.end(of: offer?.period ?? terms.period, from: start)
         transaction.webOrderLineItemID = nextLineItemID(previous.environment)
         transaction.offer = offer.map(StoreTransaction.Offer.init)
         transaction.price = offer?.price ?? (reason == .renewal ? subscription.renewalPrice : product.price)
@@ -212,7 +218,7 @@ extension AppStore {
         }
         try require((1...90).contains(days), .invalidValue, "A subscription is extended by 1 to 90 days, not \(days).")
         for extended in [subscription] + followers(of: subscription).filter({ $0.status == .active }) {
-            extend(extended, until: subscription.expiresDate.addingTimeInterval(Double(days) * 86_400))
+            extend(extended, until: subscription.expiresDate + subscription.renewalRate.seconds(days: days))
         }
         return try self.subscription(originalTransactionID)
     }

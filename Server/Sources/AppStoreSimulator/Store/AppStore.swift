@@ -224,12 +224,16 @@ extension AppStore {
     /// - Parameters:
     ///   - customerID: nil takes the next free `customer-1`, `customer-2`, ….
     ///   - deviceID: a UUID; nil derives it from the customer's identifier.
+    ///   - renewalRate: how fast a tester's subscriptions renew.
     /// - Throws: `already_exists`, `invalid_value`.
     @discardableResult
     public mutating func addCustomer(
         _ customerID: String? = nil, environment: StoreEnvironment = .sandbox, deviceID: String? = nil,
-        storefront: String = "USA"
+        storefront: String = "USA", renewalRate: SandboxRenewalRate? = nil
     ) throws(StoreError) -> StoreCustomer {
+        try require(
+            renewalRate == nil || environment == .sandbox, .invalidValue,
+            "Only the subscriptions of the sandbox are accelerated; the customer is of \(environment.rawValue).")
         state.summary.customers += 1
         let customerID = customerID ?? "customer-\(state.summary.customers)"
         try Self.check(customerID, "customer id")
@@ -242,7 +246,8 @@ extension AppStore {
         }
         guard let device else { throw StoreError(.invalidValue, "A device id is a UUID.") }
         let customer = StoreCustomer(
-            customerID: customerID, environment: environment, deviceID: device.uuidString, storefront: storefront)
+            customerID: customerID, environment: environment, deviceID: device.uuidString, storefront: storefront,
+            subscriptionRenewalRate: renewalRate)
         state.customers[customerID] = customer
         return customer
     }

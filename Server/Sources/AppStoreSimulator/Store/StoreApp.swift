@@ -85,6 +85,65 @@ public struct StoreCustomer: Codable, Hashable, Sendable {
     public let deviceID: String
     /// The country of the account, in three letters.
     public var storefront: String
+    /// How fast the subscriptions of a tester renew; nil for real time.
+    public var subscriptionRenewalRate: SandboxRenewalRate?
+}
+
+/// How fast the subscriptions of a tester renew, by the names of the App Store Connect API
+/// ("SandboxTesterV2.Attributes"). At any of these, a subscription renews at most twelve times after its purchase
+/// (Apple, "Testing an auto-renewable subscription").
+public enum SandboxRenewalRate: String, Codable, Hashable, Sendable, CaseIterable {
+    case threeMinutes = "MONTHLY_RENEWAL_EVERY_THREE_MINUTES"
+    case fiveMinutes = "MONTHLY_RENEWAL_EVERY_FIVE_MINUTES"
+    case fifteenMinutes = "MONTHLY_RENEWAL_EVERY_FIFTEEN_MINUTES"
+    case thirtyMinutes = "MONTHLY_RENEWAL_EVERY_THIRTY_MINUTES"
+    case oneHour = "MONTHLY_RENEWAL_EVERY_ONE_HOUR"
+
+    /// The number of renewals after a purchase.
+    static let renewals = 12
+
+    /// The number of minutes of a month.
+    private var minutes: Int {
+        switch self {
+        case .threeMinutes: 3
+        case .fiveMinutes: 5
+        case .fifteenMinutes: 15
+        case .thirtyMinutes: 30
+        case .oneHour: 60
+        }
+    }
+
+    /// The seconds of a number of days: a thirtieth of a month each, rounded up to whole minutes. No page has other
+    /// numbers for the sandbox.
+    func seconds(days: Int) -> TimeInterval { Double((days * minutes + 29) / 30 * 60) }
+
+    /// The seconds of a period. Months and years are proportional, as in Apple's tables ("SKTestSession.TimeRate"); so
+    /// are weeks where no page has a number.
+    func seconds(_ period: StorePeriod, periods: Int) -> TimeInterval {
+        let count = period.count * periods
+        switch (period.unit, self) {
+        case (.year, _): return Double(count * 12 * minutes * 60)
+        case (.month, _): return Double(count * minutes * 60)
+        case (.week, .fiveMinutes): return Double(count * 3 * 60)
+        case (.week, .thirtyMinutes): return Double(count * 10 * 60)
+        case (.week, .oneHour): return Double(count * 15 * 60)
+        case (.week, _): return seconds(days: 7 * count)
+        case (.day, _): return seconds(days: count)
+        }
+    }
+
+    public init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
+}
+
+extension SandboxRenewalRate? {
+    /// The end of a period at this rate, or in real time.
+    func end(of period: StorePeriod, from start: Date, periods: Int = 1) -> Date {
+        map { start.addingTimeInterval($0.seconds(period, periods: periods)) }
+            ?? period.end(from: start, periods: periods)
+    }
+
+    /// The seconds of a number of days at this rate, or in real time.
+    func seconds(days: Int) -> TimeInterval { map { $0.seconds(days: days) } ?? Double(days) * 86_400 }
 }
 
 extension UUID {

@@ -37,6 +37,10 @@ public struct StoreSubscription: Codable, Hashable, Sendable {
     public var renewalSeats: UInt64?
     /// The subscription of the family member or purchaser who shares it. This subscription always has that one's state.
     public let sharedFrom: String?
+    /// How fast it renews; nil for real time.
+    public var renewalRate: SandboxRenewalRate?
+    /// The renewals since it was last bought, at such a rate.
+    var renewals: Int?
     /// When the developer extended it for this customer, oldest first; nil if never.
     public var extensions: [Date]?
 
@@ -88,11 +92,11 @@ public struct StoreSubscription: Codable, Hashable, Sendable {
         switch status {
         case .active: return expiresDate
         case .gracePeriod: return gracePeriodExpiresDate
-        case .billingRetry: return expiresDate.addingTimeInterval(Self.billingRetrySeconds)
+        case .billingRetry: return expiresDate.addingTimeInterval(renewalRate.seconds(days: Self.billingRetryDays))
         case .expired, .revoked: return nil
         }
     }
 
     /// Apple, "Handling subscriptions billing": the store tries for up to 60 days.
-    static let billingRetrySeconds: TimeInterval = 60 * 86_400
+    private static let billingRetryDays = 60
 }

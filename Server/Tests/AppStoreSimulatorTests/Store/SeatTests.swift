@@ -48,6 +48,21 @@ struct SeatTests {
         #expect(store.seats(of: renewed) == 6 && store.periodTransactions(of: renewed).count == 1)
     }
 
+    @Test("54.3 A purchase of a subscription that one has is for a new total of seats, which must be higher")
+    func total() throws {
+        var store = try Self.store()
+        let first = try Self.buy(&store, seats: 5)
+        let added = try Self.buy(&store, seats: 12)
+        #expect(added.quantity == 7 && added.originalTransactionID == first.transactionID)
+        let subscription = try store.subscription(first.transactionID)
+        #expect(store.seats(of: subscription) == 12 && subscription.renewalSeats == 12)
+        let period = store.periodTransactions(of: subscription)
+        #expect(period.map(\.additionalReason) == ["SEAT_ADDITION", "SEAT_ADDITION"])
+        for total in [12, 11] as [UInt64] {
+            #expect(throws: StoreError.self) { try Self.buy(&store, seats: total) }
+        }
+    }
+
     @Test("28 Seats are not added to a period that is over, in a grace period")
     func additionInGrace() throws {
         var store = try Self.store()

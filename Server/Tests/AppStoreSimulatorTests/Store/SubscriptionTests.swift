@@ -33,6 +33,39 @@ struct SubscriptionTests {
         #expect(told(store) == ["SUBSCRIBED INITIAL_BUY"] + [String](repeating: "DID_RENEW", count: 12))
     }
 
+    @Test("54.8 of a tester with a renewal rate is accelerated, and ends after twelve renewals of each purchase")
+    func accelerated() throws {
+        for (rate, minutes) in [
+            (SandboxRenewalRate.threeMinutes, 3.0), (.fiveMinutes, 5), (.fifteenMinutes, 15), (.thirtyMinutes, 30),
+            (.oneHour, 60),
+        ] {
+            var store = try StoreWorld.store()
+            try store.addCustomer("tess", renewalRate: rate)
+            let first = try store.buy("gold", of: app, by: "tess")
+            #expect(first.expiresDate == first.purchaseDate + minutes * 60)
+            try store.moveClock(to: first.purchaseDate + 86_400)
+            let subscription = try store.subscription(first.transactionID)
+            #expect(store.transactions.count == 13 && subscription.status == .expired)
+            #expect(subscription.expiresDate == first.purchaseDate + 13 * minutes * 60)
+            #expect(subscription.expirationIntent == 1 && told(store).last == "EXPIRED VOLUNTARY")
+            try store.buy("gold", of: app, by: "tess")
+            try store.moveClock(to: store.now + 86_400)
+            #expect(store.transactions.count == 26)
+        }
+        var store = try StoreWorld.store(gracePeriodDays: 16)
+        #expect(throws: StoreError.self) { try store.addCustomer("p", environment: .production, renewalRate: .oneHour) }
+        try store.addCustomer("t", renewalRate: .fiveMinutes)
+        let name = try store.buy("gold", of: app, by: "t").transactionID
+        try store.setBilling(works: false, for: name)
+        let start = store.now
+        for (status, minutes) in [
+            (StoreSubscription.Status.gracePeriod, 5.0), (.billingRetry, 8), (.expired, 15),
+        ] {
+            #expect(try store.letFallDue(name).status == status)
+            #expect(store.now == start + minutes * 60)
+        }
+    }
+
     @Test("of an app with a grace period continues while it cannot be paid, then is in billing retry, then ends")
     func unpaid() throws {
         var store = try StoreWorld.store(gracePeriodDays: 16)
