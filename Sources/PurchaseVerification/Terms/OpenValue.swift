@@ -14,10 +14,13 @@ public struct TransactionReason: OpenValue {
     public static let renewal = Self(rawValue: "RENEWAL")
 }
 
-/// The reason for a further transaction of a period (Apple, "additionalTransactionReason"). No value is documented yet.
+/// The reason for a further transaction of a period (Apple, "additionalTransactionReason").
 public struct AdditionalTransactionReason: OpenValue {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// Seats were added during the period; also on the transaction before (StoreKit 27.3).
+    public static let seatAddition = Self(rawValue: "SEAT_ADDITION")
 }
 
 /// The reason for a revocation (Apple, "revocationReason").

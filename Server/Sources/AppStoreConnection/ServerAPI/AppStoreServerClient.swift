@@ -74,7 +74,7 @@ public final class AppStoreServerClient: AppStoreServer {
     public func call<Operation: AppStoreServerOperation>(
         _ operation: Operation, for app: AppStoreServerApp, in environment: ValidationEnvironment?
     ) async throws(AppStoreServerError) -> AppStoreServerAnswer<Operation.Answer> {
-        switch operation.terms.place {
+        switch place(of: operation) {
         case .only(let place):
             guard environment == nil || environment == place else {
                 throw AppStoreServerError(
@@ -83,7 +83,7 @@ public final class AppStoreServerClient: AppStoreServer {
             }
             return try await ask(operation, app, place)
         case .anyEnvironment: return try await ask(operation, app, environment ?? .production)
-        case .environmentOfID:
+        case .environmentOfID, .ofGroups:
             if let environment { return try await ask(operation, app, environment) }
             do throws(AppStoreServerError) {
                 return try await ask(operation, app, .production)
@@ -92,6 +92,12 @@ public final class AppStoreServerClient: AppStoreServer {
             }
             return try await ask(operation, app, .sandbox)
         }
+    }
+
+    private func place(of operation: some AppStoreServerOperation) -> AppStoreServerPlace {
+        let place = operation.terms.place
+        guard place == .ofGroups, settings.groupEnvironments.count < 2 else { return place }
+        return .only(settings.groupEnvironments.first ?? .sandbox)
     }
 
     public func circuit(of environment: ValidationEnvironment) -> CircuitState {

@@ -59,4 +59,7 @@ public enum AppStoreServerPlace: Sendable, Equatable {
     case anyEnvironment
     /// Only one environment has the operation.
     case only(ValidationEnvironment)
+    /// The operation is about groups and seats, which only the environments of the settings have; of both, it is looked
+    /// for as by `environmentOfID`.
+    case ofGroups
 }

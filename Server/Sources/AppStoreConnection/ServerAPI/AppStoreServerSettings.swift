@@ -14,6 +14,8 @@ public struct AppStoreServerSettings: Sendable, Equatable {
     /// The calls of one app in progress. More are needed to use Apple's limits up if an answer takes long: 32 calls of
     /// 600 ms are 53 in a second.
     public var callsPerApp = CallLimit.callsPerApp
+    /// Where Apple has the calls of groups and seats. Apple's pages name the sandbox only.
+    public var groupEnvironments: Set<ValidationEnvironment> = [.sandbox]
     /// How long ago Apple may have signed the data in an answer. Apple signs the data of each answer anew; older data
     /// was recorded and is sent again by somebody else. Clocks may differ by as much.
     public var freshness = Duration.seconds(3600)

@@ -2,7 +2,7 @@ package import AppStoreConnection
 import Foundation
 import NIOSSL
 import PurchaseLedger
-import PurchaseVerification
+public import PurchaseVerification
 
 /// The addresses at which the App Store is asked about claims, and the maximum time that claims wait for it.
 public struct AppStoreSettings: Sendable, Equatable {
@@ -12,6 +12,8 @@ public struct AppStoreSettings: Sendable, Equatable {
     public var serverAPISandbox = Self.appleServerAPI.sandbox
     /// The percentage of Apple's limits that the server uses.
     public var serverAPILimitPercent: Int64 = 100
+    /// The environments in which Apple has the calls of groups and seats.
+    public var groupEnvironments: Set<AppStoreEnvironment> = [.sandbox]
     /// A PEM file with the authorities that are trusted for these addresses; `nil` for the system's.
     public var tlsTrust: String?
     /// How long a claim waits for the App Store at most.
@@ -45,6 +47,7 @@ public struct AppStoreSettings: Sendable, Equatable {
         var settings = try AppStoreServerSettings(
             production: serverAPIProduction, sandbox: serverAPISandbox, trustFile: tlsTrust)
         settings.limitFactor = Double(serverAPILimitPercent) / 100
+        settings.groupEnvironments = Set(groupEnvironments.compactMap { ValidationEnvironment(rawValue: $0.name) })
         return settings
     }
 

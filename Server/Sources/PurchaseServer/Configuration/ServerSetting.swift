@@ -177,6 +177,19 @@ package enum ServerSetting {
         "app_store.server_api_limit_percent", "100",
         "The percentage of Apple's limits that this server uses; 50 for each of two servers with the same keys; above 100 with a simulator only",
         restarts: true, \.appStore.serverAPILimitPercent, .number(1...100_000))
+    private static let groupEnvironments = Setting(
+        "app_store.group_environments", "Sandbox",
+        "Where Apple has the calls of groups and seats: Production, Sandbox or both", restarts: true,
+        \.appStore.groupEnvironments,
+        SettingForm(isList: true) { entry throws(SettingFault) in
+            let environments = try SettingForm.environments.read(entry)
+            guard !environments.isEmpty, environments.isSubset(of: [.production, .sandbox]) else {
+                throw SettingFault(
+                    "names '\(environments.map(\.name).sorted().joined(separator: ", "))'",
+                    "Write Production, Sandbox or both")
+            }
+            return environments
+        })
     private static let appStoreTrust = Setting(
         "app_store.tls_trust", "none",
         "The certificate authorities in PEM that are trusted for these addresses, instead of the system's",
@@ -201,7 +214,7 @@ package enum ServerSetting {
             "limits.wrong_secrets", \.limits.wrongSecrets, 1, 20, "wrong shared secrets from one address, for each app")
         + [
             verifyReceiptProduction, verifyReceiptSandbox, serverAPIProduction, serverAPISandbox, serverAPILimit,
-            appStoreTrust, appStoreWait,
+            groupEnvironments, appStoreTrust, appStoreWait,
         ]
 
     /// The settings of the server, for the documentation.
