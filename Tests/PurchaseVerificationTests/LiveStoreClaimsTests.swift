@@ -209,4 +209,24 @@ struct LiveStoreClaimsTests {
             #expect(purchase.attributes.contains { $0.type == 1720 })
         }
     }
+
+    @Test("54.4 Attribute 1720 is a reason only beside a cancellation date, and only as 0 or 1")
+    func cancellationReason() throws {
+        let verifier = PurchaseVerifier(
+            anchors: [try TrustAnchor(certificate: try MintedWorld.authority().root.certificate)])
+        let cases: [(attributes: [RawAttribute], isCancelled: Bool, expected: UInt64?)] = [
+            ([.integer(1720, 1)], true, 1), ([.integer(1720, 0)], true, 0), ([.utf8(1720, "1")], true, 1),
+            ([.ia5(1720, "0")], true, 0), ([.integer(1720, 1)], false, nil), ([], true, nil),
+            ([.integer(1720, 2)], true, nil), ([.utf8(1720, "01")], true, nil), ([.utf8(1720, "")], true, nil),
+            ([RawAttribute(type: 1720, value: [0x31])], true, nil),
+        ]
+        for item in cases {
+            var template = MintedWorld.receipt()
+            template.purchases = [MintedWorld.purchases()[1]]
+            template.purchases[0].cancellationDate = item.isCancelled ? MintedWorld.moment : nil
+            template.purchases[0].extraAttributes = item.attributes
+            let receipt = try verifier.verifyAppReceipt(try MintedWorld.mint(template), policies: [])
+            #expect(receipt.inAppPurchases.map(\.cancellationReason) == [item.expected], "\(item)")
+        }
+    }
 }

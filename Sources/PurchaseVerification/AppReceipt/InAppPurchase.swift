@@ -45,6 +45,21 @@ public struct InAppPurchaseContent<Trust>: Sendable {
     /// these apart: `revocationDate`, `isUpgraded`.
     public var cancellationDate: AppStoreTime? { record.cancellationDate }
 
+    /// The reason of the cancellation: 1 for a problem with the app, 0 for anything else (attribute 1720).
+    ///
+    /// Other verifiers read it so, but no receipt that was measured has the attribute. So it decides nothing, and any
+    /// other value than an integer or a text of 0 or 1 beside a cancellation date is only in `attributes`.
+    public var cancellationReason: UInt64? {
+        guard cancellationDate != nil else { return nil }
+        let values = attributes.filter { $0.type == ReceiptAttributeType.cancellationReason }
+        guard let value = values.first, values.count == 1 else { return nil }
+        return switch value.content {
+        case .number(let number) where number <= 1: number
+        case .text(let text) where text.isSame(as: "0") || text.isSame(as: "1"): UInt64(text)
+        default: nil
+        }
+    }
+
     /// The App Store's number of the product; 0 in the sandbox (attribute 1710).
     public var productAppleID: UInt64? { record.productAdamID }
 

@@ -88,6 +88,7 @@ enum ReceiptAttributeType {
     static let cancellationDate: Int64 = 1712
     static let isTrialPeriod: Int64 = 1713
     static let isInIntroOfferPeriod: Int64 = 1719
+    static let cancellationReason: Int64 = 1720
     static let promotionalOfferID: Int64 = 1721
     static let ownershipType: Int64 = 1722
 }

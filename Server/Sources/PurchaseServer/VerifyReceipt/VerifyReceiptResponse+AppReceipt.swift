@@ -32,6 +32,7 @@ extension VerifyReceiptResponse.InAppPurchase {
         originalPurchaseDate = purchase.originalPurchaseDate.map(AppleDate.init(ofReceipt:))
         expiresDate = purchase.expiresDate.map(AppleDate.init(ofReceipt:))
         cancellationDate = purchase.cancellationDate.map(AppleDate.init(ofReceipt:))
+        cancellationReason = purchase.cancellationReason.map { Int($0) }
         // For products that are not subscriptions, the receipt has 0 and the answer has no key.
         webOrderLineItemID = purchase.webOrderLineItemID.flatMap { $0 == "0" ? nil : UInt64($0) }
         isTrialPeriod = purchase.isTrialPeriod

@@ -37,13 +37,14 @@ extension VerifyReceiptResponse.InAppPurchase {
         isUpgraded = entry.replacedAt != nil
         guard let withdrawal = entry.withdrawal else {
             // The newest signed data says that it is not withdrawn (any more).
-            if entry.facts.newestStamp != nil { cancellationDate = nil }
+            if entry.facts.newestStamp != nil { (cancellationDate, cancellationReason) = (nil, nil) }
             cancellationDate = cancellationDate ?? entry.replacedAt.map(AppleDate.init(ofReceipt:))
             return
         }
         guard entry.facts.kind != .consumable || withdrawal.units >= entry.facts.quantity else { return }
         cancellationDate = AppleDate(ofReceipt: withdrawal.date)
-        cancellationReason = withdrawal.appStoreReason.map { Int($0) }
+        // Of a cancellation, only the receipt has a reason.
+        if withdrawal.cause == .revoked { cancellationReason = withdrawal.appStoreReason.map { Int($0) } }
     }
 }
 

@@ -46,7 +46,7 @@ enum ReceiptAttributeName {
         1717: "always empty",
         1718: "always empty",
         1719: "introductory price",
-        1720: "meaning unknown",
+        1720: "reason of the cancellation (probably)",
         1721: "promotional offer",
         1722: "ownership",
     ]
