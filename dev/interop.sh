@@ -34,6 +34,7 @@ for environment in production sandbox; do
     post /control/purchases \
         "{\"bundle_id\":\"com.example.app\",\"product_id\":\"gold\",\"customer_id\":\"$environment\"}" >bought
     member app_receipt <bought >"$environment.b64"
+    member signed_transaction <bought >"$environment.jws"
     for kind in signed_transaction signed_renewal_info app_transaction; do
         printf '%s\t%s\n' "$environment $kind" "$(member $kind <bought | tr -d '\n' | od -An -v -tx1 | tr -d ' \n')"
     done >>signed
@@ -46,7 +47,7 @@ echo "inapppy and itunes-iap, asking the simulator"
 "$tools/bin/python" "$clients/clients.py" "$address" production.b64 sandbox.b64
 start_server serve "$program" serve --port 0 --trust assay-authority/trust.pem --log-level error
 echo "inapppy and itunes-iap, asking the drop-in"
-"$tools/bin/python" "$clients/clients.py" "$address" production.b64 sandbox.b64
+"$tools/bin/python" "$clients/clients.py" "$address" production.b64 sandbox.b64 --signed production.jws sandbox.jws
 echo "inapppy and itunes-iap over two simulated years: the drop-in beside the store"
 ASSAY_BIN=$(dirname "$program") "$tools/bin/python" "$clients/../two_years.py" --drop-in --check >two-years || { cat two-years; exit 1; }
 tail -1 two-years

@@ -90,6 +90,21 @@ public struct PurchaseVerifier: Sendable {
         try verifyAppReceipt(ber: try evidence.appReceiptBytes(), policies: policies)
     }
 
+    /// Verifies a signed transaction that was recognised already, and refuses all other evidence.
+    ///
+    /// - Throws: the first reason against it; `jws_instead_of_receipt` for signed data of another kind, whoever signed
+    ///   it.
+    public func verifySignedTransaction(
+        _ evidence: RecognizedEvidence, policies: [any PurchasePolicy]
+    ) throws(VerificationError) -> SignedTransaction {
+        let verified = try verifySignedPayload(try evidence.signedTransactionBytes(), policies: policies)
+        guard case .signedTransaction(let transaction) = verified else {
+            throw VerificationError(
+                .jwsInsteadOfReceipt, expected: EvidenceKind.signedTransaction.rawValue, found: verified.kind.rawValue)
+        }
+        return transaction
+    }
+
     /// The number of certificate paths that the verifier remembers.
     package var rememberedPaths: Int { memory.count }
 

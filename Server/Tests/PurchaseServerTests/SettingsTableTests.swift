@@ -114,7 +114,7 @@ struct SettingsTableTests {
             ], "\(problems)")
         #expect(
             problems[1].fault == "server.database has ${PASSWORD}, and variables are not replaced in the settings file")
-        #expect(problems[4].remedy.hasPrefix("Did you mean 'bundle_ids'? Known are answer_erased, app_store_keys,"))
+        #expect(problems[4].remedy.hasPrefix("Did you mean 'bundle_ids'? Known are accept_signed_transactions,"))
         #expect(problems[5].fault.contains("the variable UNSET is not set"))
         #expect(problems[7].remedy.hasPrefix("Did you mean 'transfer'? "))
         #expect(Set(problems.suffix(2).map { $0.fault }) == ["--port is 'x'", "ASSAY_LOG_LEVEL is 'loud'"])

@@ -55,6 +55,8 @@ public struct VerifyReceiptResponse: Sendable, Equatable {
         public var expirationDate: AppleDate?
         public var preorderDate: AppleDate?
         public var inApp: [InAppPurchase] = []
+        /// Whether numbers that are not known are written as `null`, as Apple writes them of a receipt.
+        public var writesUnknownNumbers = true
 
         public init() {}
     }
@@ -164,12 +166,16 @@ extension VerifyReceiptResponse.Receipt {
     fileprivate func write(to json: inout JSONWriter, _ written: inout WrittenPurchases) {
         json.object { json in
             json.member("receipt_type", receiptType)
-            json.numberMember("adam_id", adamID)
-            json.numberMember("app_item_id", adamID)
+            if writesUnknownNumbers || adamID != nil {
+                json.numberMember("adam_id", adamID)
+                json.numberMember("app_item_id", adamID)
+            }
             json.member("bundle_id", bundleID)
             json.member("application_version", applicationVersion)
-            json.numberMember("download_id", downloadID)
-            json.numberMember("version_external_identifier", versionExternalIdentifier)
+            if writesUnknownNumbers || downloadID != nil { json.numberMember("download_id", downloadID) }
+            if writesUnknownNumbers || versionExternalIdentifier != nil {
+                json.numberMember("version_external_identifier", versionExternalIdentifier)
+            }
             receiptCreationDate?.write(
                 "receipt_creation_date", "receipt_creation_date_ms", "receipt_creation_date_pst", to: &json)
             requestDate?.write("request_date", "request_date_ms", "request_date_pst", to: &json)

@@ -119,4 +119,26 @@ public struct RecognizedEvidence: Sendable {
             throw VerificationError(.evidenceUnsupported, expected: "an app receipt", found: "a transaction receipt")
         }
     }
+
+    /// The text, if it has the claims of a transaction. Other signed data is refused by the names of its claims, before
+    /// a certificate or a signature is checked.
+    func signedTransactionBytes() throws(VerificationError) -> [UInt8] {
+        guard form == .compactJWS else {
+            throw VerificationError(.evidenceUnsupported, expected: "a signed transaction", found: "a receipt")
+        }
+        let payload = try CompactJWS(bytes).payload
+        var kind: EvidenceKind?
+        do throws(VerificationError) {
+            kind = try EvidenceKind(signedPayload: payload)
+        } catch {
+            // Claims that cannot be read are a matter of the signature: they may have been edited.
+            guard error.code == .claimsUnrecognized else { return bytes }
+        }
+        guard kind == .signedTransaction else {
+            throw VerificationError(
+                .jwsInsteadOfReceipt, expected: EvidenceKind.signedTransaction.rawValue,
+                found: kind?.rawValue ?? "other claims")
+        }
+        return bytes
+    }
 }

@@ -127,11 +127,13 @@ struct AttackTable: Sendable {
     private func signedTransactions(_ target: Attack.Target) -> [Row] {
         let evidence = evidence
         let faults = SignedPayloadFault.applicable(to: evidence.signedTransactionTemplate(0)).map { fault in
-            Row("signed-transaction: \(fault.rawValue)", fault.explanation) {
-                Array(try evidence.signedTransaction($0, fault: fault).utf8)
-            }
+            let isOfAnotherApp = fault == .wrongBundleID || fault == .missingBundleID
+            return Row(
+                "signed-transaction: \(fault.rawValue)", fault.explanation,
+                isOfAnotherApp ? ofAnotherApp(at: target) : .refused
+            ) { Array(try evidence.signedTransaction($0, fault: fault).utf8) }
         }
-        // Apple's verifyReceipt accepts no signed data, so even genuine signed data must be refused.
+        // Apple's verifyReceipt accepts no signed data, and a drop-in may.
         guard target == .purchases else { return faults }
         return [
             Row("signed-transaction: genuine", "Nothing is wrong.", .accepted) {

@@ -129,6 +129,10 @@ struct AppSettings: Sendable {
             "answer_erased", "as_of_signing",
             "The answer to a receipt of an erased customer: as_of_signing or account_not_found", \.dropIn.erased,
             .choice),
+        Setting(
+            "accept_signed_transactions", "true",
+            "Whether verifyReceipt also answers signed transactions of StoreKit 2", \.dropIn.acceptsSignedTransactions,
+            .flag),
     ]
 
     private static let products: [Setting<AppSettings>] = [

@@ -196,6 +196,8 @@ public struct DropInSettings: Sendable, Equatable {
     public var app: String
     public var recording = Recording.off
     public var erased = ErasedAnswer.asOfSigning
+    /// Whether a signed transaction of StoreKit 2 is answered like a receipt.
+    public var acceptsSignedTransactions = true
     /// How long an answer waits for the App Store if signed news about a subscription are missing, in seconds; `nil` if
     /// it is not asked.
     public var askSeconds: Double?

@@ -93,10 +93,12 @@ struct ContentDigestMiddleware: RouterMiddleware {
     }
 }
 
-// The fallbacks cannot happen: both names are valid tokens.
+// The fallbacks cannot happen: all names are valid tokens.
 extension HTTPField.Name {
     /// The stable code of an answer that refuses something.
     static let assayReason = HTTPField.Name("Assay-Reason") ?? .server
     /// The time for which the answer holds.
     static let assayState = HTTPField.Name("Assay-State") ?? .server
+    /// The kind of evidence that `verifyReceipt` got in place of a receipt.
+    static let assayEvidenceKind = HTTPField.Name("Assay-Evidence-Kind") ?? .server
 }

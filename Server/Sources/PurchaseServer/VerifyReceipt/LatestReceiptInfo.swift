@@ -18,6 +18,9 @@ struct LatestReceiptInfo {
 
     private var items: [Item]
 
+    /// No purchases.
+    init() { items = [] }
+
     /// The purchases at the time of the signature.
     ///
     /// - Parameters:

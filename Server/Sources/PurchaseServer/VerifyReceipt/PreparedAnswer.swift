@@ -7,6 +7,7 @@ package struct PreparedAnswer: Sendable {
     enum Subject: Sendable {
         case app(VerifyReceiptService.Sent, AppReceipt)
         case transaction(VerifyReceiptService.Sent, TransactionReceipt)
+        case signed(VerifyReceiptService.Sent, SignedTransaction)
     }
 
     /// The answer as of signing.
@@ -22,6 +23,10 @@ package struct PreparedAnswer: Sendable {
     /// What was verified, and how long it took, for metrics; `nil` if nothing was.
     var verification: (kind: EvidenceKind?, error: ReasonCode?, duration: Duration)?
     var subject: Subject?
+    /// Whether a genuine signed transaction was sent, also if it is refused.
+    package var isOfSignedTransaction: Bool {
+        verification.map { $0.kind == .signedTransaction && $0.error == nil } ?? false
+    }
     /// The statements of the receipt.
     var observation: Observation?
 

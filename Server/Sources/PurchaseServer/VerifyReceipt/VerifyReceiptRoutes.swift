@@ -61,7 +61,8 @@ struct VerifyReceiptRoutes {
                 authorities.note(error)
                 if error.code.isExpensive { addresses.charge(sender, rejections: 1) }
             }
-            return Self.response(json, answer.reason, state: answer.state)
+            return Self.response(
+                json, answer.reason, state: answer.state, isOfSignedTransaction: prepared.isOfSignedTransaction)
         } catch is WorkersBusy {
             return Self.response(.temporarilyUnavailable, .serverBusy)
         } catch BodyFault.noRoom {
@@ -82,7 +83,8 @@ struct VerifyReceiptRoutes {
     }
 
     private static func response(
-        _ json: [UInt8], _ reason: VerifyReceiptReason?, state: VerifyReceiptService.AnswerState? = nil
+        _ json: [UInt8], _ reason: VerifyReceiptReason?, state: VerifyReceiptService.AnswerState? = nil,
+        isOfSignedTransaction: Bool = false
     ) -> Response {
         var headers = HTTPFields()
         headers.append(.json)
@@ -92,6 +94,7 @@ struct VerifyReceiptRoutes {
         case .asOfSigning: headers.append(.asOfSigning)
         case nil: break
         }
+        if isOfSignedTransaction { headers.append(.signedTransaction) }
         if let seconds = reason?.retryAfter { headers[.retryAfter] = "\(seconds)" }
         return Response(
             status: reason?.httpStatus ?? .ok, headers: headers,
@@ -123,6 +126,8 @@ extension VerifyReceiptReason {
 extension HTTPField {
     // Created once, because each value is checked when it is created.
     fileprivate static let json = HTTPField(name: .contentType, value: "application/json")
+    fileprivate static let signedTransaction = HTTPField(
+        name: .assayEvidenceKind, value: EvidenceKind.signedTransaction.rawValue)
     fileprivate static let live = HTTPField(name: .assayState, value: "live")
     fileprivate static let asOfSigning = HTTPField(name: .assayState, value: "as-of-signing")
 }
@@ -138,6 +143,7 @@ package enum VerifyReceiptReason: Sendable {
     case tooManyWrongSecrets(retryAfter: Int)
     case expired
     case erased
+    case signedTransactionNotAccepted
     case bodyTooLarge
     case requestIncomplete
     case serverBusy
@@ -153,6 +159,7 @@ package enum VerifyReceiptReason: Sendable {
         case .tooManyRequests, .tooManyWrongSecrets: "rate_limited"
         case .expired: "subscription_expired"
         case .erased: "purchase_erased"
+        case .signedTransactionNotAccepted: "signed_transaction_not_accepted"
         case .bodyTooLarge: "evidence_too_large"
         case .requestIncomplete: "request_incomplete"
         case .serverBusy: "server_busy"

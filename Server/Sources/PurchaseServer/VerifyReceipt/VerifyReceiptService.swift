@@ -99,7 +99,12 @@ package struct VerifyReceiptService: Sendable {
         var kind: EvidenceKind?
         do throws(VerificationError) {
             let evidence = try RecognizedEvidence(request.receiptText)
-            kind = evidence.form == .transactionReceipt ? .transactionReceipt : .appReceipt
+            kind =
+                switch evidence.form {
+                case .appReceipt: .appReceipt
+                case .transactionReceipt: .transactionReceipt
+                case .compactJWS: .signedTransaction
+                }
             let policies = [EnvironmentPolicy(accepting: environments)]
             switch evidence.form {
             case .transactionReceipt:
@@ -110,7 +115,14 @@ package struct VerifyReceiptService: Sendable {
                 var prepared = prepare(sent, receipt, at: endpoint, from: sender)
                 prepared.verification = (kind, nil, duration)
                 return prepared
-            case .appReceipt, .compactJWS: break
+            case .compactJWS:
+                let transaction = try verifier.verifySignedTransaction(evidence, policies: policies)
+                let duration = ContinuousClock.now - start
+                let sent = sent(request, evidence, transaction.bundleID, now)
+                var prepared = try prepare(sent, transaction, at: endpoint, from: sender)
+                prepared.verification = (kind, nil, duration)
+                return prepared
+            case .appReceipt: break
             }
             let receipt = try verifier.verifyAppReceipt(evidence, policies: policies)
             let duration = ContinuousClock.now - start
@@ -182,6 +194,40 @@ package struct VerifyReceiptService: Sendable {
         return prepared
     }
 
+    private func prepare(
+        _ sent: Sent, _ transaction: SignedTransaction, at endpoint: Endpoint, from sender: [UInt8]
+    ) throws(VerificationError) -> PreparedAnswer {
+        let observation = Observation(.signedTransaction(transaction))
+        guard let facts = observation.transactionFacts.first else {
+            // The test data of Apple's libraries, for example.
+            throw VerificationError(.jwsInsteadOfReceipt, expected: "a transaction with an id", found: "none")
+        }
+        guard sent.settings?.acceptsSignedTransactions ?? true else {
+            return PreparedAnswer(
+                Answer(response: VerifyReceiptResponse(status: .malformed), reason: .signedTransactionNotAccepted))
+        }
+        if let refusal = Self.refusal(of: transaction.environment, at: endpoint) { return PreparedAnswer(refusal) }
+        let isSubscription = facts.kind == .autoRenewable
+        if let refusal = refusal(of: sent.request.password, for: transaction.bundleID, isNeeded: isSubscription, sender)
+        {
+            return PreparedAnswer(refusal)
+        }
+        let standing = ReceiptStanding(observation, ReceiptState(), at: sent.now)
+        var prepared = PreparedAnswer(
+            Answer(
+                response: VerifyReceiptResponse(sent, transaction, signed: standing, standing),
+                reason: nil))
+        guard let settings = sent.settings else { return prepared }
+        (prepared.app, prepared.evidence) = (settings.app, sent.request.receiptText)
+        prepared.askSeconds = settings.askSeconds
+        (prepared.subject, prepared.observation) = (.signed(sent, transaction), observation)
+        if let bundleID = transaction.bundleID {
+            prepared.question = StateOfReceipt(
+                bundleID: bundleID, environment: transaction.environment, receipt: observation)
+        }
+        return prepared
+    }
+
     /// The answer to an app receipt, from it and from what is known besides.
     private static func response(
         _ sent: Sent, _ receipt: AppReceipt, _ standing: ReceiptStanding? = nil, latest: [UInt8]? = nil
@@ -221,6 +267,13 @@ package struct VerifyReceiptService: Sendable {
             return Answer(
                 response: Self.response(sent, receipt, standing, latest: latest), reason: nil, isLive: standing.isLive,
                 unconfirmed: standing.unconfirmed)
+        case .signed(let sent, let transaction):
+            if let refusal = erased(sent, state) { return refusal }
+            let standing = ReceiptStanding(observation, state, at: sent.now)
+            let signed = ReceiptStanding(observation, ReceiptState(), at: sent.now)
+            return Answer(
+                response: VerifyReceiptResponse(sent, transaction, signed: signed, standing), reason: nil,
+                isLive: standing.isLive, unconfirmed: standing.unconfirmed)
         case .transaction(let sent, let receipt):
             if let refusal = erased(sent, state) { return refusal }
             let standing = ReceiptStanding(observation, state, at: sent.now)
