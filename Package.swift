@@ -106,6 +106,15 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        // The kit alone, with a server and an App Store of its own: quick, and without the package in Server/.
+        .testTarget(
+            name: "PurchaseKitRuleTests",
+            dependencies: [
+                "EvidenceMint", "PurchaseKit", "PurchaseMessages", "PurchaseVerification", "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "CorpusTests",
             dependencies: ["PurchaseAPI", "PurchaseVerification", "TestSupport"],

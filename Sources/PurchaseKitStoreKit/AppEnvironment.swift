@@ -4,9 +4,13 @@
 
     /// The environment of this installation of the app.
     enum AppEnvironment {
-        /// The environment of the app transaction; before iOS 16 and macOS 13, the one that the name of the receipt's
-        /// file says.
+        /// The environment that the name of the receipt's file says, or otherwise the one of the app transaction, which
+        /// may ask for a password at the launch of an app. Builds of Xcode ask for it first: only the app transaction
+        /// tells Xcode's store from the sandbox.
         static func name(receipt: URL? = Bundle.main.appStoreReceiptURL) async -> String? {
+            #if !DEBUG
+                if let name = name(ofReceipt: receipt?.lastPathComponent) { return name }
+            #endif
             guard #available(iOS 16, macOS 13, tvOS 16, watchOS 9, *) else {
                 return name(ofReceipt: receipt?.lastPathComponent)
             }

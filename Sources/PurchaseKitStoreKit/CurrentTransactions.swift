@@ -28,6 +28,17 @@
             return transactions
         }
 
+        /// A value at each change of a subscription's state.
+        static func statusChanges() -> AsyncStream<Void> {
+            AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+                let task = Task {
+                    for await _ in Product.SubscriptionInfo.Status.updates { continuation.yield() }
+                    continuation.finish()
+                }
+                continuation.onTermination = { _ in task.cancel() }
+            }
+        }
+
         /// The renewal info beside the subscription of a transaction.
         private static func renewalInfo(_ group: String, of transaction: PaymentTransaction) async -> String? {
             do {

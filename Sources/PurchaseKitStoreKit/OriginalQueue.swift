@@ -85,7 +85,13 @@
         }
 
         public func buy(_ payment: PurchasePayment) async throws -> PaymentResult {
-            let product = try await product(payment.productID)
+            let product: SKProduct
+            do {
+                product = try await self.product(payment.productID)
+            } catch {
+                // Nobody was asked to pay.
+                throw PurchaseError(.queueFailed, error)
+            }
             let sent = SKMutablePayment(product: product)
             sent.quantity = payment.quantity
             sent.applicationUsername = payment.appAccountToken?.uuidString
@@ -117,6 +123,10 @@
 
         public func latest(_ productIDs: [String]) async throws -> [PaymentTransaction] {
             prefersSignedTransactions ? await CurrentTransactions.latest(productIDs) : []
+        }
+
+        public func statusChanges() -> AsyncStream<Void> {
+            prefersSignedTransactions ? CurrentTransactions.statusChanges() : AsyncStream { $0.finish() }
         }
 
         public func environment() async -> String? { await AppEnvironment.name() }

@@ -23,7 +23,7 @@
             return listed
         }
 
-        private static func kind(_ type: Product.ProductType) -> PurchaseProductKind? {
+        static func kind(_ type: Product.ProductType) -> PurchaseProductKind? {
             switch type {
             case .consumable: .consumable
             case .nonConsumable: .nonConsumable

@@ -4,6 +4,31 @@
 
     #if canImport(UIKit) && !os(watchOS)
         public import UIKit
+
+        /// The scene in which a customer is asked something.
+        enum ShownScene {
+            /// The window scene of the app in the foreground; of several the active one, and of these the one with the
+            /// key window.
+            @MainActor
+            static func of(_ scenes: Set<UIScene>) -> UIWindowScene? {
+                let inactive = scenes.compactMap { $0 as? UIWindowScene }.filter {
+                    isOfApp($0) && [.foregroundActive, .foregroundInactive].contains($0.activationState)
+                }
+                let active = inactive.filter { $0.activationState == .foregroundActive }
+                let shown = active.isEmpty ? inactive : active
+                return shown.first { $0.windows.contains { $0.isKeyWindow } } ?? shown.first
+            }
+
+            /// Every window of visionOS can ask.
+            @MainActor
+            private static func isOfApp(_ scene: UIWindowScene) -> Bool {
+                #if os(visionOS)
+                    true
+                #else
+                    scene.session.role == .windowApplication
+                #endif
+            }
+        }
     #endif
     #if canImport(AppKit) && !targetEnvironment(macCatalyst)
         public import AppKit
@@ -39,15 +64,15 @@
                 { product, options in try await product.purchase(confirmIn: try controller(), options: options) }
             }
 
-            /// Shows the sheet in the scene that the customer looks at; before iOS 17, StoreKit chooses the place.
+            /// Shows the sheet in the window that the customer looks at, not on an external screen or in a car; before
+            /// iOS 17, StoreKit chooses the place.
             @available(iOSApplicationExtension, unavailable)
             @available(macCatalystApplicationExtension, unavailable)
             @available(tvOSApplicationExtension, unavailable)
             @available(visionOSApplicationExtension, unavailable)
             public static let activeScene: StoreKit2Queue.Purchase = { product, options in
                 if #available(iOS 17, macCatalyst 17, tvOS 17, visionOS 1, *) {
-                    let scenes = UIApplication.shared.connectedScenes
-                    if let scene = scenes.first(where: { $0.activationState == .foregroundActive }) ?? scenes.first {
+                    if let scene = ShownScene.of(UIApplication.shared.connectedScenes) {
                         return try await product.purchase(confirmIn: scene, options: options)
                     }
                 }

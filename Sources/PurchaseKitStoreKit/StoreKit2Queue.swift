@@ -41,9 +41,7 @@
         }
 
         public func buy(_ payment: PurchasePayment) async throws -> PaymentResult {
-            guard let product = try await Product.products(for: [payment.productID]).first else {
-                throw PurchaseError(.queueFailed, expected: "a product of the App Store", found: payment.productID)
-            }
+            let product = try await product(payment.productID)
             let options = try Product.PurchaseOption.options(of: payment, for: product)
             do {
                 switch try await purchase(product, options.union(moreOptions(payment))) {
@@ -55,8 +53,29 @@
             } catch StoreKitError.userCancelled {
                 // StoreKit also throws it, as when the customer leaves the sign-in to the App Store.
                 return .cancelled
+            } catch StoreKitError.notAvailableInStorefront {
+                throw PurchaseError(.queueFailed, expected: "a product of this storefront", found: payment.productID)
+            } catch let error as Product.PurchaseError {
+                // Each of them says why the customer was not asked.
+                throw PurchaseError(.queueFailed, error)
             }
         }
+
+        /// The product. Without a network nobody was asked to pay.
+        private func product(_ productID: String) async throws -> Product {
+            let found: [Product]
+            do {
+                found = try await Product.products(for: [productID])
+            } catch {
+                throw PurchaseError(.queueFailed, error)
+            }
+            guard let product = found.first else {
+                throw PurchaseError(.queueFailed, expected: "a product of the App Store", found: productID)
+            }
+            return product
+        }
+
+        public func statusChanges() -> AsyncStream<Void> { CurrentTransactions.statusChanges() }
 
         /// StoreKit finishes only its own values. Those that this queue did not deliver are looked up.
         public func finish(_ transaction: PaymentTransaction) async throws {
@@ -132,6 +151,13 @@
                 isVerifiedByStoreKit: isVerified, purchaseDate: transaction.purchaseDate,
                 expirationDate: transaction.expirationDate, revocationDate: transaction.revocationDate,
                 isUpgraded: transaction.isUpgraded)
+            #if DEBUG
+                // Nothing that the core verifies states it.
+                if #available(iOS 16, macOS 13, tvOS 16, watchOS 9, *), transaction.environment == .xcode {
+                    environment = "Xcode"
+                    kind = ProductList.kind(transaction.productType)
+                }
+            #endif
         }
     }
 

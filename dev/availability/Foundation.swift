@@ -190,8 +190,17 @@ open class NSError: Error, @unchecked Sendable {
     public var code: Int { fatalError() }
 }
 
+public struct Calendar: Sendable {
+    public enum Identifier: Sendable { case gregorian }
+    public enum Component: Sendable { case year, month, weekOfYear, day }
+    public init(identifier: Identifier) {}
+    public var timeZone: TimeZone { get { fatalError() } set {} }
+    public func date(byAdding component: Component, value: Int, to date: Date) -> Date? { fatalError() }
+}
+
 public struct TimeZone: Sendable {
     public init?(identifier: String) {}
+    public init?(secondsFromGMT seconds: Int) {}
     public func secondsFromGMT(for date: Date) -> Int { fatalError() }
     public func nextDaylightSavingTimeTransition(after date: Date) -> Date? { fatalError() }
 }

@@ -23,6 +23,7 @@ extension VerificationResult: Sendable where SignedType: Sendable {}
 public enum StoreKitError: Error {
     case unknown
     case userCancelled
+    case notAvailableInStorefront
 }
 
 public struct Transaction: Sendable {
@@ -36,6 +37,7 @@ public struct Transaction: Sendable {
     public let expirationDate: Date?
     public let revocationDate: Date?
     public let isUpgraded: Bool
+    public let productType: Product.ProductType
     @available(iOS 16.0, macOS 13.0, tvOS 16.0, watchOS 9.0, visionOS 1.0, *)
     public var environment: AppStore.Environment { fatalError() }
     public func finish() async {}
@@ -118,6 +120,14 @@ public struct Product: Sendable {
         public static func status(for groupID: String) async throws -> [Status] { fatalError() }
 
         public struct Status: Sendable {
+            public struct Statuses: AsyncSequence, Sendable {
+                public typealias Element = Status
+                public struct AsyncIterator: AsyncIteratorProtocol {
+                    public mutating func next() async -> Status? { nil }
+                }
+                public func makeAsyncIterator() -> AsyncIterator { AsyncIterator() }
+            }
+            public static var updates: Statuses { fatalError() }
             public let transaction: VerificationResult<Transaction>
             public let renewalInfo: VerificationResult<RenewalInfo>
         }
@@ -139,6 +149,8 @@ public struct Product: Sendable {
         @available(iOS 18.0, macOS 15.0, tvOS 18.0, watchOS 11.0, visionOS 2.0, *)
         public static func winBackOffer(_ offer: SubscriptionOffer) -> PurchaseOption { fatalError() }
     }
+
+    public enum PurchaseError: Error { case productUnavailable, purchaseNotAllowed, ineligibleForOffer }
 
     public enum PurchaseResult: Sendable {
         case success(VerificationResult<Transaction>)
@@ -184,6 +196,7 @@ public enum AppStore {
     public struct Environment: RawRepresentable, Sendable, Hashable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
+        public static let xcode = Environment(rawValue: "Xcode")
     }
     public static func sync() async throws {}
     public static var deviceVerificationID: UUID? { fatalError() }

@@ -69,6 +69,12 @@ public struct EnvironmentObject<Object: ObservableObject> {
     public var wrappedValue: Object { fatalError() }
 }
 
+@available(iOS 14.0, macOS 11.0, tvOS 14.0, watchOS 7.0, visionOS 1.0, *)
+public struct ProgressView: View {
+    public init() {}
+    public var body: Never { fatalError() }
+}
+
 public struct Text: View {
     public init(_ text: String) {}
     public var body: Never { fatalError() }

@@ -6,6 +6,24 @@ public import Foundation
 open class UIScene {
     public enum ActivationState: Sendable { case foregroundActive, foregroundInactive, background, unattached }
     public var activationState: ActivationState { fatalError() }
+    public var session: UISceneSession { fatalError() }
+}
+
+@MainActor
+open class UIWindowScene: UIScene { public var windows: [UIWindow] { fatalError() } }
+
+@MainActor
+open class UIWindow { public var isKeyWindow: Bool { fatalError() } }
+
+@MainActor
+open class UISceneSession {
+    public struct Role: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+        @available(iOS 13.0, tvOS 13.0, visionOS 1.0, *)
+        public static let windowApplication = Role(rawValue: "")
+    }
+    public var role: Role { fatalError() }
 }
 
 extension UIScene: @preconcurrency Hashable {

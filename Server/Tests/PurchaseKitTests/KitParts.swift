@@ -58,6 +58,8 @@ final class KitQueue: PaymentQueue, Sendable {
     /// An environment other than the store's, as that of another build on the same phone.
     let otherEnvironment = Mutex<String?>(nil)
 
+    /// Whether the App Store lists nothing as the customer's now.
+    let listsNothing = Mutex(false)
     /// The error of the next purchases, before the customer is asked.
     let refusal = Mutex<PurchaseError?>(nil)
     /// What the next purchase returns without a payment: the App Store account has the product.
@@ -86,6 +88,7 @@ final class KitQueue: PaymentQueue, Sendable {
     }
     func current() async throws -> [PaymentTransaction]? {
         reads.withLock { $0 += 1 }
+        if listsNothing.withLock({ $0 }) { return [] }
         return try await device.current()
     }
     func latest(_ productIDs: [String]) async throws -> [PaymentTransaction] { try await device.latest(productIDs) }

@@ -19,54 +19,101 @@ extension PurchaseEngine {
         _ productID: String, quantity: Int = 1, order: PurchaseOrder? = nil, offer: PaymentOffer? = nil,
         simulatesAskToBuyInSandbox: Bool = false
     ) async -> PurchaseOutcome {
-        guard !productID.isEmpty else { return .failed(PurchaseError(.fieldMissing, expected: "product_id")) }
+        await begin(productID, quantity, order, offer, simulatesAskToBuyInSandbox).outcome
+    }
+
+    /// A purchase that was begun.
+    struct BegunPurchase: Sendable {
+        let outcome: PurchaseOutcome
+        /// Whether the queue brings its outcome, so that nothing is known about it yet.
+        var isQueued = false
+    }
+
+    /// Begins a purchase. A second tap while the customer is asked gets the outcome of the first.
+    func begin(
+        _ productID: String, _ quantity: Int, _ order: PurchaseOrder?, _ offer: PaymentOffer?,
+        _ simulatesAskToBuyInSandbox: Bool = false
+    ) async -> BegunPurchase {
+        guard !productID.isEmpty else {
+            return BegunPurchase(outcome: .failed(PurchaseError(.fieldMissing, expected: "product_id")))
+        }
         // Checked before the customer pays: a purchase that the server refuses to read could never be granted.
-        if let order, order.orderID.isEmpty { return .failed(PurchaseError(.fieldMissing, expected: "order_id")) }
-        guard server == nil || customer != nil else { return .failed(PurchaseError(.customerUnknown)) }
-        let token = order?.appAccountToken ?? customer?.appAccountToken
-        let customerID = customer?.id ?? ""
+        if let order, order.orderID.isEmpty {
+            return BegunPurchase(outcome: .failed(PurchaseError(.fieldMissing, expected: "order_id")))
+        }
+        let open = OpenPayment(productID: productID, quantity: quantity, order: order, offer: offer)
+        if let running = payments.first(where: { $0.isSame(as: open) })?.task { return await running.value }
+        let task = Task { await self.ask(open, simulatesAskToBuyInSandbox) }
+        payments.append(open.asked(task))
+        return await task.value
+    }
+
+    private func ask(_ open: OpenPayment, _ simulatesAskToBuyInSandbox: Bool) async -> BegunPurchase {
+        let (productID, order) = (open.productID, open.order)
         let started: StartedPurchase
+        let token: UUID
         do {
-            try load()
+            try needCustomer()
+            let customerID = customer?.id ?? ""
+            token = self.token(for: order)
             started = StartedPurchase(
                 productID: productID, customerID: customerID, orderID: order?.orderID, appAccountToken: token,
                 startedAt: max(time.now, record.mark.signed ?? .distantPast))
             try change { record in
                 record.started = record.started.suffix(PurchaseRecord.startedLimit - 1) + [started]
-                if let token, !customerID.isEmpty { record.customers[token] = customerID }
+                if !customerID.isEmpty { record.customers[token] = customerID }
             }
         } catch {
-            return .failed(PurchaseError(.storeFailed, error))
+            payments.removeAll { $0.isSame(as: open) }
+            return BegunPurchase(outcome: .failed(PurchaseError(.storeFailed, error)))
         }
         startedInThisRun.append(started)
+        let payment = PurchasePayment(
+            productID: productID, quantity: open.quantity, appAccountToken: token, offer: open.offer,
+            simulatesAskToBuyInSandbox: simulatesAskToBuyInSandbox)
+        let asked: Result<PaymentResult, PurchaseError>
         do {
-            let payment = PurchasePayment(
-                productID: productID, quantity: quantity, appAccountToken: token, offer: offer,
-                simulatesAskToBuyInSandbox: simulatesAskToBuyInSandbox)
-            switch try await queue.buy(payment) {
-            case .purchased(let transaction):
-                return outcome(await handle(transaction, started: started), of: transaction, started)
-            case .pending:
-                emit(.pending(PurchaseReport(nil, productID)))
-                return .pending
-            case .queued: return .pending
-            case .cancelled:
-                cancel(started)
-                emit(.cancelled(PurchaseReport(nil, productID)))
-                return .cancelled
-            }
+            asked = .success(try await queue.buy(payment))
         } catch {
             let error = PurchaseError(.paymentFailed, error)
-            if error.isCancellation {
-                cancel(started)
-                emit(.cancelled(PurchaseReport(nil, productID)))
-                return .cancelled
-            }
+            asked = error.isCancellation ? .success(.cancelled) : .failure(error)
+        }
+        // The sheet is closed, so another tap is another purchase.
+        payments.removeAll { $0.isSame(as: open) }
+        switch asked {
+        case .success(.purchased(let transaction)):
+            let outcome = outcome(await handle(transaction, started: started), of: transaction, started)
+            if case .granted(let purchase, isReplayed: false) = outcome { lookAfter(purchase) }
+            return BegunPurchase(outcome: outcome)
+        case .success(.pending):
+            emit(.pending(PurchaseReport(nil, productID)))
+            return BegunPurchase(outcome: .pending)
+        case .success(.queued): return BegunPurchase(outcome: .pending, isQueued: true)
+        case .success(.cancelled):
+            cancel(started)
+            emit(.cancelled(PurchaseReport(nil, productID)))
+            return BegunPurchase(outcome: .cancelled)
+        case .failure(let error):
             // An interrupted purchase can still arrive; one that nobody was asked to pay cannot.
             if error.isBeforePayment { cancel(started) }
             emit(.failed(PurchaseReport(nil, productID), error))
-            return .failed(error)
+            return BegunPurchase(outcome: .failed(error))
         }
+    }
+
+    /// The account token of a purchase that begins. Each has one, so that a purchase without it, such as an offer code,
+    /// never takes the place of one that somebody else began and did not pay.
+    private func token(for order: PurchaseOrder?) -> UUID {
+        if let token = order?.appAccountToken ?? customer?.appAccountToken { return token }
+        let known = record.customers.filter { $0.value == customer?.id }.keys
+        return known.min { $0.uuidString < $1.uuidString } ?? UUID()
+    }
+
+    /// Looks at the current evidence after a purchase that may have replaced another subscription.
+    private func lookAfter(_ purchase: GrantedPurchase) {
+        guard purchase.expirationDate != nil else { return }
+        let others = entitlements(at: currentTime()).filter { $0.isActive && $0.productID != purchase.productID }
+        if others.contains(where: { $0.until != nil }) { lookSoon() }
     }
 
     /// Handles a transaction in any state, from `updates` or received by the app itself.
@@ -199,6 +246,29 @@ extension PurchaseEngine {
         _ = changes { record in
             if let index = record.started.lastIndex(of: started) { record.started.remove(at: index) }
         }
+    }
+}
+
+/// A payment that the customer is asked to confirm.
+struct OpenPayment: Sendable {
+    let productID: String
+    let quantity: Int
+    let order: PurchaseOrder?
+    let offer: PaymentOffer?
+    private(set) var task: Task<PurchaseEngine.BegunPurchase, Never>?
+
+    init(productID: String, quantity: Int, order: PurchaseOrder?, offer: PaymentOffer?) {
+        (self.productID, self.quantity, self.order, self.offer) = (productID, quantity, order, offer)
+    }
+
+    func asked(_ task: Task<PurchaseEngine.BegunPurchase, Never>) -> OpenPayment {
+        var payment = self
+        payment.task = task
+        return payment
+    }
+
+    func isSame(as other: OpenPayment) -> Bool {
+        productID == other.productID && quantity == other.quantity && order == other.order && offer == other.offer
     }
 }
 

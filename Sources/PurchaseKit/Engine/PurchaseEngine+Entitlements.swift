@@ -4,8 +4,10 @@ extension PurchaseEngine {
     /// The customer's current entitlements, one for each product.
     ///
     /// With a server, the newest of its signed answers count, also offline: until their end, and as long as `offline`
-    /// allows. A product that no answer names, and every product without a server, counts as granted on this device.
-    /// Purchases of another environment than the app's do not count, except those of production.
+    /// allows. A product that no answer names, and every product without a server, counts as granted on this device. A
+    /// period that has ended counts until a look at the current evidence, at most for the leeway of `offline`; without
+    /// a server also while StoreKit lists it as current. Purchases of another environment than the app's do not count,
+    /// except those of production.
     ///
     /// - Throws: `PurchaseError` with the code `store_failed`.
     public func entitlements() throws -> [PurchaseEntitlement] {
@@ -91,6 +93,37 @@ extension PurchaseEngine {
         return grantedPurchases()
     }
 
+    // MARK: Ends
+
+    /// Whether something that has ended is shown, because nobody could be asked since whether it was renewed.
+    var isEndUnseen: Bool {
+        let now = currentTime()
+        return entitlements(at: now).contains { entitlement in
+            entitlement.isActive && (entitlement.until.map { $0 <= now && isAwaited(after: $0, now) } ?? false)
+        }
+    }
+
+    /// Whether the news of a renewal are waited for after an end.
+    private func isAwaited(after end: Date, _ now: Date) -> Bool {
+        now < end.addingTimeInterval(offline.leeway) && record.lookedAt.map { $0 < end } ?? true
+    }
+
+    /// The seconds until the first of these ends, or is no longer waited for; `nil` if none does.
+    func secondsToNextEnd(_ entitlements: [PurchaseEntitlement]) -> Double? {
+        // By the time that decides, which is not always the device's clock.
+        let now = currentTime()
+        let pauses = entitlements.filter(\.isActive).compactMap(\.until).flatMap { end in
+            [end, end.addingTimeInterval(offline.leeway)].map { $0.timeIntervalSince(now) }
+        }
+        return pauses.filter { $0 > 0 }.min()
+    }
+
+    /// Looks whether what has just ended was renewed, before it is taken away.
+    func lookAtEnds() async {
+        guard server == nil || customer != nil, failedPasses == 0, isEndUnseen else { return }
+        await refreshEntitlements()
+    }
+
     // MARK: Changes
 
     /// Reports what changed since the last look: by news, by a use, or because the paid time has ended.
@@ -142,7 +175,7 @@ extension PurchaseEngine {
 
     /// The customer whose purchases are shown: until somebody signs in, the last one, so that a launch without a
     /// network shows what they have. Purchases are neither begun nor sent for them before they sign in.
-    private var shownCustomer: PurchaseCustomer? { customer ?? record.lastCustomer }
+    var shownCustomer: PurchaseCustomer? { customer ?? record.lastCustomer }
 
     func isOfCustomer(_ customerID: String?) -> Bool {
         server == nil || (shownCustomer.map { $0.id == customerID } ?? false)
@@ -174,7 +207,9 @@ extension PurchaseEngine {
         }
         let isRenewed = renewedEnd.map { $0 > stored.until ?? .distantFuture } ?? false
         let until = isRenewed ? renewedEnd : stored.until
-        let counts = until.map { now < $0 && age <= offline.subscriptions } ?? (age <= offline.others ?? .infinity)
+        let counts =
+            until.map { (now < $0 || isAwaited(after: $0, now)) && age <= offline.subscriptions }
+            ?? (age <= offline.others ?? .infinity)
         // Renewal info is about the period for which it was signed.
         return PurchaseEntitlement(
             productID: stored.productID, environment: stored.environment,
@@ -186,11 +221,15 @@ extension PurchaseEngine {
         _ product: String, _ purchases: [GrantedPurchase], _ totals: [UnitTotals], _ now: Date
     ) -> PurchaseEntitlement {
         let kept = purchases.filter { $0.endedAt == nil }
-        let counting = kept.filter { purchase in purchase.until.map { now < $0 } ?? true }
-        let lasting = counting.contains { $0.until == nil }
+        let pass = endOfPasses(product, kept)
+        let counting = kept.filter { purchase in
+            guard let until = purchase.until else { return pass.map { now < $0 } ?? true }
+            return now < until || isAwaited(after: until, now) || listedPastEnd.contains(purchase.key)
+        }
+        let lasting = pass == nil && counting.contains { $0.until == nil }
         var entitlement = PurchaseEntitlement(
             productID: product, environment: purchases.last?.key.environment, isActive: !counting.isEmpty,
-            until: lasting ? nil : (counting.isEmpty ? kept : counting).compactMap(\.until).max(),
+            until: lasting ? nil : pass ?? (counting.isEmpty ? kept : counting).compactMap(\.until).max(),
             renewal: lasting ? nil : kept.max { ($0.until ?? .distantPast) < ($1.until ?? .distantPast) }?.renewal,
             source: .device)
         if !totals.isEmpty || purchases.contains(where: { $0.kind == .consumable }) {
@@ -200,5 +239,23 @@ extension PurchaseEngine {
             entitlement.isActive = balance > 0
         }
         return entitlement
+    }
+
+    /// When the passes of a product end, each of which begins when it is bought or when the one before it ends; `nil`
+    /// if it is none, or its length is not known.
+    private func endOfPasses(_ product: String, _ purchases: [GrantedPurchase]) -> Date? {
+        guard let length = lengths[product] else { return nil }
+        let passes = purchases.filter { $0.until == nil && ($0.kind == nil || $0.kind == .nonRenewingSubscription) }
+        let begins = passes.map { $0.purchaseDate ?? $0.grantedAt }.sorted()
+        // Months are counted from the first of a chain, so that 31 January is followed by 28 February and 31 March.
+        var chain: (begin: Date, count: Int, end: Date)?
+        for begin in begins {
+            if let known = chain, known.end > begin {
+                chain = (known.begin, known.count + 1, length.end(after: known.count + 1, from: known.begin))
+            } else {
+                chain = (begin, 1, length.end(after: 1, from: begin))
+            }
+        }
+        return chain?.end
     }
 }

@@ -1,20 +1,43 @@
 import Foundation
 
 extension PurchaseEngine {
-    /// Signs in a customer without a login. The id is random, made once, and kept until its purchases are handed to a
-    /// customer with a login. A reinstall of the app makes a new one. Under `transfer: move` a restore then gives it
-    /// the non-consumables and subscriptions of the device's App Store account; under `transfer: deny` they stay with
-    /// the former guest, unless the store kept its id (Keychain), so offer a login early.
+    /// Signs in a customer without a login, as an app without one does at its launch. The id is random, made once, and
+    /// kept until its purchases are handed to a customer with a login. An engine that nobody signed in to does the same
+    /// when the customer buys or restores; until then, what arrives waits. A reinstall of the app makes a new one.
+    /// Under `transfer: move` a restore then gives it the non-consumables and subscriptions of the device's App Store
+    /// account; under `transfer: deny` they stay with the former guest, unless the store kept its id (Keychain), so
+    /// offer a login early.
     ///
     /// - Returns: the customer.
     /// - Throws: `PurchaseError` with the code `store_failed`: without the stored id, the purchases would be lost.
     @discardableResult
     public func signInAsGuest() async throws -> PurchaseCustomer {
-        try load()
-        let guest = record.guest ?? PurchaseCustomer(id: "guest-\(UUID().uuidString.lowercased())")
-        if record.guest == nil { try change { $0.guest = guest } }
+        let guest = try keptGuest()
         await signIn(guest)
         return guest
+    }
+
+    /// The guest of this installation. The id is a secret of the device; the token is in everything that they buy.
+    private func keptGuest() throws -> PurchaseCustomer {
+        try load()
+        if let guest = record.guest { return guest }
+        let guest = PurchaseCustomer(id: "guest-\(UUID().uuidString.lowercased())", appAccountToken: UUID())
+        try change { $0.guest = guest }
+        return guest
+    }
+
+    /// Signs in the guest if the customer asks for something before anybody is signed in.
+    ///
+    /// - Throws: `PurchaseError` with the code `customer_unknown` while the app has yet to sign in its last customer,
+    ///   whose purchase would otherwise be the guest's.
+    func needCustomer() throws {
+        try load()
+        guard server != nil, customer == nil else { return }
+        guard record.lastCustomer == nil else { throw PurchaseError(.customerUnknown) }
+        guard use(try keptGuest()) else { throw PurchaseError(.storeFailed) }
+        // What waits for a customer, and what the App Store lists, is asked about beside the purchase.
+        nextPass = time.uptime
+        wake()
     }
 
     /// The guest whose purchases were not handed to a customer with a login yet; `nil` if there is none.
@@ -26,19 +49,21 @@ extension PurchaseEngine {
     /// Signs in a customer with a login, and hands the guest's purchases to them.
     ///
     /// A client key may not merge customers, so your backend does: it knows that the caller is this customer, and asks
-    /// the purchase server with `POST /v1/customers/{guest}/merge`. If it fails, the guest stays signed in and is kept,
-    /// and nothing is lost: call it again.
+    /// the purchase server with `POST /v1/customers/{guest}/merge`. Each answer with the status 200 means that it is
+    /// done, also if it was merged before or the server does not know the guest (`merged: false`). If it fails, the
+    /// guest stays signed in and is kept, and nothing is lost: call it again.
     ///
     /// - Parameters:
     ///   - customer: the customer.
-    ///   - merge: asks your backend to merge the first customer into the second; not called if there is no guest.
+    ///   - merge: asks your backend to merge the first customer into the second; not called if there is no guest, or
+    ///     if the guest has neither a purchase nor one that waits or was begun.
     /// - Throws: the error of `merge`, or `PurchaseError` with the code `store_failed`.
     public func signIn(
         _ customer: PurchaseCustomer, handingOver merge: (_ guestID: String, _ customerID: String) async throws -> Void
     ) async throws {
         try load()
         if let guest = record.guest, guest.id != customer.id {
-            try await merge(guest.id, customer.id)
+            if record.knows(guest.id) { try await merge(guest.id, customer.id) }
             // What waits is claimed for the customer; the server takes claims for the guest as theirs, too.
             try change { $0.hand(from: guest.id, to: customer.id) }
             startedInThisRun = startedInThisRun.map { record.current($0) }

@@ -14,14 +14,45 @@ extension PurchaseEngine {
             observe(.appReceipt(receipt), renewal: nil, besides: waiting)
             return
         }
+        var listed: [(evidence: VerifiedEvidence, renewal: PurchaseRenewal?)] = []
         for transaction in transactions where transaction.isVerifiedByStoreKit {
+            if transaction.isVouchedForByXcode {
+                observe(vouchedFor: transaction)
+                continue
+            }
             guard let text = transaction.signedTransaction,
                 let verified = await gather(.signedTransaction(text), for: transaction).verified
             else { continue }
             let renewal = transaction.signedRenewalInfo.flatMap {
                 verifier.renewal($0, of: transaction.originalTransactionID)
             }
-            observe(verified, renewal: renewal, besides: waiting)
+            listed.append((verified, renewal))
+        }
+        _ = together { for one in listed { observe(one.evidence, renewal: one.renewal, besides: waiting) } }
+        // StoreKit knows the time better than the mark, which a wrong clock may have set.
+        let keys = listed.flatMap { one in
+            one.evidence.facts.transactions.filter { one.evidence.withdrawal(of: $0.transactionID) == nil }.map {
+                PurchaseKey(environment: one.evidence.facts.environment?.name, transactionID: $0.transactionID)
+            }
+        }
+        let now = currentTime()
+        listedPastEnd = Set(keys.filter { key in record.granted(key)?.until.map { $0 <= now } ?? false })
+    }
+
+    /// Takes what StoreKit says about a purchase in Xcode's store.
+    private func observe(vouchedFor transaction: PaymentTransaction) {
+        guard let key = transaction.key, transaction.kind != .consumable else { return }
+        let now = trustedNow()
+        _ = changes { record in
+            guard transaction.withdrawal == nil else {
+                _ = record.end(key, at: now)
+                return
+            }
+            record.grant(
+                GrantedPurchase(
+                    key: key, originalTransactionID: transaction.originalTransactionID,
+                    productID: transaction.productID, kind: transaction.kind, customerID: customer?.id,
+                    purchaseDate: transaction.purchaseDate, expirationDate: transaction.expirationDate, grantedAt: now))
         }
     }
 

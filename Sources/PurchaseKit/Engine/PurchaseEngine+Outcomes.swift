@@ -4,10 +4,22 @@ import PurchaseVerification
 
 /// Handles the outcomes of a transaction: what to store, and when to finish the transaction.
 extension PurchaseEngine {
+    /// What is left to do after an outcome is stored.
+    enum Step {
+        /// Its transaction is finished.
+        case finish(PurchaseOutcome)
+        /// Nothing now.
+        case wait(PurchaseOutcome)
+
+        var outcome: PurchaseOutcome {
+            switch self {
+            case .finish(let outcome), .wait(let outcome): outcome
+            }
+        }
+    }
+
     /// Store, finish, remove from the outbox: in this order.
-    func grant(
-        _ entry: inout OutboxEntry, _ verified: VerifiedEvidence?, _ decision: ServerDecision?
-    ) async -> PurchaseOutcome {
+    func grant(_ entry: inout OutboxEntry, _ verified: VerifiedEvidence?, _ decision: ServerDecision?) -> Step {
         let isKnown = record.granted(entry.purchaseKey).map { $0.endedAt == nil } ?? false
         let purchase = GrantedPurchase(entry, verified, decision, at: trustedNow())
         (entry.decision, entry.code, entry.nextAttempt) = (.granted, nil, nil)
@@ -17,7 +29,7 @@ extension PurchaseEngine {
                 record.grant(purchase)
                 record.acceptRenewal(purchase.key)
                 record.put(granted)
-                record.keep(decision?.entitlements ?? [])
+                if let decision, !decision.isKept { record.keep(decision.entitlements) }
                 // The answer is as new as one about the current evidence.
                 if record.lastPass == nil, decision != nil, let customerID = granted.customerID {
                     record.lastPass = PurchaseRecord.Pass(customerID: customerID, at: now, seen: [])
@@ -31,37 +43,32 @@ extension PurchaseEngine {
             })
         else {
             startAgainLater()
-            return .undetermined(PurchaseError(.storeFailed))
+            return .wait(.undetermined(PurchaseError(.storeFailed)))
         }
         if !isKnown { emit(.granted(PurchaseReport(entry, submissionID: decision?.submissionID))) }
-        return await conclude(
-            entry, .granted(purchase, isReplayed: isKnown || decision?.isReplayed == true))
+        return .finish(.granted(purchase, isReplayed: isKnown || decision?.isReplayed == true))
     }
 
     /// Finishes a transaction that the server accepted, and that gives this customer nothing.
-    func passOver(
-        _ entry: inout OutboxEntry, _ error: PurchaseError, _ decision: ServerDecision
-    ) async -> PurchaseOutcome {
+    func passOver(_ entry: inout OutboxEntry, _ error: PurchaseError, _ decision: ServerDecision) -> Step {
         (entry.decision, entry.code, entry.nextAttempt) = (.notCounted, error.code, nil)
         let passed = entry
         guard
             changes({ record in
                 record.put(passed)
                 record.refuseRenewal(passed)
-                record.keep(decision.entitlements)
+                if !decision.isKept { record.keep(decision.entitlements) }
             })
         else {
             startAgainLater()
-            return .undetermined(PurchaseError(.storeFailed))
+            return .wait(.undetermined(PurchaseError(.storeFailed)))
         }
         emit(.notCounted(PurchaseReport(entry, submissionID: decision.submissionID), error))
-        return await conclude(entry, .notCounted(error))
+        return .finish(.notCounted(error))
     }
 
     /// Finishes a transaction that a signed answer refused, or that Apple withdrew.
-    func refuse(
-        _ entry: inout OutboxEntry, _ error: PurchaseError, _ decision: ServerDecision? = nil
-    ) async -> PurchaseOutcome {
+    func refuse(_ entry: inout OutboxEntry, _ error: PurchaseError, _ decision: ServerDecision? = nil) -> Step {
         (entry.decision, entry.code, entry.nextAttempt) = (.refused, error.code, nil)
         let refused = entry
         let now = trustedNow()
@@ -73,15 +80,15 @@ extension PurchaseEngine {
                 if endsPurchase { ended = record.end(refused.purchaseKey, at: now) }
                 if decision != nil { record.refuseRenewal(refused) }
                 // It says that the purchase no longer grants anything.
-                record.keep(decision?.entitlements ?? [])
+                if let decision, !decision.isKept { record.keep(decision.entitlements) }
             })
         else {
             startAgainLater()
-            return .undetermined(PurchaseError(.storeFailed))
+            return .wait(.undetermined(PurchaseError(.storeFailed)))
         }
         emit(.refused(PurchaseReport(entry, submissionID: decision?.submissionID), error))
         if ended != nil { emit(.revoked(PurchaseReport(entry), error)) }
-        return await conclude(entry, .refused(error))
+        return .finish(.refused(error))
     }
 
     /// Leaves a transaction as it is, and plans the next attempt.
@@ -89,7 +96,7 @@ extension PurchaseEngine {
     /// - Parameter isForged: whether its signature is wrong, and no server will decide.
     func postpone(
         _ entry: inout OutboxEntry, _ error: PurchaseError, _ decision: ServerDecision? = nil, isForged: Bool = false
-    ) async -> PurchaseOutcome {
+    ) -> Step {
         let report = PurchaseReport(entry, submissionID: decision?.submissionID)
         entry.attempts += 1
         entry.code = error.code
@@ -102,7 +109,7 @@ extension PurchaseEngine {
                 ? .invalid(report, error) : .undetermined(report, error, nextAttempt: entry.nextAttempt))
         let outcome = isForged ? PurchaseOutcome.invalid(error) : .undetermined(error)
         tell(entry.transaction, outcome)
-        return outcome
+        return .wait(outcome)
     }
 
     /// Ends a purchase that signed evidence withdraws, before anybody else is asked.
@@ -113,12 +120,27 @@ extension PurchaseEngine {
         emit(.revoked(PurchaseReport(entry), error))
     }
 
-    /// Finishes a transaction whose outcome is stored, and removes its entry when the delegate knows it.
-    ///
-    /// If the queue fails, the entry stays, and finishing is tried again.
-    func conclude(_ entry: OutboxEntry, _ outcome: PurchaseOutcome) async -> PurchaseOutcome {
+    /// Does what is left to do after an outcome is stored.
+    func conclude(_ step: Step, _ entry: OutboxEntry) async -> PurchaseOutcome {
+        if case .finish(let outcome) = step, await finish(entry, outcome) { close(entry, outcome) }
+        return step.outcome
+    }
+
+    /// The same for many, whose entries are removed together.
+    func conclude(_ steps: [(step: Step, entry: OutboxEntry)]) async {
+        var finished: [(OutboxEntry, PurchaseOutcome)] = []
+        for (step, entry) in steps {
+            if case .finish(let outcome) = step, await finish(entry, outcome) { finished.append((entry, outcome)) }
+        }
+        if !finished.isEmpty { _ = together { for (entry, outcome) in finished { close(entry, outcome) } } }
+    }
+
+    /// Finishes a transaction whose outcome is stored. If the queue fails, the entry stays, and finishing is tried
+    /// again.
+    private func finish(_ entry: OutboxEntry, _ outcome: PurchaseOutcome) async -> Bool {
         do {
             try await queue.finish(entry.transaction)
+            return true
         } catch {
             var waiting = entry
             waiting.attempts += 1
@@ -128,8 +150,12 @@ extension PurchaseEngine {
             _ = changes { $0.put(again) }
             emit(.failedOutside(PurchaseError(.queueFailed, error), PurchaseReport(waiting)))
             tell(entry.transaction, outcome)
-            return outcome
+            return false
         }
+    }
+
+    /// Removes the entry of a finished transaction when the delegate knows it.
+    private func close(_ entry: OutboxEntry, _ outcome: PurchaseOutcome) {
         // Until the delegate knows it, the entry stays; nothing is left to try.
         if delegate != nil, var finished = record.entry(entry.key), finished.nextAttempt != nil {
             finished.nextAttempt = nil
@@ -137,7 +163,6 @@ extension PurchaseEngine {
             _ = changes { $0.put(stored) }
         }
         if tell(entry.transaction, outcome, removing: entry.key) { settle(outcome, of: entry) }
-        return outcome
     }
 
     /// StoreKit delivers it again, so the call that finished it may have been lost.
@@ -175,8 +200,9 @@ extension GrantedPurchase {
             key: key,
             originalTransactionID: facts?.originalTransactionID ?? decision?.originalTransactionID
                 ?? transaction.originalTransactionID,
-            productID: transaction.productID, kind: evidence?.productKind(of: key.transactionID),
-            quantity: facts?.quantity.map { Int64(clamping: $0) } ?? 1,
+            productID: transaction.productID, kind: evidence?.productKind(of: key.transactionID) ?? transaction.kind,
+            quantity: facts?.quantity.map { Int64(clamping: $0) }
+                ?? (transaction.isVouchedForByXcode ? Int64(transaction.quantity) : 1),
             customerID: entry.customerID, orderID: entry.orderID,
             purchaseDate: facts?.purchaseDate?.date ?? transaction.purchaseDate,
             expirationDate: evidence.flatMap { $0.expirationDate(of: key.transactionID) }

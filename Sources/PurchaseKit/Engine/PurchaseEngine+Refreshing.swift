@@ -54,6 +54,10 @@ extension PurchaseEngine {
         guard loads() else { return }
         await learnEnvironment()
         dropOldStarted()
+        // What has ended is not taken away before somebody was asked whether it was renewed.
+        let evenIfKnown = evenIfKnown || isEndUnseen
+        let asked = customer?.id
+        let began = currentTime()
         let isDone: Bool
         do {
             var transactions = try await queue.current()
@@ -61,8 +65,10 @@ extension PurchaseEngine {
             if server == nil {
                 await lookHere(transactions, besides: try await queue.unfinished())
                 isDone = true
+                noteLook(at: began)
             } else {
-                isDone = await ask(about: transactions, evenIfKnown: evenIfKnown)
+                // Without an answer, what has ended is asked about again.
+                isDone = await ask(about: transactions, evenIfKnown: evenIfKnown, began) && !isEndUnseen
             }
         } catch {
             emit(.failedOutside(PurchaseError(.queueFailed, error), nil))
@@ -70,19 +76,24 @@ extension PurchaseEngine {
         }
         failedPasses = isDone ? 0 : failedPasses + 1
         nextPass = time.uptime + (isDone ? Self.passInterval : RetryDelay.seconds(after: failedPasses))
+        lookedFor.insert(asked)
         announce()
+        watchers.values.forEach { $0.yield() }
         wake()
     }
 
     /// The transactions by which the App Store withdrew products that are shown, and that it therefore no longer lists:
-    /// they may have arrived before this app was there to take them, or be lost.
+    /// they may have arrived before this app was there to take them, or be lost. Also the last ones of products whose
+    /// time has just ended, about which the server may know more.
     private func withdrawn(besides listed: [PaymentTransaction]) async throws -> [PaymentTransaction] {
         let missing = entitlements(at: currentTime()).filter { shown in
             shown.isActive && !listed.contains { $0.productID == shown.productID }
         }
         guard !missing.isEmpty else { return [] }
+        let now = currentTime()
+        let ended = missing.filter { $0.until.map { $0 <= now } ?? false }.map(\.productID)
         return try await queue.latest(missing.map(\.productID)).filter {
-            $0.revocationDate != nil || $0.isUpgraded
+            $0.withdrawal != nil || (server != nil && ended.contains($0.productID))
         }
     }
 
@@ -102,7 +113,7 @@ extension PurchaseEngine {
     /// Sends the evidence if there is something new in it.
     ///
     /// - Returns: whether nothing is left to ask now.
-    private func ask(about transactions: [PaymentTransaction]?, evenIfKnown: Bool) async -> Bool {
+    private func ask(about transactions: [PaymentTransaction]?, evenIfKnown: Bool, _ began: Date) async -> Bool {
         guard let server, let customerID = customer?.id else { return true }
         var proofs = await currentProofs(transactions, of: customerID) + consumableProofs(of: customerID)
         let known = Set(proofs.map(\.version))
@@ -128,6 +139,7 @@ extension PurchaseEngine {
         }
         await endWork()
         guard let answeredAt else { return false }
+        noteLook(at: began)
         return changes { $0.lastPass = PurchaseRecord.Pass(customerID: customerID, at: answeredAt, seen: seen) }
     }
 

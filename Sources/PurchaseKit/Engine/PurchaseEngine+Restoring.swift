@@ -15,8 +15,10 @@ extension PurchaseEngine {
 
     private func restoring() async -> RestoreSummary {
         var summary = RestoreSummary()
-        guard server == nil || customer != nil else {
-            summary.error = PurchaseError(.customerUnknown)
+        do {
+            try needCustomer()
+        } catch {
+            summary.error = PurchaseError(.storeFailed, error)
             return summary
         }
         let endWork = await life.beginWork("restore")
@@ -24,18 +26,7 @@ extension PurchaseEngine {
             try load()
             await learnEnvironment()
             let restored = try await queue.restore().filter { $0.state == .restored || $0.state == .purchased }
-            let transactions = await claimWaiting(restored, &summary)
-            // Transactions that cannot be decided now are tried again from the outbox.
-            try change { record in
-                for transaction in transactions {
-                    guard let key = transaction.key, record.entry(key) == nil else { continue }
-                    record.put(
-                        OutboxEntry(
-                            transaction: transaction, customerID: customer?.id, wasStarted: false,
-                            arrivedAt: time.now))
-                }
-            }
-            try await settle(transactions, &summary)
+            await settle(await claimWaiting(restored, &summary), &summary)
         } catch {
             let failure = PurchaseError(.queueFailed, error)
             summary.error = failure.isCancellation ? PurchaseError(.paymentCancelled) : failure
@@ -68,16 +59,25 @@ extension PurchaseEngine {
         return others
     }
 
-    private func settle(_ transactions: [PaymentTransaction], _ summary: inout RestoreSummary) async throws {
+    /// Decides about all of them, and stores the outcomes together: a write takes the longer, the more there are. One
+    /// that cannot be decided now is tried again from the outbox; one that was not stored yet is restored again.
+    private func settle(_ transactions: [PaymentTransaction], _ summary: inout RestoreSummary) async {
         var proofs: [RestoredProof] = []
+        var decided: [(entry: OutboxEntry, decide: Decide)] = []
         for transaction in transactions {
-            guard let key = transaction.key, var entry = record.entry(key) else { continue }
+            guard let key = transaction.key else { continue }
+            var entry =
+                record.entry(key)
+                ?? OutboxEntry(
+                    transaction: transaction, customerID: customer?.id, wasStarted: false, arrivedAt: time.now)
             // The customer asked for it, so the refresh that a restore of the original API makes has taken place
             // already.
             let gathered = await evidence(for: transaction, mayRefresh: false)
             if let verified = gathered.verified { entry.prove(by: verified) }
             guard server != nil, let evidence = gathered.evidence else {
-                summary.add(await decideHere(&entry, gathered), of: key)
+                let error = gathered.error ?? PurchaseError(.evidenceMissing)
+                decided.append(
+                    (entry, { self.server == nil ? self.decideHere(&$0, gathered) : self.postpone(&$0, error) }))
                 continue
             }
             // One receipt proves several transactions.
@@ -87,10 +87,25 @@ extension PurchaseEngine {
                 proofs.append(RestoredProof(evidence: evidence, entries: [(entry, gathered.verified)]))
             }
         }
-        guard let server, let customerID = customer?.id else { return }
-        for (request, group) in Self.requests(proofs, of: customerID, \.evidence) {
-            await decide(group.flatMap(\.entries), request, server, &summary)
+        if let server, let customerID = customer?.id {
+            for (request, group) in Self.requests(proofs, of: customerID, \.evidence) {
+                decided += await decide(group.flatMap(\.entries), request, server)
+            }
         }
+        var steps: [(step: Step, entry: OutboxEntry)] = []
+        let isStored = together {
+            for (entry, decide) in decided {
+                var entry = entry
+                // The guest was handed over meanwhile.
+                entry.customerID = entry.customerID.map { record.owner($0) }
+                let step = decide(&entry)
+                steps.append((step, entry))
+            }
+        }
+        for (step, entry) in steps {
+            summary.add(isStored ? step.outcome : .undetermined(PurchaseError(.storeFailed)), of: entry.key)
+        }
+        if isStored { await conclude(steps) }
     }
 
     /// The requests of a restore: as many signed transactions as one takes, and each receipt by itself.
@@ -113,47 +128,48 @@ extension PurchaseEngine {
             }
     }
 
+    /// How to decide about a transaction, and store it.
+    private typealias Decide = (inout OutboxEntry) -> Step
+
     /// A piece of evidence, and the transactions that it proves.
     private struct RestoredProof {
         let evidence: PurchaseEvidence
         var entries: [(entry: OutboxEntry, verified: VerifiedEvidence?)]
     }
 
-    private func decideHere(_ entry: inout OutboxEntry, _ gathered: Gathered) async -> PurchaseOutcome {
-        guard server == nil, let verified = gathered.verified else {
-            return await postpone(
-                &entry, gathered.error ?? PurchaseError(.evidenceMissing),
-                isForged: server == nil && gathered.isForged)
-        }
-        if let withdrawal = withdrawal(of: entry, verified) { return await refuse(&entry, withdrawal) }
-        return await grant(&entry, verified, nil)
-    }
-
+    /// Asks the server, and returns how to decide about each transaction.
     private func decide(
         _ entries: [(entry: OutboxEntry, verified: VerifiedEvidence?)], _ request: RestoreRequest,
-        _ server: PurchaseConnection, _ summary: inout RestoreSummary
-    ) async {
+        _ server: PurchaseConnection
+    ) async -> [(entry: OutboxEntry, decide: Decide)] {
         let result: Result<PurchaseConnection.Decision<RestoreAnswer>, PurchaseError>
         do {
             result = .success(try await server.restore(request))
         } catch {
             result = .failure(PurchaseError(.connectionFailed, error))
         }
-        for (entry, verified) in entries {
-            var entry = entry
-            let outcome: PurchaseOutcome
-            switch result {
-            case .failure(let error): outcome = await postpone(&entry, error)
-            case .success(.problem(let problem, let retryAfter)):
-                outcome = await apply(ServerDecision(problem, retryAfter: retryAfter), to: &entry, verified)
-            case .success(.accepted(let answer, let signedAt)):
-                let entitlements = take(answer.entitlements, of: request.customerID, signedAt)
-                outcome = await apply(ServerDecision(answer, about: entry, entitlements), to: &entry, verified)
-            }
-            summary.add(outcome, of: entry.key)
-        }
         // The guest was handed over meanwhile.
         if record.owner(request.customerID) != request.customerID { lookSoon() }
+        var entitlements: [StoredEntitlement] = []
+        if case .success(.accepted(let answer, let signedAt)) = result {
+            entitlements = take(answer.entitlements, of: request.customerID, signedAt)
+        }
+        return entries.enumerated().map { place, one in
+            (
+                one.entry,
+                { entry in
+                    switch result {
+                    case .failure(let error): return self.postpone(&entry, error)
+                    case .success(.problem(let problem, let retryAfter)):
+                        return self.apply(ServerDecision(problem, retryAfter: retryAfter), to: &entry, one.verified)
+                    case .success(.accepted(let answer, _)):
+                        var decision = ServerDecision(answer, about: entry, entitlements)
+                        decision.isKept = place > 0
+                        return self.apply(decision, to: &entry, one.verified)
+                    }
+                }
+            )
+        }
     }
 }
 

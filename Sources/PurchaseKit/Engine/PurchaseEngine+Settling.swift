@@ -23,7 +23,7 @@ extension PurchaseEngine {
             return .undetermined(error)
         }
         // The process may have ended before the delegate knew.
-        if let outcome = knownOutcome(entry) { return await conclude(entry, outcome) }
+        if let outcome = knownOutcome(entry) { return await conclude(.finish(outcome), entry) }
         let endWork = await life.beginWork("purchase")
         // Once only: a repetition comes from the outbox, and must not ask for a password.
         let mayRefresh = refreshable.remove(key.transactionID) != nil
@@ -61,10 +61,7 @@ extension PurchaseEngine {
             return .undetermined(PurchaseError(.storeFailed))
         }
         guard server != nil else {
-            if let withdrawal { return await refuse(&entry, withdrawal) }
-            if let verified = gathered.verified { return await grant(&entry, verified, nil) }
-            return await postpone(
-                &entry, gathered.error ?? PurchaseError(.evidenceMissing), isForged: gathered.isForged)
+            return await conclude(decideHere(&entry, gathered), entry)
         }
         if let withdrawal { end(entry, withdrawal) }
         guard isOfSignedInCustomer(entry.customerID) else {
@@ -76,19 +73,31 @@ extension PurchaseEngine {
             return .undetermined(PurchaseError(.customerUnknown))
         }
         guard let evidence = gathered.evidence else {
-            return await postpone(&entry, gathered.error ?? PurchaseError(.evidenceMissing))
+            return await conclude(postpone(&entry, gathered.error ?? PurchaseError(.evidenceMissing)), entry)
         }
         do {
             let asked = entry.customerID
             let decision = try await ask(entry, evidence)
             entry.customerID = asked.map { record.owner($0) }
-            let outcome = await apply(decision, to: &entry, gathered.verified)
+            let outcome = await conclude(apply(decision, to: &entry, gathered.verified), entry)
             // The answer is about the guest, who was handed over meanwhile.
             if entry.customerID != asked { lookSoon() }
             return outcome
         } catch {
-            return await postpone(&entry, PurchaseError(.connectionFailed, error))
+            return await conclude(postpone(&entry, PurchaseError(.connectionFailed, error)), entry)
         }
+    }
+
+    /// The outcome by the evidence alone, without a server.
+    func decideHere(_ entry: inout OutboxEntry, _ gathered: Gathered) -> Step {
+        if let verified = gathered.verified {
+            if let withdrawal = withdrawal(of: entry, verified) { return refuse(&entry, withdrawal) }
+            return grant(&entry, verified, nil)
+        }
+        if gathered.isVouchedForByXcode {
+            return entry.transaction.withdrawal.map { refuse(&entry, $0) } ?? grant(&entry, nil, nil)
+        }
+        return postpone(&entry, gathered.error ?? PurchaseError(.evidenceMissing), isForged: gathered.isForged)
     }
 
     // MARK: The entry
@@ -188,18 +197,16 @@ extension PurchaseEngine {
     }
 
     /// A transaction is finished only if it is granted or refused, not if the disposition is unknown or absent.
-    func apply(
-        _ decision: ServerDecision, to entry: inout OutboxEntry, _ verified: VerifiedEvidence?
-    ) async -> PurchaseOutcome {
+    func apply(_ decision: ServerDecision, to entry: inout OutboxEntry, _ verified: VerifiedEvidence?) -> Step {
         switch decision.disposition {
         case .granted?:
             if let error = decision.notCounted {
-                await passOver(&entry, error, decision)
+                passOver(&entry, error, decision)
             } else {
-                await grant(&entry, verified, decision)
+                grant(&entry, verified, decision)
             }
-        case .refused?: await refuse(&entry, decision.error, decision)
-        default: await postpone(&entry, decision.error, decision)
+        case .refused?: refuse(&entry, decision.error, decision)
+        default: postpone(&entry, decision.error, decision)
         }
     }
 

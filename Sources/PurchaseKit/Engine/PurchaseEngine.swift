@@ -19,11 +19,19 @@ public actor PurchaseEngine {
     let life: any AppLife
     let time: any PurchaseTime
     let offline: OfflineLimit
+    /// How long each non-renewing subscription lasts.
+    let lengths: [String: PurchasePeriod]
 
     private(set) var record = PurchaseRecord()
     private var isLoaded = false
     private var couldNotLoad = false
     private(set) var customer: PurchaseCustomer?
+    /// The payments that the customer is asked to confirm now.
+    var payments: [OpenPayment] = []
+    /// The customers about whose current evidence a look of this run has ended, with or without an answer.
+    var lookedFor: Set<String?> = []
+    /// Subscriptions that StoreKit lists although their time is over by the mark: the clock is, or was, wrong.
+    var listedPastEnd: Set<PurchaseKey> = []
     private(set) var isRunning = false
     /// Those who take over when the run ends.
     var waitingForRunEnd: [AsyncStream<Void>.Continuation] = []
@@ -56,6 +64,10 @@ public actor PurchaseEngine {
     var isDelivering = false
     /// The pause of the loop that repeats attempts.
     var sleeper: Task<Void, Never>?
+    /// Those who follow what is shown.
+    var watchers: [UUID: AsyncStream<Void>.Continuation] = [:]
+    /// The events of changes that are written together.
+    private var heldEvents: [PurchaseEvent]?
     private var listeners: [UUID: AsyncStream<PurchaseEvent>.Continuation] = [:]
     /// The listeners of the app.
     private var appListeners: Set<UUID> = []
@@ -77,10 +89,13 @@ public actor PurchaseEngine {
     ///   - life: the moments that bring news, and time in the background.
     ///   - time: the clock.
     ///   - offline: how long the server's last answer counts without a newer one.
+    ///   - lengths: how long each non-renewing subscription lasts, without a server; nothing signed states it, so one
+    ///     that is not named here never ends. Each begins when it is bought, or when the one before it ends.
     public init(
         queue: any PaymentQueue, receipts: any ReceiptSource = NoReceiptSource(), verifier: DeviceVerifier,
         server: PurchaseConnection?, store: any PurchaseStore, life: any AppLife = NoAppLife(),
-        time: any PurchaseTime = SystemPurchaseTime(), offline: OfflineLimit = OfflineLimit()
+        time: any PurchaseTime = SystemPurchaseTime(), offline: OfflineLimit = OfflineLimit(),
+        lengths: [String: PurchasePeriod] = [:]
     ) {
         self.queue = queue
         self.receipts = receipts
@@ -90,6 +105,7 @@ public actor PurchaseEngine {
         self.life = life
         self.time = time
         self.offline = offline
+        self.lengths = lengths
     }
 
     // MARK: Running
@@ -103,15 +119,27 @@ public actor PurchaseEngine {
         let updates = queue.updates()
         let withdrawals = queue.withdrawals()
         let moments = life.moments()
+        let changes = queue.statusChanges()
+        let (others, other) = AsyncStream<PaymentTransaction>.makeStream()
         // What arrives is taken at once: without a network, a start with many transactions takes minutes.
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { for await transaction in updates { await self.handle(transaction) } }
+            group.addTask { for await transaction in others { await self.handle(transaction) } }
             group.addTask { for await products in withdrawals { await self.withdraw(products) } }
+            group.addTask { for await _ in changes { await self.refreshEntitlements() } }
             group.addTask { for await moment in moments { await self.look(at: moment) } }
             group.addTask {
                 await self.start()
                 await self.keepRetrying()
             }
+            // What the customer has just paid does not wait behind renewals that a dead server keeps waiting.
+            for await transaction in updates {
+                if startedPurchase(of: transaction) == nil {
+                    other.yield(transaction)
+                } else {
+                    group.addTask { await self.handle(transaction) }
+                }
+            }
+            other.finish()
             await group.waitForAll()
         }
     }
@@ -190,14 +218,7 @@ public actor PurchaseEngine {
     /// With a customer without an id, purchases wait.
     public func signIn(_ customer: PurchaseCustomer) async {
         guard !customer.id.isEmpty else { return signOut() }
-        self.customer = customer
-        guard loads() else { return }
-        // Who signs in under the id of a former guest is that customer again.
-        if record.merged?[customer.id] != nil { _ = changes { $0.merged?[customer.id] = nil } }
-        if record.lastCustomer != customer { _ = changes { $0.lastCustomer = customer } }
-        if let token = customer.appAccountToken, record.customers[token] != customer.id {
-            _ = changes { $0.customers[token] = customer.id }
-        }
+        guard use(customer) else { return }
         for entry in record.outbox
         where entry.customerID == nil || (hasStarted && entry.customerID == customer.id) {
             await handle(entry.transaction)
@@ -206,7 +227,19 @@ public actor PurchaseEngine {
         if hasStarted { await refreshEntitlements() }
     }
 
-    /// From now on, purchases wait.
+    /// Notes the customer who is signed in now.
+    func use(_ customer: PurchaseCustomer) -> Bool {
+        self.customer = customer
+        defer { watchers.values.forEach { $0.yield() } }
+        return changes { record in
+            // Who signs in under the id of a former guest is that customer again.
+            if record.merged?[customer.id] != nil { record.merged?[customer.id] = nil }
+            record.lastCustomer = customer
+            if let token = customer.appAccountToken { record.customers[token] = customer.id }
+        }
+    }
+
+    /// From now on, purchases that arrive wait, until the customer asks for one as a guest or somebody signs in.
     public func signOut() {
         customer = nil
         if loads(), record.lastCustomer != nil { _ = changes { $0.lastCustomer = nil } }
@@ -253,7 +286,9 @@ public actor PurchaseEngine {
     }
 
     func emit(_ event: PurchaseEvent) {
+        guard heldEvents == nil else { return heldEvents = (heldEvents ?? []) + [event] }
         for listener in listeners.values { listener.yield(event) }
+        watchers.values.forEach { $0.yield() }
     }
 
     private func removeListener(_ id: UUID) {
@@ -279,6 +314,9 @@ public actor PurchaseEngine {
         }
         record.loadEvidence(store)
         isLoaded = true
+        // A guest stays signed in over launches.
+        if customer == nil, let guest = record.guest, record.lastCustomer == guest { customer = guest }
+        watchers.values.forEach { $0.yield() }
         // Who follows the entitlements was told nothing before.
         if couldNotLoad { emit(.entitlementsChanged(entitlements(at: currentTime()))) }
     }
@@ -286,26 +324,60 @@ public actor PurchaseEngine {
     /// Changes the record: durably, or not at all.
     func change(_ body: (inout PurchaseRecord) -> Void) throws {
         try load()
+        guard heldEvents == nil else {
+            body(&record)
+            return record.renameMerged()
+        }
         var next = record
         body(&next)
         next.renameMerged()
         guard next != record else { return }
+        let old = record
+        try write(next, since: old)
+        record = next
+        changed(since: old)
+    }
+
+    /// Makes several changes with one write, and reports their events when it is done; or makes none of them.
+    ///
+    /// The body does not suspend, so nothing else happens meanwhile.
+    func together(_ body: () -> Void) -> Bool {
+        guard loads() else { return false }
+        let old = record
+        heldEvents = []
+        body()
+        let events = heldEvents ?? []
+        heldEvents = nil
         do {
-            try next.storeEvidence(store, since: record)
+            if record != old { try write(record, since: old) }
+        } catch {
+            record = old
+            emit(.failedOutside(PurchaseError(.storeFailed, error), nil))
+            return false
+        }
+        changed(since: old)
+        events.forEach { emit($0) }
+        return true
+    }
+
+    private func write(_ next: PurchaseRecord, since old: PurchaseRecord) throws {
+        do {
+            try next.storeEvidence(store, since: old)
             try store.write(try next.document())
         } catch {
             throw PurchaseError(.storeFailed, error)
         }
-        let old = record
-        record = next
-        if old.outbox != next.outbox || old.entitlements != next.entitlements || old.granted != next.granted
-            || old.renewals != next.renewals
+    }
+
+    private func changed(since old: PurchaseRecord) {
+        if old.outbox != record.outbox || old.entitlements != record.entitlements || old.granted != record.granted
+            || old.renewals != record.renewals
         {
             wake()
             announce()
         }
         // Evidence that stays behind does no harm; it is replaced or removed with the next transaction of this name.
-        do { try next.removeEvidence(store, since: old) } catch {
+        do { try record.removeEvidence(store, since: old) } catch {
             emit(.failedOutside(PurchaseError(.storeFailed, error), nil))
         }
     }
@@ -315,8 +387,13 @@ public actor PurchaseEngine {
     /// - Parameter date: the time of a fresh answer, after which nothing can have ended yet.
     func move(_ mark: TimeMark, endingBy date: Date? = nil) {
         record.mark = mark
+        // A look of before was at a time that never was.
+        if let looked = record.lookedAt, looked > mark.latest ?? looked { record.lookedAt = nil }
         if let date { record.endNoLater(than: date) }
     }
+
+    /// Notes a time at which everything that could be asked about the current evidence was asked.
+    func noteLook(at date: Date) { record.lookedAt = max(date, record.lookedAt ?? date) }
 
     /// Asks for the environment of this installation. It is stored with the next change, so that it is known offline.
     func learnEnvironment() async {
@@ -363,10 +440,14 @@ public struct OfflineLimit: Sendable, Equatable {
     public var subscriptions: Double
     /// For what has no end, in seconds; `nil` for ever.
     public var others: Double?
+    /// How long a period that has ended still counts while no look at the current evidence succeeds, in seconds: its
+    /// renewal may not have arrived. With 0 it ends at once. A refund that Apple signed is never waited for.
+    public var leeway: Double
 
-    /// The usual limits: 30 days for what has an end, and none for the rest.
-    public init(subscriptions: Double = 30 * 86_400, others: Double? = nil) {
+    /// The usual limits: 30 days for what has an end, none for the rest, and a day for the news of a renewal.
+    public init(subscriptions: Double = 30 * 86_400, others: Double? = nil, leeway: Double = 86_400) {
         self.subscriptions = subscriptions
         self.others = others
+        self.leeway = leeway
     }
 }

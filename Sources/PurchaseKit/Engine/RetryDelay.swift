@@ -40,6 +40,7 @@ extension PurchaseEngine {
             guard let pause = pause(of: entry, at: now), pause <= 0 else { continue }
             await handle(entry.transaction)
         }
+        await lookAtEnds()
         announce()
         if let nextPass, nextPass <= time.uptime { await refreshEntitlements() }
     }
@@ -62,15 +63,18 @@ extension PurchaseEngine {
         if let nextStart { return max(0, nextStart - uptime) }
         var pauses = record.outbox.compactMap { pause(of: $0, at: now) }
         if let nextPass { pauses.append(max(0, nextPass - uptime)) }
-        let decided = currentTime()
-        for entitlement in shownEntitlements ?? [] where entitlement.isActive {
-            if let until = entitlement.until { pauses.append(max(0, until.timeIntervalSince(decided))) }
-        }
+        if let end = secondsToNextEnd(shownEntitlements ?? []) { pauses.append(end) }
         return pauses.min() ?? 86_400
     }
 
     /// The pause until an entry is tried; `nil` if it waits for something other than time.
     private func pause(of entry: OutboxEntry, at now: Date) -> Double? {
+        // It arrived before anybody was signed in.
+        if entry.customerID == nil, entry.decision == nil, let customer,
+            owner(of: entry.transaction, nil) == customer.id
+        {
+            return 0
+        }
         guard let next = entry.nextAttempt, !entry.isOld(at: now),
             entry.decision != nil || isOfSignedInCustomer(entry.customerID)
         else { return nil }

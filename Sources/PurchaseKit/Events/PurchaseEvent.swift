@@ -78,7 +78,8 @@ public struct PurchaseReport: Sendable, Equatable {
     /// The number of attempts.
     public let attempt: Int?
 
-    init(
+    /// A report, for the tests of an app.
+    public init(
         _ transactionID: String?, _ productID: String, submissionID: String? = nil, attempt: Int? = nil
     ) {
         self.transactionID = transactionID

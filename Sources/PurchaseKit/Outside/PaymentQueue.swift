@@ -38,6 +38,10 @@ public protocol PaymentQueue: Sendable {
     /// that they left.
     func withdrawals() -> AsyncStream<[String]>
 
+    /// A value whenever the state of a subscription changed without a transaction: a grace period begins, a renewal was
+    /// switched off (`Product.SubscriptionInfo.Status.updates`).
+    func statusChanges() -> AsyncStream<Void>
+
     /// The products with these ids that the App Store sells, in the order of the ids.
     func products(_ productIDs: [String]) async throws -> [PurchaseProduct]
 }
@@ -48,6 +52,9 @@ extension PaymentQueue {
 
     /// Returns no products: in StoreKit 2 a withdrawn purchase arrives as a transaction.
     public func withdrawals() -> AsyncStream<[String]> { AsyncStream { $0.finish() } }
+
+    /// Returns no changes: a queue that does not know them is asked when a period ends.
+    public func statusChanges() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
 
     /// Throws: a queue without a shop lists no products.
     public func products(_: [String]) async throws -> [PurchaseProduct] {

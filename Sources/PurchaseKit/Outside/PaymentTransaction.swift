@@ -8,6 +8,8 @@ public struct PaymentTransaction: Sendable, Codable, Equatable {
     /// The first transaction of a subscription or of a restored product.
     public var originalTransactionID: String?
     public var productID: String
+    /// The kind of the product, where only StoreKit says it: for transactions of Xcode's store.
+    public var kind: PurchaseProductKind?
     public var state: State
     public var quantity: Int
     /// The environment that its evidence states; `nil` if nothing signed names it yet.
@@ -50,7 +52,8 @@ public struct PaymentTransaction: Sendable, Codable, Equatable {
     }
 
     public init(
-        transactionID: String?, originalTransactionID: String? = nil, productID: String, state: State = .purchased,
+        transactionID: String?, originalTransactionID: String? = nil, productID: String,
+        kind: PurchaseProductKind? = nil, state: State = .purchased,
         quantity: Int = 1, environment: String? = nil, appAccountToken: UUID? = nil, signedTransaction: String? = nil,
         signedRenewalInfo: String? = nil, isVerifiedByStoreKit: Bool = true, transactionReceipt: Data? = nil,
         purchaseDate: Date? = nil, expirationDate: Date? = nil, revocationDate: Date? = nil, isUpgraded: Bool = false,
@@ -59,6 +62,7 @@ public struct PaymentTransaction: Sendable, Codable, Equatable {
         self.transactionID = transactionID
         self.originalTransactionID = originalTransactionID
         self.productID = productID
+        self.kind = kind
         self.state = state
         self.quantity = quantity
         self.environment = environment
@@ -72,6 +76,24 @@ public struct PaymentTransaction: Sendable, Codable, Equatable {
         self.revocationDate = revocationDate
         self.isUpgraded = isUpgraded
         self.failure = failure
+    }
+}
+
+extension PaymentTransaction {
+    /// Whether StoreKit's own verdict counts: in Xcode's store, which signs with a certificate of the Mac that no app
+    /// trusts, in a debug build.
+    var isVouchedForByXcode: Bool {
+        #if DEBUG
+            environment == "Xcode" && isVerifiedByStoreKit && signedTransaction != nil
+        #else
+            false
+        #endif
+    }
+
+    /// The reason why the App Store withdrew it, as StoreKit says; `nil` if it did not.
+    var withdrawal: PurchaseError? {
+        if revocationDate != nil { return PurchaseError(.purchaseRevoked) }
+        return isUpgraded ? PurchaseError(.purchaseUpgraded) : nil
     }
 }
 

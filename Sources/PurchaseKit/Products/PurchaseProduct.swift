@@ -49,4 +49,18 @@ public struct PurchasePeriod: Sendable, Hashable, Codable {
         self.count = count
         self.unit = unit
     }
+
+    /// When a number of such periods end that begin at a date, in UTC.
+    func end(after periods: Int, from date: Date) -> Date {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = TimeZone(secondsFromGMT: 0) ?? calendar.timeZone
+        let component: Calendar.Component =
+            switch unit {
+            case .day: .day
+            case .week: .weekOfYear
+            case .month: .month
+            case .year: .year
+            }
+        return calendar.date(byAdding: component, value: count * periods, to: date) ?? date
+    }
 }

@@ -3,7 +3,7 @@ import Foundation
 /// Everything that is stored, as one document: each change replaces it as a whole, so a crash leaves the state before
 /// or after.
 struct PurchaseRecord: Codable, Equatable {
-    /// The version of the document. A newer version is refused.
+    /// The version of the document. One of a newer version is kept, and refused.
     static let currentVersion = 1
     /// The maximum number of started purchases; beyond it the oldest is dropped. Its transaction still names its
     /// customer by token.
@@ -35,6 +35,8 @@ struct PurchaseRecord: Codable, Equatable {
     var refusedRenewals: [String]?
     /// The last look at the current evidence.
     var lastPass: Pass?
+    /// When the last look began after which nothing was left to ask; nil before the first.
+    var lookedAt: Date?
     /// The environment of this installation of the app.
     var environment: String?
     var mark = TimeMark()
@@ -54,6 +56,14 @@ struct PurchaseRecord: Codable, Equatable {
         let at: Date
         /// The evidence that it saw.
         var seen: Set<String>
+    }
+
+    /// Whether a customer has anything here: a purchase, one that waits, or one that they were asked to pay.
+    func knows(_ customerID: String) -> Bool {
+        granted.contains { $0.customerID == customerID } || outbox.contains { $0.customerID == customerID }
+            || started.contains { $0.customerID == customerID }
+            || entitlements.contains { $0.customerID == customerID }
+            || (accepted ?? []).contains { $0.customerID == customerID }
     }
 
     func entry(_ key: PurchaseKey) -> OutboxEntry? { outbox.first { $0.key.matches(key) } }
@@ -248,15 +258,19 @@ extension PurchaseRecord {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .millisecondsSince1970
         do {
+            // Of a later version nothing else can be read.
+            let version = try decoder.decode(Version.self, from: Data(document)).version
+            guard version <= Self.currentVersion else {
+                throw PurchaseError(
+                    .storeNewer, expected: "version \(Self.currentVersion) or older", found: "version \(version)")
+            }
             self = try decoder.decode(PurchaseRecord.self, from: Data(document))
         } catch {
             throw PurchaseError(.storeDamaged, error)
         }
-        guard version <= Self.currentVersion else {
-            throw PurchaseError(
-                .storeDamaged, expected: "version \(Self.currentVersion) or older", found: "version \(version)")
-        }
     }
+
+    private struct Version: Decodable { let version: Int }
 
     /// The document, without the evidence of transactions.
     func document() throws -> [UInt8] {
@@ -289,7 +303,8 @@ extension PurchaseRecord {
 
     /// Stores the evidence of transactions that are new or changed.
     func storeEvidence(_ store: any PurchaseStore, since old: PurchaseRecord) throws {
-        for entry in outbox where old.entry(entry.key)?.evidence != entry.evidence {
+        // What is decided is only finished.
+        for entry in outbox where entry.decision == nil && old.entry(entry.key)?.evidence != entry.evidence {
             guard entry.evidence != OutboxEntry.StoredEvidence() else { continue }
             try store.keepEvidence([UInt8](try JSONEncoder().encode(entry.evidence)), entry.evidenceName)
         }

@@ -6,6 +6,29 @@ extension PurchaseEngine {
     public nonisolated func entitlementUpdates() -> AsyncStream<[PurchaseEntitlement]> {
         AsyncStream { continuation in
             let task = Task {
+                var last: [PurchaseEntitlement]?
+                for await shown in self.shownUpdates()
+                where last.map({ !$0.sayTheSame(as: shown.entitlements) }) ?? true {
+                    last = shown.entitlements
+                    continuation.yield(shown.entitlements)
+                }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    /// What a screen shows.
+    struct Shown: Sendable {
+        let entitlements: [PurchaseEntitlement]
+        /// Whether the first look at the current evidence of the customer has ended, or the record knows them.
+        let isLoaded: Bool
+    }
+
+    /// The same with whether it can be believed.
+    nonisolated func shownUpdates() -> AsyncStream<Shown> {
+        AsyncStream { continuation in
+            let task = Task {
                 await self.follow { continuation.yield($0) }
                 continuation.finish()
             }
@@ -13,47 +36,56 @@ extension PurchaseEngine {
         }
     }
 
-    /// Calls a closure with the entitlements whenever they differ from those before.
-    private func follow(_ changed: @Sendable ([PurchaseEntitlement]) -> Void) async {
+    /// Calls a closure with what is shown whenever it differs from before.
+    private func follow(_ changed: @Sendable (Shown) -> Void) async {
         let (looks, look) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let events = ownEvents()
-        let source = Task {
-            for await _ in events { look.yield() }
-            look.finish()
-        }
+        let id = UUID()
+        watchers[id] = look
+        defer { watchers[id] = nil }
         var timer: Task<Void, any Error>?
-        var last: [PurchaseEntitlement]?
+        var last: Shown?
         look.yield()
         for await _ in looks {
-            if let found = presentEntitlements(), last.map({ !$0.sayTheSame(as: found) }) ?? true {
+            if let found = shown(),
+                last.map({ $0.isLoaded != found.isLoaded || !$0.entitlements.sayTheSame(as: found.entitlements) })
+                    ?? true
+            {
                 last = found
                 changed(found)
             }
             timer?.cancel()
-            timer = secondsToNextEnd(last ?? []).map { seconds in
-                Task { [time] in
-                    try await time.sleep(seconds: seconds)
+            // A little later, so that the end is in the past then.
+            timer = secondsToNextEnd(last?.entitlements ?? []).map { seconds in
+                Task {
+                    try await time.sleep(seconds: seconds + 0.1)
+                    await self.lookAtEnds()
                     look.yield()
                 }
             }
         }
         timer?.cancel()
-        source.cancel()
     }
 
     /// `nil` while the store cannot be read: what was shown stays.
-    private func presentEntitlements() -> [PurchaseEntitlement]? {
+    private func shown() -> Shown? {
         do {
-            return try entitlements()
+            return Shown(entitlements: try entitlements(), isLoaded: isKnown)
         } catch {
             return nil
         }
     }
 
-    private func secondsToNextEnd(_ entitlements: [PurchaseEntitlement]) -> Double? {
-        let ends = entitlements.filter(\.isActive).compactMap(\.until)
-        // By the time that decides, which is not always the device's clock. A little later, so that the end is in the
-        // past then.
-        return ends.min().map { max($0.timeIntervalSince(currentTime()), 0) + 0.1 }
+    /// Whether something is known about the customer who is shown.
+    private var isKnown: Bool {
+        let id = shownCustomer?.id
+        guard !lookedFor.contains(id) else { return true }
+        // What has ended since the record was written may have been renewed.
+        let shown = entitlements(at: currentTime())
+        guard server != nil else { return !record.granted.isEmpty && shown.allSatisfy(\.isActive) }
+        let stored = record.entitlements.filter { $0.customerID == id }
+        return (!stored.isEmpty || record.lastPass.map { $0.customerID == id } ?? false)
+            && stored.filter(\.isActive).allSatisfy { one in
+                shown.contains { $0.productID == one.productID && $0.isActive }
+            }
     }
 }

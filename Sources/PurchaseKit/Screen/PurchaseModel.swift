@@ -17,30 +17,32 @@ public final class PurchaseModel {
     #if canImport(Combine)
         /// What the customer may use now.
         @Published public private(set) var entitlements: [PurchaseEntitlement] = []
-        /// Whether `entitlements` was read. Until then it is empty, which says nothing: a screen that offers a purchase
-        /// would offer it to those who have it. It stays `false` while the store cannot be read, as before the first
-        /// unlock of the device.
+        /// Whether `entitlements` says something about the customer: it was stored, or the first look at the current
+        /// evidence has ended, with an answer or without. Until then a screen that offers a purchase would offer it to
+        /// those who have it. It stays `false` while the store cannot be read, as before the first unlock of the
+        /// device.
         @Published public private(set) var isLoaded = false
         /// The newest outcome of the purchases that the customer began here, also when it comes after `buy` has
         /// returned: after an approval, or with the original API. `nil` before the first.
         @Published public private(set) var outcome: PurchaseOutcome?
         /// The result of the last restore; `nil` before the first.
         @Published public private(set) var restored: RestoreSummary?
-        /// Whether a purchase or a restore takes place.
+        /// Whether a purchase or a restore takes place; with the original API until the queue says how it went.
         @Published public private(set) var isBusy = false
     #else
         /// What the customer may use now.
         public private(set) var entitlements: [PurchaseEntitlement] = [] { didSet { onChange?() } }
-        /// Whether `entitlements` was read. Until then it is empty, which says nothing: a screen that offers a purchase
-        /// would offer it to those who have it. It stays `false` while the store cannot be read, as before the first
-        /// unlock of the device.
+        /// Whether `entitlements` says something about the customer: it was stored, or the first look at the current
+        /// evidence has ended, with an answer or without. Until then a screen that offers a purchase would offer it to
+        /// those who have it. It stays `false` while the store cannot be read, as before the first unlock of the
+        /// device.
         public private(set) var isLoaded = false { didSet { onChange?() } }
         /// The newest outcome of the purchases that the customer began here, also when it comes after `buy` has
         /// returned: after an approval, or with the original API. `nil` before the first.
         public private(set) var outcome: PurchaseOutcome? { didSet { onChange?() } }
         /// The result of the last restore; `nil` before the first.
         public private(set) var restored: RestoreSummary? { didSet { onChange?() } }
-        /// Whether a purchase or a restore takes place.
+        /// Whether a purchase or a restore takes place; with the original API until the queue says how it went.
         public private(set) var isBusy = false { didSet { onChange?() } }
         /// Called after each change.
         public var onChange: (() -> Void)?
@@ -55,6 +57,10 @@ public final class PurchaseModel {
     private let events: Task<AsyncStream<PurchaseEvent>, Never>
     /// The products of purchases that were begun here and whose outcome can change, with the present one.
     private var open: [String: PurchaseOutcome] = [:]
+    /// The number of calls that take place.
+    private var calls = 0 { didSet { showBusy() } }
+    /// The products whose outcome the original API's queue has yet to bring.
+    private var queued: Set<String> = [] { didSet { showBusy() } }
     /// What events said about products whose purchase is being begun.
     private var early: [String: PurchaseOutcome?] = [:]
 
@@ -73,8 +79,16 @@ public final class PurchaseModel {
             })
         work.append(
             Task { [weak self] in
-                for await entitlements in engine.entitlementUpdates() { self?.show(entitlements) }
+                for await shown in engine.shownUpdates() { self?.show(shown) }
             })
+    }
+
+    /// A model that shows what it is given.
+    init(showing entitlements: [PurchaseEntitlement]) {
+        engine = PurchaseEngine(inMemory: MemoryPurchaseQueue([]))
+        events = Task { AsyncStream { $0.finish() } }
+        self.entitlements = entitlements
+        isLoaded = true
     }
 
     deinit { work.forEach { $0.cancel() } }
@@ -90,31 +104,41 @@ public final class PurchaseModel {
     }
 
     /// Asks the customer to pay. The result is in `outcome`, and what changed in `entitlements`; with the original API
-    /// the outcome is `pending` until the queue has brought the transaction.
+    /// when the queue has brought the transaction. A second tap meanwhile changes nothing.
     public func buy(
         _ productID: String, quantity: Int = 1, order: PurchaseOrder? = nil, offer: PaymentOffer? = nil
     ) async {
-        isBusy = true
-        defer { isBusy = false }
+        guard !queued.contains(productID), !early.keys.contains(productID) else { return }
+        calls += 1
+        defer { calls -= 1 }
         // No event is missed.
         _ = await events.value
         early.updateValue(nil, forKey: productID)
-        let result = await engine.buy(productID, quantity: quantity, order: order, offer: offer)
-        // The original API's queue brings the outcome, perhaps before `buy` returns.
+        let begun = await engine.begin(productID, quantity, order, offer)
+        // The original API's queue brings the outcome, perhaps before it was begun here.
         let told = early.removeValue(forKey: productID) ?? nil
-        show(result == .pending ? told ?? result : result, productID)
+        if begun.isQueued, told == nil {
+            queued.insert(productID)
+        } else {
+            show(begun.outcome == .pending ? told ?? .pending : begun.outcome, productID)
+        }
     }
 
     /// Restores earlier purchases, which may ask for a password: only when the customer taps on it.
     public func restore() async {
-        isBusy = true
-        defer { isBusy = false }
+        calls += 1
+        defer { calls -= 1 }
         restored = await engine.restore()
     }
 
-    private func show(_ entitlements: [PurchaseEntitlement]) {
-        self.entitlements = entitlements
-        if !isLoaded { isLoaded = true }
+    private func show(_ shown: PurchaseEngine.Shown) {
+        if entitlements != shown.entitlements { entitlements = shown.entitlements }
+        if isLoaded != shown.isLoaded { isLoaded = shown.isLoaded }
+    }
+
+    private func showBusy() {
+        let isBusyNow = calls > 0 || !queued.isEmpty
+        if isBusy != isBusyNow { isBusy = isBusyNow }
     }
 
     /// Follows a purchase that was begun here.
@@ -123,7 +147,9 @@ public final class PurchaseModel {
             early[productID] = outcome
             return
         }
-        guard let present = open[productID], present != outcome else { return }
+        if queued.remove(productID) == nil {
+            guard let present = open[productID], present != outcome else { return }
+        }
         show(outcome, productID)
     }
 

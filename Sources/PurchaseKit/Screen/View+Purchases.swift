@@ -7,7 +7,8 @@
         ///     WindowGroup { ContentView().purchases(model) }
         public func purchases(_ model: PurchaseModel) -> some View { environmentObject(model) }
 
-        /// Shows this view if the customer may use a product, and another one if not; it changes by itself.
+        /// Shows this view if the customer may use a product, and another one if not; it changes by itself. Until the
+        /// first look has ended it shows neither, so that a subscriber never sees the shop flash.
         ///
         ///     Editor().requires("pro", in: model) { Shop() }
         public func requires<Other: View>(
@@ -22,7 +23,13 @@
         let other: Other
 
         func body(content: Content) -> some View {
-            if model.isActive(productID) { content } else { other }
+            if model.isActive(productID) {
+                content
+            } else if model.isLoaded {
+                other
+            } else {
+                ProgressView()
+            }
         }
     }
 #endif

@@ -14,6 +14,8 @@ struct ServerDecision {
     var retryAfter: Double?
     /// What the answer says about the customer's products.
     var entitlements: [StoredEntitlement] = []
+    /// Whether they are stored by now, with those of other transactions of the same answer.
+    var isKept = false
     /// Why the purchase gives this customer nothing, although it is accepted; `nil` if it counts.
     var notCounted: PurchaseError?
 }

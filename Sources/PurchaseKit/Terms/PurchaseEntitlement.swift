@@ -15,6 +15,15 @@ public struct PurchaseEntitlement: Sendable, Codable, Equatable {
     /// The origin of this entitlement.
     public var source: Source
 
+    /// An entitlement, for the tests of an app.
+    public init(
+        productID: String, environment: String? = nil, isActive: Bool, until: Date? = nil, balance: Int64? = nil,
+        renewal: PurchaseRenewal? = nil, source: Source = .device
+    ) {
+        (self.productID, self.environment, self.isActive) = (productID, environment, isActive)
+        (self.until, self.balance, self.renewal, self.source) = (until, balance, renewal, source)
+    }
+
     /// The origin of an entitlement.
     public enum Source: String, Sendable, Codable {
         /// The entitlement is in a signed answer of the server.

@@ -59,9 +59,13 @@ public struct PurchaseError: Error, Sendable, Codable, Equatable {
         code == .paymentCancelled || cause == Cause(domain: "SKErrorDomain", code: 2)
     }
 
-    /// Whether it says that the customer was not asked to pay: the queue failed before, or the product is not sold
-    /// (`SKError.storeProductNotAvailable`).
-    var isBeforePayment: Bool { code == .queueFailed || cause == Cause(domain: "SKErrorDomain", code: 5) }
+    /// Whether it says that the customer was not asked to pay: the queue failed before, or StoreKit refused the
+    /// payment: `clientInvalid`, `paymentInvalid`, `paymentNotAllowed`, `storeProductNotAvailable`, and the offers that
+    /// it does not accept (`invalidOfferIdentifier` to `ineligibleForOffer`) of `SKError`.
+    var isBeforePayment: Bool {
+        guard code != .queueFailed, let cause, cause.domain == "SKErrorDomain" else { return code == .queueFailed }
+        return [1, 3, 4, 5, 11, 12, 13, 14, 18].contains(cause.code)
+    }
 }
 
 extension PurchaseError: CustomStringConvertible, LocalizedError {
@@ -134,6 +138,8 @@ extension PurchaseError {
         // Outside.
         /// The stored purchases are damaged or were changed by another program.
         public static let storeDamaged = Code(rawValue: "store_damaged")
+        /// A later version of the app stored the purchases.
+        public static let storeNewer = Code(rawValue: "store_newer")
         /// The store cannot be read or written.
         public static let storeFailed = Code(rawValue: "store_failed")
         /// The payment queue failed.
@@ -178,6 +184,7 @@ extension PurchaseError {
             .answerMalformed: "The signed answer has the wrong format.",
             .answerMismatch: "The signed answer is for another transaction, product or customer.",
             .storeDamaged: "The stored purchases are damaged or were changed by another program.",
+            .storeNewer: "A later version of the app stored the purchases, which stay as they are; update the app.",
             .storeFailed: "The stored purchases cannot be read or written.",
             .queueFailed: "The payment queue failed.",
             .paymentFailed: "The payment failed.",

@@ -32,6 +32,7 @@ public struct Transaction: Sendable {
     public let expirationDate: Date?
     public let revocationDate: Date?
     public let isUpgraded: Bool
+    public let productType = Product.ProductType.nonConsumable
     public let environment: AppStore.Environment
     let jws: String
     let renewalInfo: String?
@@ -288,6 +289,9 @@ public struct Product: Sendable {
         }
 
         public struct Status: Sendable {
+            /// The simulated store changes nothing without a transaction.
+            public static var updates: AsyncStream<Status> { AsyncStream { $0.finish() } }
+
             public let transaction: VerificationResult<Transaction>
             public let renewalInfo: VerificationResult<RenewalInfo>
         }
@@ -307,6 +311,8 @@ public struct Product: Sendable {
             }
         }
     }
+
+    public enum PurchaseError: Error, Sendable { case productUnavailable, purchaseNotAllowed, ineligibleForOffer }
 
     public enum PurchaseResult: Sendable {
         case success(VerificationResult<Transaction>)
@@ -335,6 +341,7 @@ public enum AppStore {
     public struct Environment: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
+        public static let xcode = Environment(rawValue: "Xcode")
     }
 
     private static let lock = NSLock()

@@ -24,23 +24,29 @@ extension MergeRequest: RequestMessage {
     }
 }
 
-/// A customer was merged into another.
+/// A customer was merged into another, or has nothing to be merged.
 public struct MergeMessage: Codable, Sendable, Equatable {
     /// The customer who was merged into another.
     public var customerID: String
     /// The customer who remains.
     public var into: String
+    /// Whether both ids name the customer who remains; `false` if the server does not know the other one.
+    public var merged: Bool
+    /// Whether an earlier request merged them.
+    public var replayed: Bool
     /// The reason; it is recorded.
     public var reason: String?
 
-    public init(customerID: String, into: String, reason: String? = nil) {
+    public init(customerID: String, into: String, merged: Bool = true, replayed: Bool = false, reason: String? = nil) {
         self.customerID = customerID
         self.into = into
+        self.merged = merged
+        self.replayed = replayed
         self.reason = reason
     }
 
     enum CodingKeys: String, CodingKey {
-        case into, reason
+        case into, merged, replayed, reason
         case customerID = "customer_id"
     }
 }

@@ -37,9 +37,20 @@ struct OwnerRoutes {
         let customerID = try context.identifier("id")
         return try await api.bodies.withBody(of: request) { body in
             let merge = try await api.request(MergeRequest.self, from: body)
-            try await api.ledger.perform(
-                MergeCustomers(app: app, customerID: customerID, into: merge.into, reason: merge.reason))
-            return try Response.json(MergeMessage(customerID: customerID, into: merge.into, reason: merge.reason))
+            var message = MergeMessage(customerID: customerID, into: merge.into, reason: merge.reason)
+            do {
+                try await api.ledger.perform(
+                    MergeCustomers(app: app, customerID: customerID, into: merge.into, reason: merge.reason))
+            } catch let refusal as LedgerRefusal where refusal.code == .customerMergeCircular {
+                // The answer to an earlier request was lost. Whoever was not merged would be merged into themselves.
+                guard try await api.survivor(of: customerID, app: app) != nil else { throw refusal }
+                message.replayed = true
+            } catch let refusal as LedgerRefusal where refusal.code == .customerUnknown {
+                // A guest who never bought anything signs in; the query refuses an unknown survivor.
+                _ = try await api.ledger.answer(CustomerSummary(app: app, customerID: merge.into))
+                message.merged = false
+            }
+            return try Response.json(message)
         }
     }
 

@@ -1,0 +1,98 @@
+import Foundation
+import PurchaseKit
+import Testing
+
+/// What the customer taps on.
+@Suite("Buttons", .timeLimit(.minutes(1)))
+struct ButtonTests {
+    @Test("Two taps open one payment, and a tap after the sheet another")
+    func twoTaps() async throws {
+        let probe = try Probe()
+        let engine = try probe.engine(hasServer: false)
+        probe.queue.mode.change { $0 = .asks }
+        let taps = (0..<2).map { _ in Task { await engine.buy("coins") } }
+        try await wait { !probe.queue.asked.value.isEmpty }
+        try await Task.sleep(nanoseconds: 20_000_000)
+        #expect(probe.queue.asked.value.count == 1)
+        probe.queue.mode.change { $0 = .normal }
+        for tap in taps { #expect(await tap.value.code == "granted") }
+        #expect(try await engine.balance(of: "coins") == 1)
+        #expect(await engine.buy("coins").code == "granted")
+        #expect(probe.queue.asked.value.count == 2)
+    }
+
+    @Test(
+        "With the original API the model is busy and says nothing until the queue does",
+        arguments: ["deferred", "paid"])
+    @MainActor
+    func queued(_ end: String) async throws {
+        let probe = try Probe()
+        let engine = try probe.engine(hasServer: false)
+        let model = PurchaseModel(engine)
+        try await wait { probe.queue.isHeard }
+        probe.queue.mode.change { $0 = .queued }
+        await model.buy("pro")
+        #expect(model.isBusy && model.outcome == nil)
+        await model.buy("pro")
+        #expect(probe.queue.asked.value.count == 1)
+        var transaction = try probe.queue.sell("pro", token: probe.queue.asked.value[0].appAccountToken)
+        if end == "deferred" { (transaction.state, transaction.transactionID) = (.deferred, nil) }
+        probe.queue.send(transaction)
+        try await wait { model.outcome != nil }
+        #expect(!model.isBusy)
+        #expect(model.outcome?.code == (end == "deferred" ? "pending" : "granted"))
+    }
+
+    @Test("An error before the sheet ends the started purchase, and an interruption does not")
+    func errors() async throws {
+        let probe = try Probe()
+        let engine = try probe.engine(hasServer: false)
+        func left(_ error: PurchaseError) async throws -> Int {
+            probe.queue.mode.change { $0 = .fails(error) }
+            #expect(await engine.buy("pro").code == error.code.rawValue)
+            return try await engine.diagnostics().startedPurchases
+        }
+        for code in [1, 3, 4, 5, 11, 12, 13, 14, 18] {
+            #expect(try await left(PurchaseError(.paymentFailed, NSError(domain: "SKErrorDomain", code: code))) == 0)
+        }
+        #expect(try await left(PurchaseError(.queueFailed)) == 0)
+        #expect(try await left(PurchaseError(.paymentFailed, NSError(domain: "SKErrorDomain", code: 0))) == 1)
+    }
+
+    @Test("A restore writes the record as often for four hundred transactions as for four", arguments: [true, false])
+    func restore(hasServer: Bool) async throws {
+        var writes: [Int] = []
+        for count in [4, 400] {
+            let probe = try Probe()
+            for number in 0..<count { try probe.queue.sell("item-\(number)") }
+            let engine = try probe.engine(hasServer: hasServer)
+            await engine.signIn(PurchaseCustomer(id: "alice"))
+            let before = probe.store.writes.value.count
+            let summary = await engine.restore()
+            #expect(summary.granted.count == count && summary.undetermined.isEmpty && summary.error == nil)
+            #expect(try await engine.active().count == count)
+            #expect(try await engine.diagnostics().waiting.isEmpty)
+            #expect(probe.queue.finished.value.count == count)
+            writes.append(probe.store.writes.value.count - before)
+        }
+        #expect(writes[0] == writes[1] && writes[1] <= 3, "\(writes)")
+    }
+
+    @Test("Behind renewals that wait for a dead server a purchase is sent at once")
+    func behindRenewals() async throws {
+        let probe = try Probe()
+        let engine = try probe.engine()
+        await engine.signIn(PurchaseCustomer(id: "alice"))
+        let run = Task { await engine.run() }
+        defer { run.cancel() }
+        try await wait { probe.queue.isHeard }
+        probe.server.isDead.change { $0 = true }
+        for _ in 0..<8 { probe.queue.send(try probe.queue.sell("monthly")) }
+        probe.queue.mode.change { $0 = .queued }
+        #expect(await engine.buy("pro") == .pending)
+        probe.queue.send(try probe.queue.sell("pro", token: probe.queue.asked.value[0].appAccountToken))
+        try await wait { probe.server.sent.value.contains { $0.path == "/v1/purchases" } }
+        #expect(probe.server.sent.value.count < 8)
+        probe.server.isDead.change { $0 = false }
+    }
+}

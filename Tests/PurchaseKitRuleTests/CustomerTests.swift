@@ -1,0 +1,106 @@
+import Foundation
+import PurchaseKit
+import Testing
+
+/// Who the customer is: guests, tokens, and what is handed over.
+@Suite("The customer", .timeLimit(.minutes(1)))
+struct CustomerTests {
+    @Test("An engine to which nobody signed in sells to a guest, whose secret id is not in what they buy")
+    func firstProgram() async throws {
+        let probe = try Probe()
+        let engine = try probe.engine()
+        #expect(await engine.buy("pro").code == "granted")
+        let payment = try #require(probe.queue.asked.value.first)
+        let guest = try #require(try await engine.guest())
+        #expect(payment.appAccountToken == guest.appAccountToken && payment.appAccountToken != nil)
+        let token = try #require(payment.appAccountToken).uuidString.lowercased()
+        #expect(guest.id.hasPrefix("guest-") && !guest.id.contains(token))
+        // The next launch is the same guest's, without a call.
+        let next = try probe.engine()
+        #expect(try await next.active() == ["pro"])
+        #expect(await next.buy("coins").code == "granted")
+        #expect(Set(probe.server.owners.value.values) == [guest.id])
+    }
+
+    @Test("A restore by nobody is a guest's, and what arrived before waits no longer")
+    func restore() async throws {
+        let probe = try Probe()
+        let coins = try probe.queue.sell("coins")
+        let engine = try probe.engine()
+        #expect(await engine.handle(coins).code == "customer_unknown")
+        let run = Task { await engine.run() }
+        defer { run.cancel() }
+        try probe.queue.sell("pro")
+        #expect(await engine.restore().error == nil)
+        try await wait { try await engine.active() == ["coins", "pro"] }
+        try await wait { try await probe.queue.unfinished().isEmpty }
+    }
+
+    @Test("Until the app has signed in its last customer, nothing is sold to a guest")
+    func lastCustomer() async throws {
+        let probe = try Probe()
+        let first = try probe.engine()
+        await first.signIn(PurchaseCustomer(id: "alice"))
+        let second = try probe.engine()
+        #expect(await second.buy("pro").code == "customer_unknown")
+        #expect(probe.queue.asked.value.isEmpty)
+        await second.signOut()
+        #expect(await second.buy("pro").code == "granted")
+        #expect(probe.server.owners.value.values.allSatisfy { $0.hasPrefix("guest-") })
+    }
+
+    @Test("A payment that Alice's parent declined does not take the code that Bob redeems", arguments: [true, false])
+    func declined(hasServer: Bool) async throws {
+        let probe = try Probe()
+        let engine = try probe.engine(hasServer: hasServer)
+        await engine.signIn(PurchaseCustomer(id: "alice"))
+        probe.queue.mode.change { $0 = .pending }
+        #expect(await engine.buy("pro") == .pending)
+        await engine.signIn(PurchaseCustomer(id: "bob"))
+        let code = try probe.queue.sell("pro")
+        #expect(await engine.handle(code).code == "granted")
+        #expect(try await engine.purchases().map(\.customerID) == ["bob"])
+        #expect(try await engine.diagnostics().startedPurchases == 1)
+    }
+
+    @Test("Every payment has a token: a customer's own, or one that names them on this device")
+    func tokens() async throws {
+        let probe = try Probe()
+        let engine = try probe.engine()
+        let own = UUID()
+        for customer in [
+            PurchaseCustomer(id: "alice"), PurchaseCustomer(id: "bob", appAccountToken: own),
+            PurchaseCustomer(id: "alice"),
+        ] {
+            await engine.signIn(customer)
+            #expect(await engine.buy("coins").code == "granted")
+        }
+        let tokens = probe.queue.asked.value.map(\.appAccountToken)
+        #expect(tokens[0] != nil && tokens[0] == tokens[2] && tokens[1] == own && tokens[0] != own)
+    }
+
+    @Test("A login merges only a guest who has something, and hands over the rest by itself")
+    func login() async throws {
+        enum Case: String, CaseIterable { case nothing, purchase, waiting, started }
+        for one in Case.allCases {
+            let probe = try Probe()
+            let engine = try probe.engine()
+            let guest = try await engine.signInAsGuest()
+            switch one {
+            case .nothing: break
+            case .purchase: _ = await engine.buy("pro")
+            case .waiting:
+                probe.server.isCut.change { $0 = true }
+                _ = await engine.buy("pro")
+                probe.server.isCut.change { $0 = false }
+            case .started:
+                probe.queue.mode.change { $0 = .pending }
+                _ = await engine.buy("pro")
+            }
+            let merged = Locked<[String]>([])
+            try await engine.signIn(PurchaseCustomer(id: "alice")) { from, to in merged.change { $0 += [from, to] } }
+            #expect(merged.value == (one == .nothing ? [] : [guest.id, "alice"]), "\(one)")
+            #expect(try await engine.guest() == nil)
+        }
+    }
+}

@@ -1,0 +1,378 @@
+import Crypto
+import EvidenceMint
+import Foundation
+import PurchaseKit
+import PurchaseMessages
+import PurchaseVerification
+import TestSupport
+
+/// A device, its App Store and a purchase server in one process, with a clock that the test moves. The real server and
+/// the simulator are in the tests of the package in Server/.
+struct Probe: Sendable {
+    let time = ProbeTime()
+    let queue: ProbeQueue
+    let server: ProbeServer
+    let store = ProbeStore()
+    let receipts = ProbeReceipts()
+
+    static let bundleID = "com.example.app"
+    /// One authority for all tests.
+    static let authority = Result { try SignedPayloadAuthority() }
+
+    init() throws {
+        queue = ProbeQueue(time, try Self.authority.get())
+        server = ProbeServer(time)
+    }
+
+    /// A run of the app.
+    func engine(
+        hasServer: Bool = true, environments: Set<AppStoreEnvironment> = [.production, .sandbox],
+        offline: OfflineLimit = OfflineLimit(), lengths: [String: PurchasePeriod] = [:],
+        store other: (any PurchaseStore)? = nil, queue otherQueue: (any PaymentQueue)? = nil
+    ) throws -> PurchaseEngine {
+        let anchor = try TrustAnchor(certificate: try Self.authority.get().root.certificate)
+        return PurchaseEngine(
+            queue: otherQueue ?? queue, receipts: receipts,
+            verifier: DeviceVerifier(
+                app: AppIdentity(bundleID: Self.bundleID, version: "1", environments: environments),
+                device: ProbeDevice(), anchors: [anchor]),
+            server: hasServer
+                ? PurchaseConnection(
+                    service: server, key: "key", answerKeys: try AnswerKeys(current: server.publicKey)) : nil,
+            store: other ?? store, time: time, offline: offline, lengths: lengths)
+    }
+}
+
+/// A clock that the test moves. Waiting takes a few milliseconds, so that whoever waits looks again.
+final class ProbeTime: PurchaseTime, Sendable {
+    private let state = Locked((now: Date(timeIntervalSince1970: 1_800_000_000), uptime: 0.0))
+
+    var now: Date { state.value.now }
+    var uptime: Double { state.value.uptime }
+    func sleep(seconds: Double) async throws { try await Task.sleep(nanoseconds: 2_000_000) }
+    /// Sets the clock of the device, as its owner can.
+    func set(days: Double) { state.change { $0.now += days * 86_400 } }
+    /// Lets time pass.
+    func pass(days: Double) { state.change { $0 = ($0.now + days * 86_400, $0.uptime + days * 86_400) } }
+}
+
+/// The App Store as a device sees it. It signs a transaction anew only when something about it changed.
+final class ProbeQueue: PaymentQueue, Sendable {
+    private let time: ProbeTime
+    private let encoder: SignedPayloadEncoder
+    /// What was sold, the newest last.
+    let sold = Locked<[PaymentTransaction]>([])
+    let finished = Locked<Set<String>>([])
+    /// The transactions that StoreKit lists as current; `nil` for all of them that have not ended.
+    let listed = Locked<[String]?>(nil)
+    /// What the next purchases end with.
+    let mode = Locked(Mode.normal)
+    /// The payments that the customer was asked for.
+    let asked = Locked<[PurchasePayment]>([])
+    let environmentName = Locked<String?>("Production")
+    /// What signs instead of the App Store.
+    let signs = Locked<(@Sendable (SignedTransactionTemplate) throws -> String)?>(nil)
+    private let listeners = Locked<[AsyncStream<PaymentTransaction>.Continuation]>([])
+    private let statusListeners = Locked<[AsyncStream<Void>.Continuation]>([])
+
+    enum Mode: Sendable {
+        case normal, pending, queued, cancelled
+        case fails(PurchaseError)
+        /// The sheet is open.
+        case asks
+    }
+
+    init(_ time: ProbeTime, _ authority: SignedPayloadAuthority) {
+        self.time = time
+        encoder = SignedPayloadEncoder(authority: authority)
+    }
+
+    func updates() -> AsyncStream<PaymentTransaction> {
+        AsyncStream { made in listeners.change { $0.append(made) } }
+    }
+    func statusChanges() -> AsyncStream<Void> { AsyncStream { made in statusListeners.change { $0.append(made) } } }
+    /// Whether an engine listens.
+    var isHeard: Bool { !listeners.value.isEmpty }
+    func send(_ transaction: PaymentTransaction) { for one in listeners.value { one.yield(transaction) } }
+    func sendStatusChange() { for one in statusListeners.value { one.yield() } }
+
+    func unfinished() async throws -> [PaymentTransaction] {
+        sold.value.filter { !finished.value.contains($0.transactionID ?? "") }
+    }
+
+    func buy(_ payment: PurchasePayment) async throws -> PaymentResult {
+        asked.change { $0.append(payment) }
+        while case .asks = mode.value { try await Task.sleep(nanoseconds: 1_000_000) }
+        switch mode.value {
+        case .normal, .asks:
+            return .purchased(
+                try sell(payment.productID, quantity: payment.quantity, token: payment.appAccountToken))
+        case .pending: return .pending
+        case .queued: return .queued
+        case .cancelled: return .cancelled
+        case .fails(let error): throw error
+        }
+    }
+
+    func finish(_ transaction: PaymentTransaction) async throws {
+        _ = finished.change { $0.insert(transaction.transactionID ?? "") }
+    }
+
+    func restore() async throws -> [PaymentTransaction] {
+        sold.value.map { one in
+            var restored = one
+            restored.state = .restored
+            return restored
+        }
+    }
+
+    func current() async throws -> [PaymentTransaction]? {
+        if let listed = listed.value { return sold.value.filter { listed.contains($0.transactionID ?? "") } }
+        return sold.value.filter { one in
+            one.revocationDate == nil && !one.productID.hasPrefix("coins")
+                && one.expirationDate.map { $0 > time.now } ?? true
+        }
+    }
+
+    func latest(_ productIDs: [String]) async throws -> [PaymentTransaction] {
+        productIDs.compactMap { id in sold.value.last { $0.productID == id } }
+    }
+
+    func environment() async -> String? { environmentName.value }
+
+    /// Sells a product, as it happens on another device. The kind follows from the name.
+    @discardableResult
+    func sell(
+        _ productID: String, quantity: Int = 1, token: UUID? = nil, original: String? = nil, days: Double? = nil
+    ) throws -> PaymentTransaction {
+        let (now, id) = (time.now, "\(430_000_000_000_000 + sold.value.count + 1)")
+        var purchase: PurchaseTemplate
+        switch productID {
+        case let name where name.hasPrefix("coins"):
+            purchase = .consumable(productID: name, transactionID: id, purchaseDate: now, quantity: UInt64(quantity))
+        case "pass": purchase = .nonRenewingSubscription(productID: productID, transactionID: id, purchaseDate: now)
+        case "weekly", "monthly", "yearly":
+            purchase = .subscription(
+                productID: productID, transactionID: id, originalTransactionID: original, purchaseDate: now,
+                expiresDate: now + (days ?? (productID == "yearly" ? 365 : productID == "monthly" ? 30 : 7)) * 86_400)
+        default: purchase = .nonConsumable(productID: productID, transactionID: id, purchaseDate: now)
+        }
+        var template = SignedTransactionTemplate(
+            purchase: purchase, bundleID: Probe.bundleID, environment: environmentName.value ?? "Production",
+            signedDate: now, deviceID: MintedWorld.device)
+        template.appAccountToken = token?.uuidString.lowercased()
+        let transaction = PaymentTransaction(
+            transactionID: id, originalTransactionID: original ?? id, productID: productID,
+            // As StoreKit says it only of Xcode's.
+            kind: signs.value == nil ? nil : purchase.productType == .consumable ? .consumable : .nonConsumable,
+            quantity: quantity,
+            environment: environmentName.value, appAccountToken: token,
+            signedTransaction: try signs.value?(template) ?? encoder.encode(template), purchaseDate: now,
+            expirationDate: purchase.expiresDate)
+        sold.change { $0.append(transaction) }
+        return transaction
+    }
+
+    /// Refunds a transaction, whose signature is new.
+    func refund(_ transaction: PaymentTransaction) throws -> PaymentTransaction {
+        let purchase = PurchaseTemplate.subscription(
+            productID: transaction.productID, transactionID: transaction.transactionID ?? "",
+            purchaseDate: transaction.purchaseDate ?? time.now, expiresDate: transaction.expirationDate ?? time.now)
+        var template = SignedTransactionTemplate(
+            purchase: purchase, bundleID: Probe.bundleID, environment: "Production", signedDate: time.now,
+            deviceID: MintedWorld.device)
+        template.revocationDate = time.now
+        var refunded = transaction
+        (refunded.revocationDate, refunded.signedTransaction) = (time.now, try encoder.encode(template))
+        let new = refunded
+        sold.change { all in all = all.map { $0.transactionID == new.transactionID ? new : $0 } }
+        return new
+    }
+}
+
+/// A purchase server that believes what it is sent, gives a purchase to the first who claims it, and signs its answers.
+final class ProbeServer: PurchaseService, Sendable {
+    private let time: ProbeTime
+    private let key = Curve25519.Signing.PrivateKey()
+    /// The owners of transactions.
+    let owners = Locked<[String: String]>([:])
+    /// What the device sent.
+    let sent = Locked<[ServiceRequest]>([])
+    /// Whether a request waits for its answer until this ends.
+    let isSlow = Locked(false)
+    /// Whether a request waits for an answer until this ends, and then gets none.
+    let isDead = Locked(false)
+    /// Whether a request fails at once.
+    let isCut = Locked(false)
+
+    init(_ time: ProbeTime) { self.time = time }
+
+    var publicKey: String { key.publicKey.rawRepresentation.base64EncodedString() }
+
+    func send(_ request: ServiceRequest) async throws -> ServiceAnswer {
+        sent.change { $0.append(request) }
+        if isCut.value { throw PurchaseError(.connectionFailed) }
+        while isSlow.value { try await Task.sleep(nanoseconds: 1_000_000) }
+        if isDead.value {
+            while isDead.value { try await Task.sleep(nanoseconds: 1_000_000) }
+            throw PurchaseError(.connectionFailed)
+        }
+        let body = Data(request.body)
+        if request.path == "/v1/purchases" {
+            let asked = try JSONDecoder().decode(PurchaseRequest.self, from: body)
+            let bought = try Bought(asked.signedTransaction ?? "")
+            _ = own(bought, asked.customerID ?? "")
+            let answer = PurchaseAnswer(
+                verdict: .accepted, code: "accepted", disposition: .granted, replayed: false, submissionID: "1",
+                leafHash: "", transaction: bought.message(of: asked.customerID),
+                entitlement: entitlement(bought, asked.customerID ?? ""))
+            return try sign(answer, request)
+        }
+        let asked = try JSONDecoder().decode(RestoreRequest.self, from: body)
+        let all = (asked.signedTransactions ?? []).compactMap { try? Bought($0) }
+        let purchases = all.map { one in
+            let isOwn = own(one, asked.customerID)
+            return RestoredPurchaseMessage(
+                transactionID: one.transactionId, originalTransactionID: one.originalTransactionId,
+                productID: one.productId, environment: EnvironmentName(rawValue: one.environment),
+                expiresAt: one.expires.map { $0.formatted(.iso8601) }, code: isOwn ? "accepted" : "already_claimed",
+                disposition: isOwn ? .granted : .refused, replayed: false, submissionID: "1")
+        }
+        var entitlements: [EntitlementMessage] = []
+        for one in all where owners.value[one.originalTransactionId] == asked.customerID {
+            let message = entitlement(one, asked.customerID)
+            entitlements.removeAll { $0.productID == message.productID && message.state == .active }
+            if !entitlements.contains(where: { $0.productID == message.productID }) { entitlements.append(message) }
+        }
+        return try sign(
+            RestoreAnswer(
+                customerID: asked.customerID, purchases: purchases, refused: [], entitlements: entitlements), request)
+    }
+
+    private func own(_ bought: Bought, _ customerID: String) -> Bool {
+        owners.change { owners in
+            owners[bought.originalTransactionId] = owners[bought.originalTransactionId] ?? customerID
+            return owners[bought.originalTransactionId] == customerID
+        }
+    }
+
+    private func entitlement(_ bought: Bought, _ customerID: String) -> EntitlementMessage {
+        let isActive = bought.revocationDate == nil && bought.expires.map { $0 > time.now } ?? true
+        return EntitlementMessage(
+            productID: bought.productId, productType: ProductType(rawValue: "x"),
+            environment: EnvironmentName(rawValue: bought.environment), state: isActive ? .active : .expired,
+            balance: bought.productId.hasPrefix("coins") ? Int64(bought.quantity ?? 1) : nil,
+            until: bought.expires.map { $0.formatted(.iso8601) }, transactionID: bought.transactionId)
+    }
+
+    private func sign(_ answer: some Encodable, _ request: ServiceRequest) throws -> ServiceAnswer {
+        let body = [UInt8](try JSONEncoder().encode(answer))
+        guard let wanted = AnswerSignature.Wanted(acceptSignature: request.headers["accept-signature"] ?? "") else {
+            throw PurchaseError(.answerUnsigned)
+        }
+        let id = SHA256.hash(data: key.publicKey.rawRepresentation).prefix(8).map { String(format: "%02x", $0) }
+        let signature = AnswerSignature(
+            label: wanted.label, created: Int64(time.now.timeIntervalSince1970), keyID: id.joined(),
+            nonce: wanted.nonce)
+        let digest = ContentDigest.text(sha256: Array(SHA256.hash(data: body)))
+        let message = AnswerSignature.Message(
+            status: 200, contentType: "application/json", contentDigest: digest, method: "POST", path: request.path,
+            requestDigest: request.headers["content-digest"] ?? "")
+        let signed = try key.signature(for: signature.base(of: message))
+        return ServiceAnswer(
+            status: 200,
+            headers: [
+                "content-type": "application/json", "signature-input": signature.input,
+                "signature": signature.field(signature: Array(signed)),
+            ], body: body)
+    }
+
+    /// The claims of a signed transaction.
+    private struct Bought: Decodable {
+        let transactionId: String
+        let originalTransactionId: String
+        let productId: String
+        let environment: String
+        let quantity: Int?
+        let expiresDate: Double?
+        let revocationDate: Double?
+
+        init(_ jws: String) throws {
+            let part = jws.split(separator: ".").dropFirst().first ?? ""
+            let text = String(part.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
+            let data = Data(base64Encoded: text + String(repeating: "=", count: (4 - text.count % 4) % 4)) ?? Data()
+            self = try JSONDecoder().decode(Bought.self, from: data)
+        }
+
+        var expires: Date? { expiresDate.map { Date(timeIntervalSince1970: $0 / 1000) } }
+
+        func message(of customerID: String?) -> TransactionMessage {
+            TransactionMessage(
+                transactionID: transactionId, originalTransactionID: originalTransactionId, productID: productId,
+                environment: EnvironmentName(rawValue: environment), customerID: customerID)
+        }
+    }
+}
+
+/// A store in memory that counts what is written.
+final class ProbeStore: PurchaseStore, Sendable {
+    let document = Locked<[UInt8]?>(nil)
+    /// The sizes of the documents that were written.
+    let writes = Locked<[Int]>([])
+    let isSetAside = Locked(false)
+    private let kept = Locked<[String: [UInt8]]>([:])
+
+    func read() throws -> [UInt8]? { document.value }
+    func write(_ new: [UInt8]) throws {
+        document.change { $0 = new }
+        writes.change { $0.append(new.count) }
+    }
+    func setAside() throws { isSetAside.change { $0 = true } }
+    func evidence(_ name: String) throws -> [UInt8]? { kept.value[name] }
+    func keepEvidence(_ evidence: [UInt8], _ name: String) throws { kept.change { $0[name] = evidence } }
+    func removeEvidence(_ name: String) throws { kept.change { $0[name] = nil } }
+}
+
+/// No receipt, and how often one was asked for.
+final class ProbeReceipts: ReceiptSource, Sendable {
+    let refreshes = Locked(0)
+
+    func load() async throws -> [UInt8]? { nil }
+    func refresh() async throws { refreshes.change { $0 += 1 } }
+}
+
+struct ProbeDevice: DeviceIdentity {
+    private static let identifier = DeviceIdentifier(identifierForVendor: MintedWorld.device)
+
+    func receiptIdentifiers() async -> [DeviceIdentifier] { [Self.identifier] }
+    func deviceVerificationID() async -> DeviceIdentifier? { Self.identifier }
+}
+
+/// A value behind a lock.
+///
+/// Unchecked, because the lock guards the value.
+final class Locked<Value>: @unchecked Sendable {
+    private let lock = NSLock()
+    private var stored: Value
+
+    init(_ value: Value) { stored = value }
+
+    var value: Value { lock.withLock { stored } }
+
+    @discardableResult
+    func change<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        return try body(&stored)
+    }
+}
+
+extension PurchaseEngine {
+    /// The products that the customer may use now.
+    func active() throws -> [String] { try entitlements().filter(\.isActive).map(\.productID) }
+}
+
+/// Waits until something holds. A test that waits for nothing ends by its time limit.
+func wait(isolation: isolated (any Actor)? = #isolation, _ holds: () async throws -> Bool) async throws {
+    while try await !holds() { try await Task.sleep(nanoseconds: 1_000_000) }
+}
