@@ -1,4 +1,5 @@
 #if canImport(StoreKit)
+    import Foundation
     import PurchaseKit
     import StoreKit
 
@@ -12,13 +13,17 @@
                 guard let product = products.first(where: { $0.id == id }) else { continue }
                 var offers: [PurchaseProductOffer] = []
                 if let subscription = product.subscription { offers = await Self.offers(subscription) }
-                listed.append(
-                    PurchaseProduct(
-                        productID: product.id, kind: kind(product.type), name: product.displayName,
-                        summary: product.description, price: product.price, priceText: product.displayPrice,
-                        period: product.subscription.flatMap { period($0.subscriptionPeriod) },
-                        subscriptionGroupID: product.subscription?.subscriptionGroupID,
-                        offers: offers))
+                var shown = PurchaseProduct(
+                    productID: product.id, kind: kind(product.type), name: product.displayName,
+                    summary: product.description, price: product.price, priceText: product.displayPrice,
+                    currencyCode: product.priceFormatStyle.currencyCode,
+                    period: product.subscription.flatMap { period($0.subscriptionPeriod) },
+                    periodText: product.subscription.map {
+                        $0.subscriptionPeriod.formatted(product.subscriptionPeriodFormatStyle)
+                    },
+                    subscriptionGroupID: product.subscription?.subscriptionGroupID, offers: offers)
+                shown.pricePerMonthText = shown.pricePerMonth.map { product.priceFormatStyle.format($0) }
+                listed.append(shown)
             }
             return listed
         }

@@ -138,9 +138,11 @@ public struct Decimal: Sendable, Hashable, Codable, ExpressibleByIntegerLiteral 
     public init(integerLiteral: Int) {}
     public init?(string: String) {}
     public init(_ value: Int64) {}
+    public init(_ value: Int) {}
     public init(from decoder: any Decoder) throws {}
     public func encode(to encoder: any Encoder) throws {}
     public static func / (left: Decimal, right: Decimal) -> Decimal { fatalError() }
+    public static func * (left: Decimal, right: Decimal) -> Decimal { fatalError() }
 }
 
 public final class JSONDecoder {
@@ -189,6 +191,17 @@ open class NSError: Error, @unchecked Sendable {
     public var domain: String { fatalError() }
     public var code: Int { fatalError() }
 }
+
+extension Decimal {
+    public struct FormatStyle: Sendable {
+        public struct Currency: Sendable {
+            public var currencyCode: String { fatalError() }
+            public func format(_ value: Decimal) -> String { fatalError() }
+        }
+    }
+}
+
+extension Date { public struct ComponentsFormatStyle: Sendable {} }
 
 public struct Calendar: Sendable {
     public enum Identifier: Sendable { case gregorian }

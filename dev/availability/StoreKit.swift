@@ -42,6 +42,9 @@ public struct Transaction: Sendable {
     public var environment: AppStore.Environment { fatalError() }
     public func finish() async {}
 
+    public enum RefundRequestStatus: Sendable { case success, userCancelled }
+    public enum RefundRequestError: Error { case duplicateRequest, failed }
+
     public struct Transactions: AsyncSequence, Sendable {
         public typealias Element = VerificationResult<Transaction>
         public struct AsyncIterator: AsyncIteratorProtocol {
@@ -62,6 +65,8 @@ public struct Product: Sendable {
     public let displayPrice: String
     public let price: Decimal
     public let type: ProductType
+    public var priceFormatStyle: Decimal.FormatStyle.Currency { fatalError() }
+    public var subscriptionPeriodFormatStyle: Date.ComponentsFormatStyle { fatalError() }
     public let subscription: SubscriptionInfo?
 
     public static func products<Identifiers: Collection>(
@@ -81,6 +86,9 @@ public struct Product: Sendable {
         public enum Unit: Sendable, Hashable { case day, week, month, year }
         public let unit: Unit
         public let value: Int
+        public func formatted(_ format: Date.ComponentsFormatStyle, referenceDate: Date = Date()) -> String {
+            fatalError()
+        }
     }
 
     public struct SubscriptionOffer: Sendable, Hashable {
@@ -182,7 +190,34 @@ public struct Product: Sendable {
     #endif
 }
 
-// Of SwiftUI's part of StoreKit: what the environment's `purchase` is.
+// Of SwiftUI's part of StoreKit.
+@available(iOS 17.0, macOS 14.0, macCatalyst 17.0, tvOS 17.0, watchOS 10.0, visionOS 1.0, *)
+extension View {
+    public func inAppPurchaseOptions(
+        _ options: ((Product) async -> Set<Product.PurchaseOption>)?
+    ) -> some View { self }
+    public func onInAppPurchaseCompletion(
+        perform action: ((Product, Result<Product.PurchaseResult, any Error>) async -> Void)? = nil
+    ) -> some View { self }
+}
+
+#if os(iOS) || os(visionOS)
+    extension View {
+        @available(iOS 15.0, macCatalyst 15.0, visionOS 1.0, *)
+        public func manageSubscriptionsSheet(isPresented: Binding<Bool>) -> some View { self }
+        @available(iOS 15.0, macCatalyst 15.0, visionOS 1.0, *)
+        public func refundRequestSheet(
+            for transactionID: UInt64, isPresented: Binding<Bool>,
+            onDismiss: ((Result<Transaction.RefundRequestStatus, Transaction.RefundRequestError>) -> Void)? = nil
+        ) -> some View { self }
+        @available(iOS 16.0, macCatalyst 16.0, visionOS 1.0, *)
+        public func offerCodeRedemption(
+            isPresented: Binding<Bool>, onCompletion: @escaping (Result<Void, any Error>) -> Void = { _ in }
+        ) -> some View { self }
+    }
+#endif
+
+// What the environment's `purchase` is.
 @available(iOS 17.0, macOS 14.0, macCatalyst 17.0, tvOS 17.0, watchOS 10.0, visionOS 1.0, *)
 @MainActor
 @preconcurrency

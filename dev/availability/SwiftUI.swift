@@ -12,11 +12,49 @@ extension Never: View { public var body: Never { fatalError() } }
 @resultBuilder
 public struct ViewBuilder {
     public static func buildBlock<Content: View>(_ content: Content) -> Content { content }
+    public static func buildBlock<First: View, Second: View>(_ first: First, _ second: Second) -> Either<First, Second> {
+        fatalError()
+    }
+    public static func buildBlock<First: View, Second: View, Third: View>(
+        _ first: First, _ second: Second, _ third: Third
+    ) -> Either<First, Either<Second, Third>> { fatalError() }
+    public static func buildIf<Content: View>(_ content: Content?) -> Content? { content }
     public static func buildEither<First: View, Second: View>(first: First) -> Either<First, Second> { fatalError() }
     public static func buildEither<First: View, Second: View>(second: Second) -> Either<First, Second> { fatalError() }
 }
 
 public struct Either<First: View, Second: View>: View { public var body: Never { fatalError() } }
+
+extension Optional: View where Wrapped: View { public var body: Never { fatalError() } }
+
+public struct VStack<Content: View>: View {
+    public init(@ViewBuilder content: () -> Content) {}
+    public var body: Never { fatalError() }
+}
+
+public struct List<Content: View>: View {
+    public init(@ViewBuilder content: () -> Content) {}
+    public var body: Never { fatalError() }
+}
+
+public struct ForEach<Data: RandomAccessCollection, Content: View>: View where Data.Element: Identifiable {
+    public init(_ data: Data, @ViewBuilder content: @escaping (Data.Element) -> Content) {}
+    public var body: Never { fatalError() }
+}
+
+@propertyWrapper
+public struct Binding<Value> {
+    public init(get: @escaping () -> Value, set: @escaping (Value) -> Void) {}
+    public var wrappedValue: Value { get { fatalError() } nonmutating set {} }
+    public var projectedValue: Binding<Value> { self }
+}
+
+@propertyWrapper
+public struct State<Value> {
+    public init(wrappedValue: Value) {}
+    public var wrappedValue: Value { get { fatalError() } nonmutating set {} }
+    public var projectedValue: Binding<Value> { fatalError() }
+}
 
 public struct TaskView<Content: View>: View { public var body: Never { fatalError() } }
 
@@ -25,6 +63,10 @@ public struct EnvironmentView<Content: View>: View { public var body: Never { fa
 extension View {
     @available(iOS 15.0, macOS 12.0, tvOS 15.0, watchOS 8.0, visionOS 1.0, *)
     public func task(_ action: @escaping @Sendable () async -> Void) -> some View { TaskView<Self>() }
+    @available(iOS 15.0, macOS 12.0, tvOS 15.0, watchOS 8.0, visionOS 1.0, *)
+    public func task<ID: Equatable>(id: ID, _ action: @escaping @MainActor @Sendable () async -> Void) -> some View {
+        TaskView<Self>()
+    }
     public func environmentObject<Object: ObservableObject>(_ object: Object) -> some View { EnvironmentView<Self>() }
 }
 
@@ -84,6 +126,13 @@ public struct Button: View {
     public init(_ title: String, action: @escaping @MainActor () -> Void) {}
     public var body: Never { fatalError() }
     public func disabled(_ isDisabled: Bool) -> some View { self }
+}
+
+@MainActor
+@preconcurrency
+public protocol PreviewProvider {
+    associatedtype Previews: View
+    @ViewBuilder static var previews: Previews { get }
 }
 
 @MainActor

@@ -21,6 +21,7 @@ BUILT = ROOT / ".build/availability"
 # The modules that are type-checked, each after those that it imports, and programs of the documents that use them.
 LIBRARIES = [
     "TextFormats", "PurchaseVerification", "PurchaseMessages", "PurchaseAPI", "PurchaseKit", "PurchaseKitStoreKit", "PurchaseKitSimulator"]
+SAMPLE = sorted((ROOT / "docs/examples/Shop/Shop").glob("*.swift"))
 EXAMPLES = ["StoreKit2App", "ProScreen", "OriginalAPIApp", "PurchaseActionQueue"]
 
 # The systems of the root package: target, name of the SDK, name of the interface, and the modules that an app of it can import.
@@ -125,6 +126,7 @@ class Compiler:
         for name in EXAMPLES if not found else []:
             files = [ROOT / "docs/examples" / f"{each}.swift" for each in (name, "Connection")]
             found += self.errors("-typecheck", "-module-name", "Example", *files)
+        found += found or self.errors("-typecheck", "-module-name", "Shop", *SAMPLE)
         return [f"{self.platform}: {error}" for error in found]
 
 
@@ -154,7 +156,7 @@ def check():
     if sys.platform != "linux" or "Swift" not in interfaces():
         return [], "nothing was type-checked, since this is not the toolchain for Linux"
     known = hashlib.sha256()
-    examples = sorted((ROOT / "docs/examples").glob("*.swift"))
+    examples = SAMPLE + sorted((ROOT / "docs/examples").glob("*.swift"))
     for file in [*interfaces().values(), *sorted(HERE.glob("**/*.[ps]*")), *examples, *(file for name in LIBRARIES for file in sources(name))]:
         known.update(f"{file}\0".encode() + file.read_bytes())
     accepted = BUILT / "accepted"

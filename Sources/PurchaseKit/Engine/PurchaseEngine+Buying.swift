@@ -109,6 +109,14 @@ extension PurchaseEngine {
         return known.min { $0.uuidString < $1.uuidString } ?? UUID()
     }
 
+    /// The account token for a purchase that StoreKit's own views make.
+    package func accountToken() throws -> UUID {
+        try needCustomer()
+        let token = token(for: nil)
+        if let customer, record.customers[token] != customer.id { try change { $0.customers[token] = customer.id } }
+        return token
+    }
+
     /// Looks at the current evidence after a purchase that may have replaced another subscription.
     private func lookAfter(_ purchase: GrantedPurchase) {
         guard purchase.expirationDate != nil else { return }

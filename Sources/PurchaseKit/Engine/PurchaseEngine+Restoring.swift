@@ -164,8 +164,11 @@ extension PurchaseEngine {
                         return self.apply(ServerDecision(problem, retryAfter: retryAfter), to: &entry, one.verified)
                     case .success(.accepted(let answer, _)):
                         var decision = ServerDecision(answer, about: entry, entitlements)
-                        decision.isKept = place > 0
-                        return self.apply(decision, to: &entry, one.verified)
+                        decision.isKept = true
+                        let step = self.apply(decision, to: &entry, one.verified)
+                        // Once for all, and after the purchases on which they rest.
+                        if place == entries.count - 1 { _ = self.changes { $0.keep(entitlements) } }
+                        return step
                     }
                 }
             )

@@ -57,6 +57,28 @@ extension PurchaseOutcome {
     }
 }
 
+extension RestoreSummary {
+    /// A sentence for the customer about what a restore found; `nil` if they cancelled it.
+    public var message: String? {
+        if let error {
+            guard !error.isCancellation else { return nil }
+            return PurchaseMessage.text("restore_failed", "Your purchases could not be restored. Try again later.")
+        }
+        if !granted.isEmpty { return PurchaseMessage.text("restore_granted", "Your purchases are restored.") }
+        if !undetermined.isEmpty {
+            return PurchaseMessage.text("restore_waits", "Your purchases will be ready as soon as they are verified.")
+        }
+        if refused.values.contains(where: { Self.isOfAnother($0.code.rawValue) }) {
+            return PurchaseMessage.text("restore_other", "Your purchases belong to another account of this app.")
+        }
+        return PurchaseMessage.text("restore_nothing", "There is nothing to restore for this Apple Account.")
+    }
+
+    private static func isOfAnother(_ code: String) -> Bool {
+        ["already_claimed", "app_account_token_mismatch", "owned_by_another"].contains(code)
+    }
+}
+
 /// Texts for people.
 enum PurchaseMessage {
     /// The text in the customer's language; English where there is no catalog.

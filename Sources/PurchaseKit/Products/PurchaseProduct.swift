@@ -11,8 +11,14 @@ public struct PurchaseProduct: Sendable, Hashable, Identifiable {
     public var price: Decimal
     /// The price as the App Store of the customer writes it. Show this text, and never format the price yourself.
     public var priceText: String
+    /// The currency of the price, such as `EUR`.
+    public var currencyCode: String?
+    /// The price of a month, as the App Store of the customer writes it; only of subscriptions.
+    public var pricePerMonthText: String?
     /// The paid period; `nil` if it is no auto-renewable subscription.
     public var period: PurchasePeriod?
+    /// The paid period in the customer's language, such as "3 months".
+    public var periodText: String?
     /// The group of the subscription: a customer has one product of a group at a time.
     public var subscriptionGroupID: String?
     public var offers: [PurchaseProductOffer]
@@ -21,7 +27,8 @@ public struct PurchaseProduct: Sendable, Hashable, Identifiable {
 
     public init(
         productID: String, kind: PurchaseProductKind? = nil, name: String, summary: String = "", price: Decimal,
-        priceText: String, period: PurchasePeriod? = nil, subscriptionGroupID: String? = nil,
+        priceText: String, currencyCode: String? = nil, pricePerMonthText: String? = nil,
+        period: PurchasePeriod? = nil, periodText: String? = nil, subscriptionGroupID: String? = nil,
         offers: [PurchaseProductOffer] = []
     ) {
         self.productID = productID
@@ -30,9 +37,25 @@ public struct PurchaseProduct: Sendable, Hashable, Identifiable {
         self.summary = summary
         self.price = price
         self.priceText = priceText
+        (self.currencyCode, self.pricePerMonthText) = (currencyCode, pricePerMonthText)
         self.period = period
+        self.periodText = periodText
         self.subscriptionGroupID = subscriptionGroupID
         self.offers = offers
+    }
+}
+
+extension PurchaseProduct {
+    /// The price of a month; `nil` if it is no auto-renewable subscription. A year has 12 months, 52 weeks or 365 days.
+    public var pricePerMonth: Decimal? {
+        guard let period, period.count > 0 else { return nil }
+        let (count, price) = (Decimal(period.count), price)
+        return switch period.unit {
+        case .day: price * 365 / (12 * count)
+        case .week: price * 52 / (12 * count)
+        case .month: price / count
+        case .year: price / (12 * count)
+        }
     }
 }
 

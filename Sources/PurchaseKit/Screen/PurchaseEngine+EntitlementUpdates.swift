@@ -78,7 +78,7 @@ extension PurchaseEngine {
     /// Whether something is known about the customer who is shown.
     private var isKnown: Bool {
         let id = shownCustomer?.id
-        guard !lookedFor.contains(id) else { return true }
+        guard !lookedFor.contains(id), customer != nil || !lookedFor.contains(nil) else { return true }
         // What has ended since the record was written may have been renewed.
         let shown = entitlements(at: currentTime())
         guard server != nil else { return !record.granted.isEmpty && shown.allSatisfy(\.isActive) }

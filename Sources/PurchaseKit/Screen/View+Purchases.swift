@@ -16,6 +16,21 @@
         ) -> some View { modifier(RequiredPurchase(productID: productID, model: model, other: otherwise())) }
     }
 
+    /// A button that restores purchases, with a sentence about what it found. App Review expects one in a shop.
+    public struct RestoreButton: View {
+        @ObservedObject private var model: PurchaseModel
+
+        public init(_ model: PurchaseModel) { self.model = model }
+
+        public var body: some View {
+            VStack {
+                Button(PurchaseMessage.text("restore", "Restore Purchases")) { Task { await model.restore() } }
+                    .disabled(model.isBusy)
+                if let message = model.restored?.message { Text(message) }
+            }
+        }
+    }
+
     /// Shows the content to customers of a product.
     struct RequiredPurchase<Other: View>: ViewModifier {
         let productID: String

@@ -152,6 +152,15 @@ public struct Product: Sendable {
     public let price: Decimal
     public let displayPrice: String
     public let subscription: SubscriptionInfo?
+    public let priceFormatStyle: PriceFormatStyle
+    public let subscriptionPeriodFormatStyle = PeriodFormatStyle()
+
+    public struct PriceFormatStyle: Sendable {
+        public let currencyCode: String
+        public func format(_ price: Decimal) -> String { "\(price) \(currencyCode)" }
+    }
+
+    public struct PeriodFormatStyle: Sendable {}
 
     public struct ProductType: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
@@ -168,6 +177,7 @@ public struct Product: Sendable {
         displayName = sold.productId
         price = Decimal(sold.price) / 1_000
         displayPrice = "\(price) \(sold.currency)"
+        priceFormatStyle = PriceFormatStyle(currencyCode: sold.currency)
         subscription = sold.subscription.map { SubscriptionInfo($0) }
     }
 
@@ -232,6 +242,8 @@ public struct Product: Sendable {
             unit = text.last.flatMap { units[$0] } ?? .month
             value = Int(text.dropFirst().dropLast()) ?? 1
         }
+
+        public func formatted(_: PeriodFormatStyle) -> String { "\(value) \(unit)" }
     }
 
     public struct SubscriptionOffer: Hashable, Sendable {
