@@ -79,6 +79,22 @@ struct CustomerTests {
         #expect(tokens[0] != nil && tokens[0] == tokens[2] && tokens[1] == own && tokens[0] != own)
     }
 
+    @Test("A renewal follows the owner whom the server named, not the customer who began the purchase")
+    func transferred() async throws {
+        let probe = try Probe()
+        let engine = try probe.engine()
+        await engine.signIn(PurchaseCustomer(id: "alice"))
+        #expect(await engine.buy("weekly").code == "granted")
+        let bought = probe.queue.sold.value[0]
+        probe.server.owners.change { $0 = [bought.transactionID ?? "": "bob"] }
+        await engine.signIn(PurchaseCustomer(id: "bob"))
+        #expect(await engine.restore().granted.count == 1)
+        let renewal = try probe.queue.sell(
+            "weekly", token: bought.appAccountToken, original: bought.transactionID)
+        #expect(await engine.handle(renewal).code == "granted")
+        #expect(try await engine.active() == ["weekly"])
+    }
+
     @Test("A login merges only a guest who has something, and hands over the rest by itself")
     func login() async throws {
         enum Case: String, CaseIterable { case nothing, purchase, waiting, started }

@@ -61,7 +61,7 @@ extension PurchaseEngine {
                 startedAt: max(time.now, record.mark.signed ?? .distantPast))
             try change { record in
                 record.started = record.started.suffix(PurchaseRecord.startedLimit - 1) + [started]
-                if !customerID.isEmpty { record.customers[token] = customerID }
+                note(token, of: customerID, &record, order: order)
             }
         } catch {
             payments.removeAll { $0.isSame(as: open) }
@@ -109,11 +109,22 @@ extension PurchaseEngine {
         return known.min { $0.uuidString < $1.uuidString } ?? UUID()
     }
 
+    /// Notes whom a token names. One that is neither the customer's nor an order's was made here.
+    private func note(_ token: UUID, of customerID: String, _ record: inout PurchaseRecord, order: PurchaseOrder? = nil)
+    {
+        guard !customerID.isEmpty, record.customers[token] != customerID else { return }
+        if token == order?.appAccountToken || token == customer?.appAccountToken {
+            record.customers[token] = customerID
+        } else {
+            record.make(token, for: customerID)
+        }
+    }
+
     /// The account token for a purchase that StoreKit's own views make.
     package func accountToken() throws -> UUID {
         try needCustomer()
         let token = token(for: nil)
-        if let customer, record.customers[token] != customer.id { try change { $0.customers[token] = customer.id } }
+        try change { note(token, of: customer?.id ?? "", &$0) }
         return token
     }
 

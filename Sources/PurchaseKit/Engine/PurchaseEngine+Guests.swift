@@ -22,7 +22,10 @@ extension PurchaseEngine {
         try load()
         if let guest = record.guest { return guest }
         let guest = PurchaseCustomer(id: "guest-\(UUID().uuidString.lowercased())", appAccountToken: UUID())
-        try change { $0.guest = guest }
+        try change { record in
+            record.guest = guest
+            if let token = guest.appAccountToken { record.make(token, for: guest.id) }
+        }
         return guest
     }
 

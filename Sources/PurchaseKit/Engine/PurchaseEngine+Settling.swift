@@ -164,7 +164,10 @@ extension PurchaseEngine {
     ) -> String? {
         guard server != nil else { return started?.customerID ?? customer?.id }
         if let token = transaction.appAccountToken {
-            if let known = record.customers[token] { return known }
+            if let known = record.customers[token] {
+                guard record.isMade(token) else { return known }
+                return record.customerID(ofOriginal: transaction, besides: key) ?? known
+            }
             if customer?.appAccountToken == token { return customer?.id }
             if customer == nil || customer?.appAccountToken != nil { return nil }
         }

@@ -25,6 +25,9 @@ struct PurchaseRecord: Codable, Equatable {
     var unlisted: [String]?
     /// The customers by the tokens that their purchases carry.
     var customers: [UUID: String] = [:]
+    /// The tokens among them that this device made. The server does not know them, so they only say who began a purchase,
+    /// which may belong to somebody else since; nil before the first.
+    var made: [UUID]?
     /// What the server's answers say, the newest for each product, environment and customer.
     var entitlements: [StoredEntitlement] = []
     /// Evidence of consumables that the server accepted, to ask it for balances; nil before the first.
@@ -65,6 +68,14 @@ struct PurchaseRecord: Codable, Equatable {
             || entitlements.contains { $0.customerID == customerID }
             || (accepted ?? []).contains { $0.customerID == customerID }
     }
+
+    /// Notes a token that this device made for a customer.
+    mutating func make(_ token: UUID, for customerID: String) {
+        customers[token] = customerID
+        made = (made ?? []).suffix(Self.grantedLimit - 1) + [token]
+    }
+
+    func isMade(_ token: UUID) -> Bool { (made ?? []).contains(token) }
 
     func entry(_ key: PurchaseKey) -> OutboxEntry? { outbox.first { $0.key.matches(key) } }
 

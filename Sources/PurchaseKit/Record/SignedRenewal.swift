@@ -145,6 +145,7 @@ extension PurchaseRecord {
     /// Whether an account token does not name another customer.
     private func belongs(_ token: UUID?, to customerID: String, _ grant: GrantedPurchase) -> Bool {
         guard let token else { return true }
+        guard !isMade(token) else { return customers[token] == customerID || token == grant.appAccountToken }
         return customers[token].map { $0 == customerID } ?? (token == grant.appAccountToken)
     }
 }
