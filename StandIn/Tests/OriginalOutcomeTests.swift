@@ -66,7 +66,7 @@ extension StoreKitAdapterTests {
             try await wait { model.outcome == .cancelled }
             try await simulator.post("control/payments/mode", ["mode": "ask-to-buy"], isControl: true)
             await model.buy("coins")
-            #expect(model.outcome == .pending)
+            try await wait { model.outcome == .pending }
             try await simulator.post("control/payments/payment-1/approve", [:], isControl: true)
             if isOriginal {
                 // The stand-in's original queue looks once, when an observer comes.
