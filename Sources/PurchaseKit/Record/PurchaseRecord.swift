@@ -25,8 +25,8 @@ struct PurchaseRecord: Codable, Equatable {
     var unlisted: [String]?
     /// The customers by the tokens that their purchases carry.
     var customers: [UUID: String] = [:]
-    /// The tokens among them that this device made. The server does not know them, so they only say who began a purchase,
-    /// which may belong to somebody else since; nil before the first.
+    /// The tokens among them that this device made. The server does not know them, so they only say who began a
+    /// purchase, which may belong to somebody else since; nil before the first.
     var made: [UUID]?
     /// What the server's answers say, the newest for each product, environment and customer.
     var entitlements: [StoredEntitlement] = []
