@@ -78,6 +78,38 @@ struct ButtonTests {
         #expect(writes[0] == writes[1] && writes[1] <= 3, "\(writes)")
     }
 
+    @Test("A restore says what it found, in a sentence")
+    func sentences() async throws {
+        for (found, begin) in [("nothing", ""), ("granted", "Your purchases are"), ("other", "Your purchases belong")] {
+            let probe = try Probe()
+            if found != "nothing" { try probe.queue.sell("pro") }
+            if found == "other" {
+                probe.server.owners.change { $0 = [probe.queue.sold.value[0].transactionID ?? "": "bob"] }
+            }
+            let summary = await (try probe.engine()).restore()
+            #expect(summary.message?.hasPrefix(found == "nothing" ? "There is nothing" : begin) == true, "\(summary)")
+        }
+        var summary = RestoreSummary()
+        summary.error = PurchaseError(.paymentCancelled)
+        #expect(summary.message == nil)
+        summary.error = PurchaseError(.queueFailed)
+        #expect(summary.message?.contains("could not be restored") == true)
+    }
+
+    @Test("A price per month, of each unit of a period")
+    func pricePerMonth() {
+        for (count, unit, price, month) in [
+            (1, PurchasePeriod.Unit.month, 5, 5), (3, .month, 15, 5), (1, .year, 60, 5), (12, .week, 36, 13),
+            (365, .day, 24, 2),
+        ] {
+            let product = PurchaseProduct(
+                productID: "club", name: "Club", price: Decimal(price), priceText: "",
+                period: PurchasePeriod(count, unit))
+            #expect(product.pricePerMonth == Decimal(month), "\(count) \(unit)")
+        }
+        #expect(PurchaseProduct(productID: "coins", name: "Coins", price: 1, priceText: "").pricePerMonth == nil)
+    }
+
     @Test("Behind renewals that wait for a dead server a purchase is sent at once")
     func behindRenewals() async throws {
         let probe = try Probe()
