@@ -130,8 +130,16 @@ struct SettingsTableTests {
         }
     }
 
-    @Test("A variable that looks like a setting and is none is a warning, with the one that may be meant")
+    @Test("A variable that looks like a setting and that nothing names is a warning, with the one that may be meant")
     func variables() throws {
+        let text = """
+            apps:
+              game:
+                bundle_ids: com.example.game
+                webhooks: [{ url: https://example.com, secrets: ["env:ASSAY_SECRET"] }]
+            """
+        let named = try ServerSettings(file: Array(text.utf8), environment: ["ASSAY_SECRET": ""], files: nil)
+        #expect(named.warnings.isEmpty)
         let environment = ["ASSAY_PROT": "1", "ASSAY_CONFIG": "x", "HOME": "", "ASSAY_SHOE": "", "ASSAY_PORT": "1"]
         let settings = try ServerSettings(environment: environment, files: nil)
         #expect(settings.configuration.port == 1)
@@ -152,8 +160,7 @@ struct SettingsTableTests {
             (other.record.checkpoints, other.limits.bodyBytes, other.isAdminStandard) = ([.standardOutput], 1, false)
             #expect(setting.differs?(running, running) != true)
             let isNamed = other.settingsThatNeedRestart(comparedWith: running).contains { $0.name == setting.name }
-            let isStore = setting.name.hasPrefix("app_store") || setting.name == "server.tls.certificate"
-            #expect(isNamed == (setting.differs != nil && !isStore), "\(setting.name)")
+            #expect(isNamed == (setting.restarts && !setting.name.hasPrefix("app_store")), "\(setting.name)")
         }
     }
 

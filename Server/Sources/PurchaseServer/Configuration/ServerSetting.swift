@@ -19,8 +19,8 @@ package enum ServerSetting {
         .number(0...65_535))
     package static let tlsCertificate = Setting(
         "server.tls.certificate", "none",
-        "The file with the server's certificate and those that lead to its authority, in PEM; without it, HTTP has no TLS",
-        option: "--tls-certificate", differs: { ($0.tls == nil) != ($1.tls == nil) }
+        "The file with the server's certificate and those that lead to its authority, in PEM; without it, HTTP has no TLS, which only a restart changes",
+        option: "--tls-certificate", restarts: false, differs: { ($0.tls == nil) != ($1.tls == nil) }
     ) { entry, _, configuration throws(SettingFault) in
         let path = entry.path(try entry.text())
         if let files = entry.files { _ = try ServerCertificate.chain(path, files) }

@@ -39,7 +39,7 @@ package struct ServerSettings: Sendable {
             reader.isTrustExtended = files == nil || given[ServerSetting.trust.name] != nil
             for entry in reader.entries(apps) { add(AppSettings(entry, &reader)) }
         }
-        warnings = Self.unknownVariables(environment)
+        warnings = Self.unknownVariables(environment, besides: reader.namedVariables)
         guard reader.problems.isEmpty else {
             throw SettingProblems(problems: reader.problems.sorted { ($0.line ?? .max) < ($1.line ?? .max) })
         }
@@ -114,9 +114,12 @@ package struct ServerSettings: Sendable {
     }
 
     /// Variables that look like settings and are none: a setting that is meant there has its default.
-    private static func unknownVariables(_ environment: [String: String]) -> [SettingProblem] {
+    private static func unknownVariables(
+        _ environment: [String: String], besides named: Set<String>
+    ) -> [SettingProblem] {
         let known = ServerSetting.all.compactMap(\.variable) + ["ASSAY_CONFIG"]
-        return environment.keys.filter { $0.hasPrefix("ASSAY_") && !known.contains($0) }.sorted().map { name in
+        let unknown = environment.keys.filter { $0.hasPrefix("ASSAY_") && !known.contains($0) && !named.contains($0) }
+        return unknown.sorted().map { name in
             let meant = WordSuggestion.nearest(to: name, among: known).map { "Did you mean \($0)? " } ?? ""
             return SettingProblem(
                 code: .unknownVariable, place: .environment, fault: "the variable \(name.prefix(64)) is not a setting",

@@ -23,14 +23,17 @@ package struct Setting<Target: Sendable>: Sendable {
     let isList: Bool
     /// The settings of its value, for the documentation.
     let inner: [SettingRow]
-    /// Whether two configurations differ in it, if only a restart changes it; otherwise `nil`.
+    /// Whether two configurations differ in what only a restart changes; `nil` if none is needed.
     package let differs: (@Sendable (Target, Target) -> Bool)?
+    /// Whether only a restart changes it.
+    package let restarts: Bool
     /// Reads a value into the target, and notes what is wrong with it.
     let apply: @Sendable (SettingEntry, inout SettingsReader, inout Target) -> Void
 
     init(
         _ name: String, _ defaultText: String, _ summary: String, option: String? = nil, variable: String? = nil,
-        isList: Bool = false, inner: [SettingRow] = [], differs: (@Sendable (Target, Target) -> Bool)? = nil,
+        isList: Bool = false, inner: [SettingRow] = [], restarts: Bool? = nil,
+        differs: (@Sendable (Target, Target) -> Bool)? = nil,
         read:
             @escaping @Sendable (SettingEntry, inout SettingsReader, inout Target) throws(SettingFault)
             -> Void
@@ -38,6 +41,7 @@ package struct Setting<Target: Sendable>: Sendable {
         (self.name, self.defaultText, self.summary, self.option) = (name, defaultText, summary, option)
         self.variable = variable ?? option.map { "ASSAY_" + $0.dropFirst(2).uppercased().replacing("-", with: "_") }
         (self.isList, self.inner, self.differs) = (isList, inner, differs)
+        self.restarts = restarts ?? (differs != nil)
         apply = { entry, reader, target in
             do throws(SettingFault) {
                 try read(entry, &reader, &target)
@@ -83,7 +87,7 @@ package struct Setting<Target: Sendable>: Sendable {
             [
                 SettingRow(
                     name: prefix + setting.name, variable: setting.variable, option: setting.option,
-                    defaultText: setting.defaultText, summary: setting.summary, restarts: setting.differs != nil)
+                    defaultText: setting.defaultText, summary: setting.summary, restarts: setting.restarts)
             ]
                 + setting.inner.map { row in
                     var row = row

@@ -89,6 +89,8 @@ struct SettingsReader {
     var products: Set<ExactText>?
     /// The products that other settings of the app name.
     var namedProducts: [(id: String, entry: SettingEntry)] = []
+    /// The variables that other settings name.
+    var namedVariables: Set<String> = []
     /// The app of each value that only one app may have.
     var owners: [String: String] = [:]
 

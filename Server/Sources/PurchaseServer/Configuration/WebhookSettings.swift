@@ -91,6 +91,7 @@ struct WebhookSettings: Sendable {
         let place = given["url"]?.place ?? entry.place
         let (noun, what) = stream == .events ? ("webhook", "events") : ("forward", "notifications")
         let name = "\(noun) of \(app.app.id)"
+        reader.namedVariables.formUnion(secrets.filter { $0.hasPrefix("env:") }.map { String($0.dropFirst(4)) })
         guard let url = url.flatMap({ WebhookURL($0) }) else {
             return reader.note(
                 place, "a \(name) has no url that \(what) can be sent to",
